@@ -1,0 +1,91 @@
+# Every target builds the environment it needs, on a machine that has only Python, pip,
+# git, make and g++: CMake and Ninja come as wheels.
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+
+PIP_INSTALL := -m pip install --quiet --constraint constraints.txt
+BUILD_TOOLS := scikit-build-core nanobind cmake ninja
+NATIVE := pyproject.toml CMakeLists.txt constraints.txt $(shell find native -type f 2>/dev/null)
+SOURCES := $(shell find src -type f -name '*.py*' -not -path '*/__pycache__/*' 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint bench corpus test-corpus test-gpu fuzz docs clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv-demo/.installed ## Install as a user would and run examples/demo.py
+	.venv-demo/bin/python examples/demo.py
+
+test: $(VENV)/.installed ## Run the whole suite, doctests included
+	$(VENV)/bin/python -m pytest -n $(JOBS) --ignore=tests/gpu --ignore=tests/corpus
+
+lint: $(VENV)/.installed ## Check style, format and types
+	$(VENV)/bin/python -m ruff check .
+	$(VENV)/bin/python -m ruff format --check .
+	$(VENV)/bin/python -m mypy
+
+bench: .venv-bench/.installed ## Measure against the peers
+	.venv-bench/bin/python -m benchmarks
+
+corpus: .venv-corpus/.installed ## Collect real PTX to test on
+	.venv-corpus/bin/python -m corpus build
+
+test-corpus: $(VENV)/.installed ## Run the tests over that corpus
+	$(VENV)/bin/python -m pytest -n $(JOBS) tests/corpus
+
+test-gpu: ## Run the tests that need an NVIDIA GPU
+	@nvidia-smi -L 2>/dev/null | grep -q '^GPU' || \
+	  { echo 'make test-gpu: no NVIDIA GPU here (nvidia-smi lists none)' >&2; exit 1; }
+	$(MAKE) --no-print-directory $(VENV)/.installed
+	$(VENV)/bin/python -m pytest tests/gpu
+
+fuzz: $(VENV)/.installed ## Fuzz the native core under sanitizers
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" fuzz/run.sh
+
+docs: .venv-docs/.installed ## Build the documentation into build/docs
+	.venv-docs/bin/python -m mkdocs build --quiet --strict --site-dir build/docs
+
+clean: ## Remove environments, builds and caches
+	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# An environment. Some distributions ship venv without ensurepip; the pip that is there
+# can then install one.
+%/.created:
+	$(PYTHON) -m venv $* 2>/dev/null || \
+	  { $(PYTHON) -m venv --clear --without-pip $* && \
+	    $(PYTHON) -m pip --python $*/bin/python install --quiet pip; }
+	$*/bin/python -m pip install --quiet --upgrade pip
+	@touch $@
+.PRECIOUS: %/.created
+
+# For development: Python files are used in place, and C++ is rebuilt incrementally,
+# which needs the build tools to stay where they are.
+$(VENV)/.installed: $(NATIVE) | $(VENV)/.created
+	$(VENV)/bin/python $(PIP_INSTALL) $(BUILD_TOOLS)
+	$(VENV)/bin/python $(PIP_INSTALL) --no-build-isolation \
+	  --config-settings=build-dir=build/$(VENV:.%=%) --editable '.[dev,cuda]'
+	@touch $@
+
+.venv-demo/.installed: $(NATIVE) $(SOURCES) | .venv-demo/.created
+	.venv-demo/bin/python $(PIP_INSTALL) .
+	@touch $@
+
+.venv-bench/.installed: $(NATIVE) $(SOURCES) | .venv-bench/.created
+	.venv-bench/bin/python $(PIP_INSTALL) '.[cuda]' pyptx mm-ptx
+	@touch $@
+
+.venv-corpus/.installed: corpus/requirements.txt | .venv-corpus/.created
+	.venv-corpus/bin/python -m pip install --quiet --requirement corpus/requirements.txt
+	@touch $@
+
+.venv-docs/.installed: mkdocs.yml | .venv-docs/.created
+	.venv-docs/bin/python -m pip install --quiet 'mkdocs>=1.6,<2'
+	@touch $@

@@ -1,0 +1,28 @@
+#include <nanobind/nanobind.h>
+
+#include "bindings.hpp"
+#include "build_info.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+nb::str to_python(std::string_view text) { return nb::str(text.data(), text.size()); }
+
+nb::dict build_info() {
+    const ptxkit::BuildInfo info = ptxkit::build_info();
+    nb::dict result;
+    result["compiler"] = to_python(info.compiler);
+    result["build_type"] = to_python(info.build_type);
+    result["flags"] = to_python(info.flags);
+    return result;
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.doc() = "The native core of ptxkit.";
+    m.def("build_info", &build_info,
+          "How this extension was compiled: compiler, build_type and flags.");
+    ptxkit::bind_syntax(m);
+}

@@ -1,0 +1,10 @@
+// Each room of the native core adds its names to the one extension module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace ptxkit {
+
+void bind_syntax(nanobind::module_ &m);
+
+}  // namespace ptxkit

@@ -1,0 +1,113 @@
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar, overload
+
+from typing_extensions import Self
+
+def build_info() -> dict[str, str]: ...
+
+node_kinds: dict[str, str]
+kind_classes: dict[str, type]
+
+class Node:
+    """A view of one node of a parsed module."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the node's kind, such as "Instruction"."""
+    @property
+    def text(self) -> str:
+        """The node's text as it stands in the file."""
+    @property
+    def span(self) -> tuple[int, int]:
+        """Byte offsets (start, end)."""
+    @property
+    def index(self) -> int:
+        """The node's place in the tree, in pre-order."""
+    @property
+    def flags(self) -> int: ...
+    @property
+    def selector_length(self) -> int: ...
+    @property
+    def identifier(self) -> str: ...
+    @property
+    def line(self) -> int:
+        """Line of the first character, from 1."""
+    @property
+    def column(self) -> int:
+        """Column of the first character, from 1."""
+    @property
+    def filename(self) -> str: ...
+    @property
+    def root(self) -> Any: ...
+    @property
+    def parent(self) -> Any:
+        """The node this one is part of; None for the module."""
+    @property
+    def children(self) -> tuple[Any, ...]:
+        """The nodes directly under this one, in source order."""
+    @property
+    def ancestors(self) -> tuple[Any, ...]:
+        """Parent, its parent, and so on up to the module."""
+    @property
+    def next_sibling(self) -> Any: ...
+    @property
+    def previous_sibling(self) -> Any: ...
+    @property
+    def diagnostics_raw(self) -> list[tuple[str, str, str, int, int]]: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def node_count(self) -> int: ...
+    @property
+    def line_count(self) -> int: ...
+    def tokens(
+        self, *, own: bool = False, trivia: bool = False
+    ) -> list[tuple[str, str, int, int]]:
+        """The node's tokens as (kind, text, start, end)."""
+    def find(self, kind: str) -> NodeList[Any]:
+        """All nodes of a kind under this one."""
+    def walk(self) -> NodeList[Any]:
+        """All nodes under this one, in source order."""
+    def node_at(self, offset: int) -> Any: ...
+    def position(self, offset: int) -> tuple[int, int]: ...
+    def line_text(self, line: int) -> str: ...
+    def line_start(self, line: int) -> int: ...
+    def source(self) -> bytes: ...
+    def emit_tree(self) -> bytes: ...
+    def format_text(self, width: int) -> bytes: ...
+    def same_tree(self, other: Node) -> bool: ...
+
+class InstructionNode(Node):
+    """Native accessors of instructions."""
+
+    @property
+    def opcode(self) -> str:
+        """The opcode with its modifiers, such as "ld.global.f32"."""
+    @property
+    def name(self) -> str:
+        """The first word of the opcode."""
+    @property
+    def modifiers(self) -> tuple[str, ...]:
+        """The modifiers with their dots."""
+    @property
+    def guard(self) -> Any: ...
+    @property
+    def operands(self) -> tuple[Any, ...]:
+        """The operands in source order."""
+    @property
+    def opcode_node(self) -> Any: ...
+
+_T = TypeVar("_T", covariant=True)
+
+class NodeList(Generic[_T]):
+    """A sequence of nodes; views are made when asked for."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[_T]: ...
+    @overload
+    def __getitem__(self, at: int) -> _T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Self: ...
+
+def parse(text: bytes, filename: str) -> Any: ...
+def register_kinds(classes: dict[str, type]) -> None: ...

@@ -1,0 +1,95 @@
+"""The command line. Each command is one file in this folder, listed in `COMMANDS`.
+
+A command file has either a function `command`, whose docstring is its help, or, where
+it has commands of its own, a typer application `app`. It imports the rooms it needs
+inside the function, so that `ptxkit --help` stays fast.
+"""
+
+import importlib
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ptxkit.errors import PtxkitError
+
+# The commands in the order of the help. `to-python` lives in `to_python.py`.
+COMMANDS = ("version",)
+
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 128 + 2  # what a shell reports for SIGINT
+EXIT_BROKEN_PIPE = 128 + 13  # and for SIGPIPE
+
+
+class _Group(TyperGroup):
+    """Ends every command the same way: an expected error is a message, not a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except PtxkitError as error:
+            typer.echo(_message(error), err=True)
+            raise typer.Exit(EXIT_ERROR) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        except BrokenPipeError:
+            _discard_stdout()
+            raise typer.Exit(EXIT_BROKEN_PIPE) from None
+        return result
+
+
+def _message(error: PtxkitError) -> str:
+    # Diagnostics start with their own place and severity.
+    return str(error) if hasattr(error, "diagnostics") else f"ptxkit: error: {error}"
+
+
+def _discard_stdout() -> None:
+    """Nobody reads any more: keep the interpreter's last flush from complaining."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import ptxkit
+
+        typer.echo(f"ptxkit {ptxkit.__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Read, check, edit, run and write NVIDIA PTX."""
+
+
+def build_app() -> typer.Typer:
+    """The application with every command of `COMMANDS`."""
+    app = typer.Typer(
+        name="ptxkit",
+        cls=_Group,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name in COMMANDS:
+        module = importlib.import_module(f"ptxkit.cli.{name.replace('-', '_')}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(module.command)
+    return app
+
+
+def main() -> None:
+    """Run the command line and exit: 0 for success, 2 for an error."""
+    build_app()(prog_name="ptxkit")

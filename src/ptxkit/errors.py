@@ -1,0 +1,94 @@
+"""The one family of exceptions. Everything ptxkit raises on purpose is a `PtxkitError`.
+
+>>> issubclass(PtxSyntaxError, PtxkitError)
+True
+"""
+
+import importlib
+from collections.abc import Iterable
+from types import ModuleType
+
+from ptxkit.diagnostics import Diagnostic
+
+
+class PtxkitError(Exception):
+    """Something went wrong that the caller can do something about."""
+
+
+class PtxSyntaxError(PtxkitError):
+    """The text is not PTX. The message is the rendered diagnostics.
+
+    >>> error = PtxSyntaxError([Diagnostic("error", "syntax", "expected ';'", 2, 7,
+    ...                                    filename="k.ptx", source_line="    ret }")])
+    >>> print(error)
+    k.ptx:2:7: error[syntax]: expected ';'
+            ret }
+              ^
+    >>> error.line, error.column, error.filename
+    (2, 7, 'k.ptx')
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        """What was found, in the order of the source; never empty."""
+        if not self.diagnostics:
+            raise ValueError("a syntax error needs at least one diagnostic")
+        # The arguments of an exception are what pickle rebuilds it from.
+        super().__init__(self.diagnostics)
+        first = next((d for d in self.diagnostics if d.severity == "error"), self.diagnostics[0])
+        self.line = first.line
+        """Line of the first error, counted from 1."""
+        self.column = first.column
+        """Column of the first error, counted from 1."""
+        self.filename = first.filename
+        """Name of the source, where one was given."""
+
+    def __str__(self) -> str:
+        return "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
+
+
+class EditError(PtxkitError):
+    """Edits that can't be applied together, or not to this module."""
+
+
+class UsageError(PtxkitError):
+    """A call or a command line that makes no sense."""
+
+
+class ToolchainError(PtxkitError):
+    """An NVIDIA compiler or tool is missing, or refused its input."""
+
+
+class MissingExtraError(PtxkitError, ImportError):
+    """A package is not installed that comes with one of the extras.
+
+    >>> print(MissingExtraError("torch", "neural"))
+    torch is not installed; run: pip install 'ptxkit[neural]'
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(package, extra)
+        self.package = package
+        """What could not be imported."""
+        self.extra = extra
+        """The extra of ptxkit that installs it."""
+
+    def __str__(self) -> str:
+        return f"{self.package} is not installed; run: pip install 'ptxkit[{self.extra}]'"
+
+
+def import_extra(module: str, extra: str) -> ModuleType:
+    """Import a module that is not part of the core install.
+
+    >>> import_extra("no_such_package.part", extra="synth")
+    Traceback (most recent call last):
+    ptxkit.errors.MissingExtraError: no_such_package is not installed; run: pip install 'ptxkit[synth]'
+    """  # noqa: E501
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        # A package that is there and broken deserves its own traceback.
+        if error.name is None or error.name.partition(".")[0] != package:
+            raise
+        raise MissingExtraError(package, extra) from error

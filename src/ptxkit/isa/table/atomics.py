@@ -1,0 +1,5 @@
+"""Atomics and reductions."""
+
+from ptxkit.isa.forms import InstructionSpec
+
+INSTRUCTIONS: list[InstructionSpec] = []

@@ -1,0 +1,5 @@
+"""Matrix: mma.sp."""
+
+from ptxkit.isa.forms import InstructionSpec
+
+INSTRUCTIONS: list[InstructionSpec] = []

@@ -1,0 +1,5 @@
+"""Matrix: tcgen05."""
+
+from ptxkit.isa.forms import InstructionSpec
+
+INSTRUCTIONS: list[InstructionSpec] = []

@@ -1,0 +1,5 @@
+"""Texture."""
+
+from ptxkit.isa.forms import InstructionSpec
+
+INSTRUCTIONS: list[InstructionSpec] = []

@@ -1,0 +1,5 @@
+"""Matrix: wgmma."""
+
+from ptxkit.isa.forms import InstructionSpec
+
+INSTRUCTIONS: list[InstructionSpec] = []

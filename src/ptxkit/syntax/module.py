@@ -1,0 +1,210 @@
+"""Modules: a PTX text and the tree over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ptxkit import _native
+from ptxkit._native import Node, NodeList
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.errors import PtxSyntaxError, UsageError
+from ptxkit.syntax import declarations, nodes, operands
+from ptxkit.syntax.declarations import Declarator, Function, Variable
+from ptxkit.syntax.nodes import Instruction
+
+if TYPE_CHECKING:
+    from ptxkit.syntax.edit import Editor
+
+
+class Module(Node):
+    """A parsed PTX file. Immutable: an edit gives a new module.
+
+    >>> import ptxkit
+    >>> m = ptxkit.parse(".version 9.0\\n.target sm_90\\n.visible .entry k() { ret; }\\n")
+    >>> m.version, m.target, [f.name for f in m.functions]
+    ('9.0', 'sm_90', ['k'])
+    >>> m["k"].instructions[0].opcode
+    'ret'
+    """
+
+    __slots__ = ()
+
+    def emit(self) -> str:
+        """The text, exactly as parsed; bytes that are not UTF-8 come as surrogates."""
+        return self.emit_bytes().decode("utf-8", "surrogateescape")
+
+    def emit_bytes(self) -> bytes:
+        """The text, exactly as parsed, written out of the tree."""
+        return self.emit_tree()
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What the parser found; empty unless parsed with ``recover=True``."""
+        return tuple(
+            self.diagnostic("error", code, message, (start, end), hint or None)
+            for code, message, hint, start, end in self.diagnostics_raw
+        )
+
+    def diagnostic(
+        self,
+        severity: str,
+        code: str,
+        message: str,
+        span: tuple[int, int],
+        hint: str | None = None,
+    ) -> Diagnostic:
+        """A diagnostic at a place of this module."""
+        line, column = self.position(span[0])
+        return Diagnostic(
+            severity,  # type: ignore[arg-type]
+            code,
+            message,
+            line,
+            column,
+            hint,
+            filename=self.filename,
+            span=span,
+            source_line=self.line_text(line),
+        )
+
+    def _directive(self, kind: str) -> Node | None:
+        return next((child for child in self.children if child.kind == kind), None)
+
+    @property
+    def version(self) -> str | None:
+        """The PTX version, such as ``"9.0"``."""
+        found = self._directive("Version")
+        return found.value if isinstance(found, nodes.Version) else None
+
+    @property
+    def target(self) -> str | None:
+        """The first word of ``.target``, such as ``"sm_90a"``."""
+        found = self._directive("Target")
+        return found.values[0] if isinstance(found, nodes.Target) else None
+
+    @property
+    def target_options(self) -> tuple[str, ...]:
+        """The further words of ``.target``, such as ``"debug"``."""
+        found = self._directive("Target")
+        return found.values[1:] if isinstance(found, nodes.Target) else ()
+
+    @property
+    def address_size(self) -> int:
+        """32 or 64; 32 where the module does not say."""
+        found = self._directive("AddressSize")
+        return found.value if isinstance(found, nodes.AddressSize) else 32
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """All functions, kernels and declarations, in order."""
+        return tuple(child for child in self.children if isinstance(child, Function))
+
+    @property
+    def kernels(self) -> tuple[Function, ...]:
+        """The functions that are entries and have a body."""
+        return tuple(f for f in self.functions if f.is_entry and f.has_body)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The declarations at module level, in order."""
+        return tuple(child for child in self.children if isinstance(child, Variable))
+
+    def __getitem__(self, name: str) -> Function:
+        """The function of that name; its definition where there is one."""
+        if not isinstance(name, str):
+            raise UsageError(f"a module is indexed by a function's name, not {name!r}")
+        found = [function for function in self.functions if function.name == name]
+        if not found:
+            names = ", ".join(dict.fromkeys(f.name for f in self.functions)) or "none"
+            raise KeyError(f"no function is called '{name}'; there are: {names}")
+        return next((function for function in found if function.has_body), found[0])
+
+    def __contains__(self, name: object) -> bool:
+        return any(function.name == name for function in self.functions)
+
+    @property
+    def instructions(self) -> NodeList[Instruction]:
+        """All instructions of all functions, in order."""
+        return self.find("Instruction")
+
+    def find_instructions(self, pattern: str) -> Iterator[Instruction]:
+        """Instructions whose opcode matches a glob such as ``"ld.global.*"``."""
+        return (i for i in self.instructions if fnmatchcase(i.opcode, pattern))
+
+    def comments(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """All comments with their spans."""
+        return (
+            (text, (start, end))
+            for kind, text, start, end in self.tokens(trivia=True)
+            if kind == "comment"
+        )
+
+    def edit(self) -> Editor:
+        """An editor that collects changes and gives a new module."""
+        from ptxkit.syntax.edit import Editor
+
+        return Editor(self)
+
+    def rename(self, node: Node, name: str) -> Module:
+        """Rename a register, label, variable, parameter or function in its scope.
+
+        >>> import ptxkit
+        >>> m = ptxkit.parse(".func f() { .reg .b32 a; mov.b32 a, 1; { .reg .b32 a; } }")
+        >>> m.rename(m["f"].instructions[0].operands[0], "b").emit()
+        '.func f() { .reg .b32 b; mov.b32 b, 1; { .reg .b32 a; } }'
+        """
+        from ptxkit.syntax.scopes import rename
+
+        return rename(self, node, name)
+
+
+def parse(
+    source: str | bytes, filename: str = "<ptx>", *, recover: bool = False
+) -> Module:
+    """Parse PTX text.
+
+    Raises :class:`ptxkit.PtxSyntaxError` with all errors of the text. With ``recover`` the
+    module is given anyway: statements that are not PTX are ``Error`` nodes and
+    ``module.diagnostics`` holds what was found.
+
+    >>> import ptxkit
+    >>> ptxkit.parse(".func f() { add.f32 a b; }", filename="k.ptx")
+    Traceback (most recent call last):
+    ptxkit.errors.PtxSyntaxError: k.ptx:1:23: error[syntax]: expected ';' after the ...
+    """
+    if isinstance(source, str):
+        data = source.encode("utf-8", "surrogateescape")
+    elif isinstance(source, (bytes, bytearray, memoryview)):
+        data = bytes(source)
+    else:
+        raise UsageError(
+            f"parse needs PTX text as str or bytes, not {type(source).__name__}; "
+            "for a file use Path('k.ptx').read_bytes()"
+        )
+    if not isinstance(filename, str):
+        filename = str(filename)
+    try:
+        module: Module = _native.parse(data, filename)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if module.diagnostics_raw and not recover:
+        raise PtxSyntaxError(module.diagnostics)
+    return module
+
+
+def _kind_classes() -> dict[str, type]:
+    found: dict[str, type] = {"Module": Module}
+    for room in (nodes, declarations, operands):
+        found |= {
+            name: value
+            for name, value in vars(room).items()
+            if isinstance(value, type) and issubclass(value, Node)
+        }
+    return found
+
+
+_native.register_kinds({name: _kind_classes()[name] for name in _native.node_kinds})
+
+__all__ = ["Declarator", "Module", "parse"]
