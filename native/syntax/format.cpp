@@ -161,7 +161,8 @@ bool wants_space(const Piece &left, const Piece &right) {
         return right.owner != Kind::Attribute && right.owner != Kind::Application;
     }
     if (right.kind == Token::DotWord)
-        return right.owner != Kind::Opcode && right.owner != Kind::Name;
+        return right.owner != Kind::Opcode && right.owner != Kind::Name &&
+               right.owner != Kind::Address;
     return true;
 }
 
@@ -224,7 +225,8 @@ class Writer {
             indent_ -= kContinuation;
         } else if (!previous_.text.empty() &&
                    (wants_space(previous_, piece) || would_merge(previous_.text, piece.text))) {
-            if (previous_.text == ",") last_comma_ = out_.size();
+            // An @@DWARF statement ends with its line, so it has no second one.
+            if (previous_.text == "," && piece.owner != Kind::DwarfLine) last_comma_ = out_.size();
             out_ += ' ';
         }
         must_break_ = false;

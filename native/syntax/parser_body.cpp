@@ -212,7 +212,7 @@ void Parser::opcode() {
             if (!is(at[1], kFollow)) break;
             ++at;
             while (is(*at, kFollow)) ++at;
-        } else if (*at == ':' && at[1] == ':' && is(at[2], kFollow)) {
+        } else if (at != lexer_.cursor() && *at == ':' && at[1] == ':' && is(at[2], kFollow)) {
             at += 2;
             while (is(*at, kFollow)) ++at;
         } else {

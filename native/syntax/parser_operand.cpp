@@ -99,6 +99,11 @@ void Parser::address() {
         operand(false);
     }
     expect(']', "after the address");
+    if (lexer_.kind() == Token::DotWord) {  // "[a].unified"
+        nodes_[node].selector = static_cast<std::uint16_t>(lexer_.end() - lexer_.start());
+        if (lexer_.end() - lexer_.start() > UINT16_MAX) unexpected("a short word after ']'");
+        lexer_.next();
+    }
     close(node);
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -16,7 +17,8 @@ from dataclasses import dataclass, replace
 from ptxkit.isa.match import match
 from ptxkit.isa.actuals import Actual
 from ptxkit.isa.operands import check_operands, requirements
-from ptxkit.isa.registry import FAMILIES, table
+from ptxkit.isa.forms import _split
+from ptxkit.isa.registry import FAMILIES, specs_of, table
 from ptxkit.isa.targets import TARGET_SINCE, Requirement, Target, Version
 from ptxkit.isa.variants import PREFIXES, Variant, combinations, render
 from tests.isa import ptxas
@@ -144,6 +146,15 @@ def _mutations(
         swapped = list(words)
         swapped[one], swapped[two] = swapped[two], swapped[one]
         yield "swap", ".".join(swapped), texts, actuals, place
+    # a modifier of a sibling form in place of one, or besides
+    siblings = sorted(
+        {v for row in specs_of(words[0]) for f in row.forms for s in f.slots for v in s.values}
+    )
+    other = generator.choice(siblings or STRAY)[1:]
+    yield "sibling", ".".join([*words[:at], other, *words[at:]]), texts, actuals, place
+    if len(words) > fixed:
+        at = generator.randrange(fixed, len(words))
+        yield "sibling", ".".join([*words[:at], other, *words[at + 1 :]]), texts, actuals, place
     # operands: one dropped, one doubled, one of another kind or type
     if texts:
         at = generator.randrange(len(texts))
@@ -157,10 +168,49 @@ def _mutations(
                 (*actuals[:at], actual, *actuals[at + 1 :]),
                 place,
             )
+        text, actual = generator.choice(_ODD)
+        yield (
+            "odd",
+            opcode,
+            (*texts[:at], text, *texts[at + 1 :]),
+            (*actuals[:at], actual, *actuals[at + 1 :]),
+            place,
+        )
+        for kind, text, actual in _altered(texts[at], actuals[at], generator):
+            yield (
+                kind,
+                opcode,
+                (*texts[:at], text, *texts[at + 1 :]),
+                (*actuals[:at], actual, *actuals[at + 1 :]),
+                place,
+            )
     # places: a version or target just too low
     unmet = _place_below(variant, generator)
     if unmet is not None:
         yield "gate", opcode, texts, actuals, unmet
+
+
+#: Operands that stand in few places, for any operand.
+_ODD = [
+    ("-1", Actual("integer", value=-1)),
+    ("300", Actual("integer", value=300)),
+    ("70000", Actual("integer", value=70000)),
+    ("0x123456789", Actual("integer", value=0x123456789)),
+    ("0d3FF0000000000000", Actual("float", "f64", value=1.0)),
+    ("gv", Actual("symbol", "b32", space="global")),
+    ("gv+4", Actual("symbol", "b32", space="global", offset=True)),
+    ("fn", Actual("function")),
+    ("LAB", Actual("label")),
+    ("r264+4", Actual("register", "b32", offset=True)),
+    ("!p264", Actual("register", "pred", negated=True)),
+    ("!r264", Actual("register", "b32", negated=True)),
+    ("-r264", Actual("register", "b32", minus=True)),
+    ("r264.b0", Actual("register", "b32", selector=".b0")),
+    ("r264.x", Actual("register", "b32", selector=".x")),
+    ("%clock64", Actual("special", "u64")),
+    ("%laneid", Actual("special", "u32")),
+    ("r264|p264", Actual("pair", elements=(Actual("register", "b32"), Actual("register", "pred")))),
+]  # fmt: skip
 
 
 def _strangers(text: str, actual: Actual) -> list[tuple[str, Actual]]:
@@ -168,9 +218,9 @@ def _strangers(text: str, actual: Actual) -> list[tuple[str, Actual]]:
     found = [(f"{p}260", Actual("register", t)) for t, p in PREFIXES.items()]
     found += [
         ("7", Actual("integer", value=7)),
-        ("0f3F800000", Actual("float")),
-        ("1.5", Actual("decimal")),
-        ("%tid.x", Actual("special", "u32")),
+        ("0f3F800000", Actual("float", "f32", value=1.0)),
+        ("1.5", Actual("decimal", value=1.5)),
+        ("%tid.x", Actual("special", "u32", widths=(16,))),
         ("[d261]", Actual("address", elements=(Actual("register", "b64"),))),
         ("{r262, r263}", Actual("vector", elements=(Actual("register", "b32"),) * 2)),
         ("_", Actual("sink")),
@@ -182,6 +232,56 @@ def _strangers(text: str, actual: Actual) -> list[tuple[str, Actual]]:
         longer = replace(actual, elements=(*actual.elements, actual.elements[-1]))
         found.append(("{" + ", ".join([*inner, inner[-1]]) + "}", longer))
     return [one for one in found if one[0] != text and one[0] != "{}"]
+
+
+_SYMBOLS = [
+    ("gv", Actual("symbol", "b32", space="global")),
+    ("cv", Actual("symbol", "b32", space="const")),
+    ("sv", Actual("symbol", "b32", space="shared")),
+    ("lv", Actual("symbol", "b32", space="local")),
+    ("pv", Actual("symbol", "b32", space="param")),
+    ("kp", Actual("symbol", "u64", space="param", role="input")),
+    ("tx", Actual("symbol", "texref", space="global")),
+    ("sf", Actual("symbol", "surfref", space="global")),
+    ("fn", Actual("function")),
+    ("64", Actual("integer", value=64)),
+]
+
+
+def _altered(
+    text: str, actual: Actual, generator: random.Random
+) -> Iterator[tuple[str, str, Actual]]:
+    """The operand with something in its brackets or braces changed."""
+    registers = [(f"{p}264", Actual("register", t)) for t, p in PREFIXES.items()]
+    if actual.kind == "address":
+        parts = _split(text[1:-1], ",")
+        for kind, choices in (("base", registers), ("base", _SYMBOLS)):
+            name, base = generator.choice(choices)
+            elements = (base, *actual.elements[1:])
+            yield kind, f"[{', '.join([name, *parts[1:]])}]", replace(actual, elements=elements)
+        if len(parts) == 1:
+            yield "unified", text + ".unified", replace(actual, selector=".unified")
+            name, base = generator.choice(_SYMBOLS[:6])
+            yield "index", f"{name}[2]", Actual("element", elements=(base,))
+        for index in range(1, len(parts)):
+            for kind, one, changed in _altered(parts[index], actual.elements[index], generator):
+                elements = (*actual.elements[:index], changed, *actual.elements[index + 1 :])
+                joined = ", ".join([*parts[:index], one, *parts[index + 1 :]])
+                yield kind, f"[{joined}]", replace(actual, elements=elements)
+    elif actual.kind == "vector" and actual.elements:
+        parts = _split(text[1:-1], ",")
+        index = generator.randrange(len(parts))
+        literals = [(t, a) for t, a in _strangers("", Actual("none")) if a.kind in _ELEMENTS]
+        for choices in (registers, literals):
+            name, element = generator.choice(choices)
+            elements = (*actual.elements[:index], element, *actual.elements[index + 1 :])
+            joined = ", ".join([*parts[:index], name, *parts[index + 1 :]])
+            yield "element", f"{{{joined}}}", replace(actual, elements=elements)
+    elif actual.kind == "register":
+        yield "braces", f"{{{text}}}", Actual("vector", elements=(actual,))
+
+
+_ELEMENTS = ("integer", "decimal", "float", "sink")
 
 
 def _place_below(variant: Variant, generator: random.Random) -> tuple[str, str] | None:
@@ -212,11 +312,16 @@ def _place_below(variant: Variant, generator: random.Random) -> tuple[str, str] 
 BEYOND_THE_TABLE = ("Call has wrong number of parameters",)
 
 
+_SAMPLED = re.compile(r"\[\w+, \w+, \{|\[sm\]")
+
+
 def ask(questions: Iterable[Question]) -> list[tuple[Question, str]]:
     """Put all questions to ptxas; gives each with its verdict ('' is yes)."""
     batches: dict[tuple[str, str], list[Question]] = defaultdict(list)
     for question in questions:
-        batches[question.version, question.target].append(question)
+        # Samplers have names of their own in this mode only.
+        mode = ", texmode_independent" if _SAMPLED.search(question.text) else ""
+        batches[question.version, question.target + mode].append(question)
     answers: list[tuple[Question, str]] = []
     for (version, target), batch in batches.items():
         for start in range(0, len(batch), 4000):
@@ -232,7 +337,8 @@ def ask(questions: Iterable[Question]) -> list[tuple[Question, str]]:
 
 def preamble(target: str) -> str:
     """The module declarations a target can have."""
-    return ptxas.MODULE_PREAMBLE
+    samplers = ".global .samplerref sm;\n" if "texmode_independent" in target else ""
+    return ptxas.MODULE_PREAMBLE + samplers
 
 
 def main() -> None:

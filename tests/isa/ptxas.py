@@ -43,6 +43,7 @@ def _run(source: str, target: str) -> subprocess.CompletedProcess[str]:
     ptxas = find_ptxas()
     assert ptxas is not None
     # Old targets are still checked as such when assembled for the oldest known arch.
+    target = target.partition(",")[0]  # without its texture mode
     number = Target.parse(target).number
     arch = target if number >= 75 else "sm_75"
     if number == 101 and "13" in ptxas_release():
@@ -79,12 +80,12 @@ def verdicts(
     found = _reported(lines, version, target, module_preamble)
     good = [index for index, message in enumerate(found) if not message]
     while good:
-        again = _reported([lines[index] for index in good], version, target, module_preamble)
+        some, good = good[:50], good[50:]
+        again = _reported([lines[index] for index in some], version, target, module_preamble)
         bad = next((index for index, message in enumerate(again) if message), None)
-        if bad is None:
-            break
-        found[good[bad]] = again[bad]
-        good = good[bad + 1 :]
+        if bad is not None:
+            found[some[bad]] = again[bad]
+            good = some[bad + 1 :] + good
     return found
 
 

@@ -20,7 +20,8 @@ class Actual:
     kind: str
     type: str = ""
     width: int = 1  # registers of a vector type hold more than one element
-    value: int | None = None
+    widths: tuple[int, ...] = ()  # other widths a special register may be read at
+    value: float | None = None  # an integer's, or a float's where it is known
     space: str = ""
     negated: bool = False  # '!' before it
     minus: bool = False  # '-' before a register

@@ -6,7 +6,7 @@ from ptxkit.isa.actuals import Actual
 from ptxkit.isa.types import BITS, SCALAR_TYPES, SIGNED, UNSIGNED
 
 #: State spaces an address may be checked against.
-KNOWN_SPACES = frozenset("global shared local param const".split())
+KNOWN_SPACES = frozenset("global shared local param const tmem".split())
 
 #: Spaces whose symbols have a generic address that ptxas takes as it is.
 GENERIC_SPACES = frozenset("global shared local".split())
@@ -26,19 +26,23 @@ def check_base(base: Actual, space: str, access: str) -> str:
     """Say what is wrong with the first part of an address in ``space`` ('' is generic)."""
     if base.kind == "unknown":
         return ""
+    space, _, part = space.partition("::")
     if base.kind == "register":
-        return _check_register(base)
-    space = space.partition("::")[0]
+        return _check_register(base, part)
     if base.kind == "integer":
         if space in ("local", "any"):
             return ""
         return "an address given as a number is allowed in .local space only"
-    if base.kind != "symbol" or base.type in HANDLES:
-        return f"an address may not be a {base.type if base.type in HANDLES else base.kind}"
+    if base.kind != "symbol":
+        return f"an address may not be a {base.kind}"
+    if part == "entry" and base.space == "param" and not base.role:
+        return "the parameter is not one of a kernel"
     return _check_symbol(base, space, access)
 
 
-def _check_register(base: Actual) -> str:
+def _check_register(base: Actual, part: str) -> str:
+    if part == "func":
+        return "a parameter of a function is reached by its name only"
     if base.width > 1 or base.selector:
         return "an address may not be a vector register"
     scalar = SCALAR_TYPES[base.type]
@@ -57,7 +61,7 @@ def _check_symbol(base: Actual, space: str, access: str) -> str:
     return _PARAMETERS.get((base.role, access), "") if base.space == "param" else ""
 
 
-def check_handle(actual: Actual, wanted: str, name: str) -> str:
+def check_handle(actual: Actual, wanted: tuple[str, ...], name: str) -> str:
     """Say what is wrong with an operand that must be a texture, sampler or surface."""
     if actual.kind == "unknown":
         return ""
@@ -65,8 +69,6 @@ def check_handle(actual: Actual, wanted: str, name: str) -> str:
         scalar = SCALAR_TYPES[actual.type]
         if scalar.kind in (SIGNED, UNSIGNED, BITS) and scalar.width == 64:
             return ""
-    # Where texture and sampler are one, ptxas takes either name for the sampler.
-    fitting = (wanted, "texref") if wanted == "samplerref" else (wanted,)
-    if actual.kind == "symbol" and actual.type in fitting and not actual.offset:
+    if actual.kind == "symbol" and actual.type in wanted and not actual.offset:
         return ""
-    return f"operand '{name}' must be a .{wanted} or a 64-bit register with its handle"
+    return f"operand '{name}' must be a .{wanted[0]} or a 64-bit register with its handle"

@@ -26,8 +26,8 @@ also be the element ``a[i]`` of an array, and ``[a].unified`` may carry that att
 ``[t, c]`` has further parts. The spaces ``texref``, ``samplerref`` and ``surfref`` stand
 for such symbols and for registers with their handles. ``(a:b16, b:b16)`` is a vector with
 elements of their own types and ranges, ``N+*type`` one of N or more elements, or a scalar
-(texture coordinates); with ``^`` after the name its first element is an integer (the
-index of a layer).
+(texture coordinates); a count such as ``i2`` means that the first element is an integer,
+the index of a layer.
 ``@label``, ``@function``, ``@targets``, ``@arguments`` are names and lists.
 ``d|p`` is a pair; ``d{|p}`` an optional one. ``{, c}`` is an optional operand;
 ``{?slot, c}`` stands there exactly when the slot is filled, ``{!4.3/30, c}`` and
@@ -81,9 +81,9 @@ class OperandSpec:
     powers: bool = False  # immediates are powers of two
     step: int = 1  # immediates count from the lower bound in steps of it
     at_least: bool = False  # the vector may be longer, or a scalar
-    layered: bool = False  # the vector's first element is an array index
     indexable: bool = False  # an address may also be 'a[i]'
     unified: bool = False  # an address may carry '.unified'
+    bare: bool = False  # ptxas takes a register, whatever its type, without the brackets
     needs: Requirement | None = None  # what its presence needs
     parts: tuple[OperandSpec, ...] = ()
     optional: bool = False
@@ -104,6 +104,7 @@ class Form:
     rules: tuple[tuple[str, str], ...] = ()
     fixed: int = 0  # leading slots that belong to the name and keep their place
     gates: tuple[tuple[str, Requirement], ...] = ()  # requirements of combinations of slots
+    ignored: frozenset[str] = frozenset()  # modifiers that ptxas passes over here
 
     @property
     def name(self) -> str:
@@ -127,6 +128,7 @@ class InstructionSpec:
     forms: tuple[Form, ...]
     effects: frozenset[str]
     fixed: int = 0  # words of the name after the first that keep their place
+    ignored: frozenset[str] = frozenset()  # modifiers that ptxas reads over
 
     def begins(self, modifiers: tuple[str, ...]) -> bool:
         """Say whether an opcode with these modifiers is of this name."""
@@ -175,7 +177,7 @@ def _read_slots(head: str, sets: Mapping[str, str]) -> tuple[Slot, ...]:
 
 _OPERAND = re.compile(
     r"(?P<access>[=+]?)(?P<kind>[#@]?)(?P<signed>-?)(?P<name>\w*?[A-Za-z0-9])"
-    r"(?P<flags>[%$&_^]*)(?:/(?P<space>\w+))?(?:\.(?P<selectors>\w+))?"
+    r"(?P<flags>[%$&_]*)(?:/(?P<space>\w+))?(?:\.(?P<selectors>\w+))?"
     r"(?::(?:(?P<count>\d+|\w+(?:\[[\w,]+\])?)(?P<more>\+?)\*)?(?P<type>\w+(?:\[[\w,]+\])?)(?P<relaxed>~?))?"
     r"(?:\((?P<low>-?\d+)\.\.(?P<high>-?\d+)(?:/(?P<step>\d+))?(?P<powers>\*2)?\))?$"
 )
@@ -201,6 +203,8 @@ def _split(text: str, separator: str) -> list[str]:
 def _read_operand(text: str, optional: bool = False, present_with: str = "") -> OperandSpec:
     text = text.strip()
     if text.startswith(("[", "=[", "+[")):
+        bare = text.endswith("]~")
+        text = text.removesuffix("~")
         unified = text.endswith("].unified")
         inner = text[text.index("[") + 1 : -1 - len(".unified") * unified]
         found = _ADDRESS.match(inner)
@@ -214,6 +218,7 @@ def _read_operand(text: str, optional: bool = False, present_with: str = "") -> 
             parts=_read_operands(inner[found.end() :]),
             indexable=bool(found["indexable"]),
             unified=unified,
+            bare=bare,
             optional=optional,
             present_with=present_with,
         )
@@ -259,7 +264,6 @@ def _read_operand(text: str, optional: bool = False, present_with: str = "") -> 
         step=int(found["step"] or 1),
         powers=bool(found["powers"]),
         at_least=bool(found["more"]),
-        layered="^" in found["flags"],
         optional=optional,
         present_with=present_with,
     )
@@ -268,7 +272,7 @@ def _read_operand(text: str, optional: bool = False, present_with: str = "") -> 
 def _read_operands(text: str) -> tuple[OperandSpec, ...]:
     """Read the operand list; optional tails stand in braces that begin with a comma."""
     specs: list[OperandSpec] = []
-    position, start = 0, 0
+    position, start, brackets = 0, 0, 0
     text = text.strip()
 
     def flush(end: int) -> None:
@@ -285,7 +289,8 @@ def _read_operands(text: str) -> tuple[OperandSpec, ...]:
             )
             if opening is not None and position > 0 and text[position - 1] in "|":
                 opening = None
-        if opening is None:
+        brackets += (text[position] == "[") - (text[position] == "]")
+        if opening is None or brackets:  # the tails inside an address are its own
             position += 1
             continue
         flush(position)
@@ -318,6 +323,7 @@ def form(
     needs: str = "1.0",
     rules: Mapping[str, str] | None = None,
     gates: Mapping[str, str] | None = None,
+    ignores: str = "",
     **sets: str | Mapping[str, str],
 ) -> tuple[str, dict[str, object]]:
     """Write one row; :func:`instruction` turns it into a :class:`Form`.
@@ -325,10 +331,12 @@ def form(
     ``needs`` is the requirement of the whole row. ``rules`` maps a condition on slots to
     one that must then hold: ``{"ftz": "type=f32"}``; conditions are ``slot``, ``!slot``,
     ``slot=a|b`` or ``slot!=a|b``. ``gates`` maps a condition to a requirement that then
-    comes on top: ``{"type=b128 & scope=sys": "8.4"}``.
+    comes on top: ``{"type=b128 & scope=sys": "8.4"}``. ``ignores`` lists modifiers that
+    mean nothing here, but that ptxas lets stand.
     """
     return syntax, {
-        "needs": needs, "rules": dict(rules or {}), "gates": dict(gates or {}), "sets": sets
+        "needs": needs, "rules": dict(rules or {}), "gates": dict(gates or {}),
+        "ignores": ignores, "sets": sets,
     }  # fmt: skip
 
 
@@ -363,6 +371,7 @@ def _build(root: str, syntax: str, options: Mapping[str, object]) -> Form:
         tuple(rules.items()),
         root.count("."),
         tuple((condition, Requirement.parse(needs)) for condition, needs in gates.items()),
+        frozenset(values(str(options["ignores"]))),
     )
 
 
@@ -372,11 +381,13 @@ def instruction(
     *forms: tuple[str, dict[str, object]],
     effects: str = "",
     fixed: int | None = None,
+    ignores: str = "",
 ) -> InstructionSpec:
     """Write one instruction of the table: its fixed name, its meaning, its forms.
 
     ``fixed`` is how many words after the first keep their place: all of the name's unless
-    told (``add.cc`` is also ``add.u32.cc`` to ptxas).
+    told (``add.cc`` is also ``add.u32.cc`` to ptxas). ``ignores`` are modifiers that mean
+    nothing but that ptxas reads over without a word.
     """
     place = root.count(".") if fixed is None else fixed
     return InstructionSpec(
@@ -386,4 +397,5 @@ def instruction(
         tuple(replace(_build(root, syntax, options), fixed=place) for syntax, options in forms),
         frozenset(effects.split()),
         place,
+        frozenset(values(ignores)),
     )

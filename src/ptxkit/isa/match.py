@@ -19,6 +19,7 @@ class Match:
     binding: Mapping[str, str]  # slot name -> modifier without the dot
     requirements: tuple[Requirement, ...]
     in_order: bool
+    ignored: tuple[str, ...] = ()  # modifiers without a meaning here that ptxas lets stand
 
     def resolve(self, notation: str) -> str:
         """Turn a type or count notation (slot, ``table[slot]``, literal) into its value."""
@@ -38,7 +39,7 @@ class Match:
     def operand_count(self, notation: str) -> int:
         """The vector length of a count notation: 0 for a scalar, as when the slot is empty."""
         found = self.resolve(notation) if notation else ""
-        digits = found.removeprefix("v").removeprefix("x")
+        digits = found.lstrip("vxi")
         return int(digits) if digits.isdigit() else 0
 
 
@@ -105,36 +106,50 @@ def assignments(form: Form, modifiers: tuple[str, ...]) -> Iterator[tuple[int, .
             for index, slot in enumerate(slots)
         )
 
-    def extend(position: int, last: int, last_space: int) -> Iterator[tuple[int, ...]]:
+    def extend(position: int, last: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
         if position == len(modifiers):
             if complete():
                 yield tuple(chosen)
             return
-        modifier = modifiers[position]
-        # A modifier that several slots could take (a type, a layout) keeps its order.
-        ordered = len(candidates[position]) > 1 or modifier[1:] in SCALAR_TYPES
-        is_space = modifier.partition("::")[0] in STATE_SPACES
+        group = _order_group(modifiers[position], candidates[position])
         for index in candidates[position]:
             if index in used or (position < form.fixed) != (index < form.fixed):
                 continue
             if index < form.fixed and index != position:
                 continue
-            if (ordered and index < last) or (is_space and index < last_space):
+            if group and index < last.get(group, -1):
                 continue
             used.add(index)
             chosen.append(index)
-            yield from extend(
-                position + 1, index if ordered else last, index if is_space else last_space
-            )
+            yield from extend(position + 1, {**last, group: index} if group else last)
             chosen.pop()
             used.remove(index)
 
-    yield from extend(0, -1, -1)
+    yield from extend(0, {})
+
+
+#: Words besides types and spaces that keep their order among themselves.
+ORDERED_WORDS = {
+    "row": "layout", "col": "layout", "xor": "bits", "and": "bits", "popc": "bits",
+    "b8x16": "type", "b6x16_p32": "type", "b4x16_p64": "type",
+}  # fmt: skip
+
+
+def _order_group(modifier: str, candidates: list[int]) -> str:
+    """Modifiers of one group keep their order; those of group '' stand anywhere."""
+    word = modifier[1:]
+    if word in SCALAR_TYPES:
+        return "type"
+    if modifier.partition("::")[0] in STATE_SPACES:
+        return "space"
+    # What several slots could take has its meaning from its place.
+    return ORDERED_WORDS.get(word, str(candidates) if len(candidates) > 1 else "")
 
 
 def match_form(form: Form, modifiers: tuple[str, ...]) -> Match | None:
     """Match one form; the assignment nearest the manual's order wins."""
     fallback: Match | None = None
+    modifiers, ignored = without_ignored(form, modifiers)
     for chosen in assignments(form, modifiers):
         binding: dict[str, str] = {}
         needs = [form.requirement]
@@ -146,15 +161,48 @@ def match_form(form: Form, modifiers: tuple[str, ...]) -> Match | None:
             continue
         needs += gates_of(form, binding)
         in_order = all(a < b for a, b in zip(chosen, chosen[1:], strict=False))
-        found = Match(form, binding, tuple(needs), in_order)
+        found = Match(form, binding, tuple(needs), in_order, ignored)
         if in_order:
             return found
         fallback = fallback or found
     return fallback
 
 
+#: Modifiers that ptxas passes over in silence on instructions that take none of their kind.
+IGNORED = {
+    word: kind
+    for kind in (
+        frozenset(".finite .infinite .normal .notanumber .number .subnormal".split()),
+        frozenset(
+            ".box_dim .element_stride .elemtype .fill_mode .global_address .global_dim "
+            ".global_stride .interleave_layout .rank .swizzle_atomicity .swizzle_mode".split()
+        ),
+        frozenset(".acc::f16 .acc::f32".split()),
+        frozenset([".b8x16"]),
+    )
+    for word in kind
+}
+
+
+def without_ignored(
+    form: Form, modifiers: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split off the modifiers that mean nothing to a form, but that ptxas lets stand."""
+    suspects = {m for m in modifiers if m in IGNORED or m in form.ignored}
+    if not suspects:
+        return modifiers, ()
+    taken = {value for slot in form.slots for value in slot.values}
+    ignored = {m for m in suspects if taken.isdisjoint(IGNORED.get(m, {m}))}
+    return (
+        tuple(modifier for modifier in modifiers if modifier not in ignored),
+        tuple(modifier for modifier in modifiers if modifier in ignored),
+    )
+
+
 #: Modifiers that ptxas lets stand more than once.
-REPEATABLE = frozenset(".sat .uni .sync .NaN".split())
+REPEATABLE = frozenset(
+    ".sat .uni .sync .NaN .approx .cc .relu .satfinite .shiftamt".split()
+)
 
 
 def without_repeats(modifiers: tuple[str, ...]) -> tuple[str, ...]:
@@ -177,8 +225,12 @@ def match(name: str, modifiers: tuple[str, ...]) -> tuple[Match, ...]:
     >>> [m.form.syntax.split()[0] for m in match("add", (".s32",))]
     ['add.type']
     """
-    from ptxkit.isa.registry import forms_of
+    from ptxkit.isa.registry import specs_of
 
     modifiers = without_repeats(modifiers)
-    found = (match_form(one, modifiers) for one in forms_of(name, modifiers))
-    return tuple(one for one in found if one is not None)
+    found: list[Match] = []
+    for spec in specs_of(name):
+        if spec.begins(modifiers):
+            kept = tuple(word for word in modifiers if word not in spec.ignored)
+            found += (one for form in spec.forms if (one := match_form(form, kept)) is not None)
+    return tuple(found)

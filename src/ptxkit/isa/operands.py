@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ptxkit.isa.actuals import Actual
 from ptxkit.isa.addresses import HANDLES, check_base, check_handle
 from ptxkit.isa.forms import OperandSpec
-from ptxkit.isa.match import Match
+from ptxkit.isa.match import STATE_SPACES, Match
 from ptxkit.isa.targets import Requirement
 from ptxkit.isa.types import (
     BITS,
@@ -15,12 +15,13 @@ from ptxkit.isa.types import (
     OPAQUE,
     PACKED,
     PREDICATE,
+    REGISTER_CLASSES,
     SCALAR_TYPES,
     SIGNED,
     UNSIGNED,
     register_fits,
 )
-from ptxkit.isa.vectors import LITERALS, settle
+from ptxkit.isa.vectors import LITERALS, element_type, element_width, settle
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,28 @@ def _needs(
     return found
 
 
+def short_addresses(match: Match, actuals: tuple[Actual, ...]) -> list[Problem]:
+    """Addresses of 32 bits where a module with ``.address_size 64`` needs 64.
+
+    ptxas says so only after everything else, as it once made 32-bit code of such modules.
+    """
+    found = []
+    for index, (spec, actual) in enumerate(
+        zip(plan(match, len(actuals)) or (), actuals, strict=False)
+    ):
+        if spec.kind == "address" and actual.kind == "address":
+            base, space = actual.elements[0], _space_of(match, spec)
+            short = base.kind == "register" and SCALAR_TYPES[base.type].width == 32
+        else:
+            space = actual.space if spec.symbols and actual.kind == "symbol" else "none"
+            wanted = match.operand_type(spec.type)
+            short = wanted in SCALAR_TYPES and SCALAR_TYPES[wanted].width == 32
+        if short and space in ("", "global", "any"):
+            message = f"operand '{spec.name}': an address here has 64 bits, not 32"
+            found.append(Problem("address-size", message, index))
+    return found
+
+
 def check_operands(match: Match, actuals: tuple[Actual, ...]) -> list[Problem]:
     """All problems of these operands under the matched row; empty when they fit."""
     specs = plan(match, len(actuals))
@@ -121,46 +144,63 @@ def _check_value(match: Match, spec: OperandSpec, actual: Actual) -> str:
     ]:
         return f"operand '{spec.name}': '{actual.selector}' is no selector here"
     if wanted in HANDLES:
-        return check_handle(actual, wanted, spec.name)
-    if spec.at_least and actual.kind != "vector" and (actual.width == 1 or actual.width >= count):
+        # Where texture and sampler are one, ptxas takes either name for the sampler.
+        return check_handle(actual, (wanted, "texref"), spec.name)
+    loose = spec.at_least and spec.access == "read" and actual.kind != "vector"
+    if loose and (actual.width == 1 or actual.width >= count):
         return _check_scalar(spec, replace(actual, width=1), wanted)
     if count or (spec.count and actual.kind == "vector"):
         return _check_vector(match, spec, actual, wanted, count or 1)
+    loose = wanted == "loose32" or (wanted == "any32" and spec.access == "read")
+    if loose and actual.kind == "vector":
+        # Where ptxas looks at the width alone, it does not ask for a scalar either.
+        return _check_vector(match, spec, actual, wanted, len(actual.elements))
     if spec.space and actual.kind in ("symbol", "function"):
         return check_base(actual, _space_of(match, spec), "address")
     return _check_scalar(spec, actual, wanted)
 
 
 def _check_vector(match: Match, spec: OperandSpec, actual: Actual, wanted: str, count: int) -> str:
-    if actual.kind == "register" and actual.width == count and not actual.selector:
+    if actual.kind == "register" and 1 < actual.width == count and not actual.selector:
         return _check_register(spec, actual, wanted)
-    if actual.kind == "sink" and spec.sink:
+    if actual.kind == "sink" and spec.sink and spec.access != "read":
         return ""
     if actual.kind == "special" and actual.width == count:
         return _check_special(spec, actual, wanted)
     if actual.kind != "vector":
         return f"operand '{spec.name}' must be a vector of {count} {_dotted(wanted)} registers"
     if len(actual.elements) != count and not (
-        spec.at_least and len(actual.elements) in range(count, 5)
+        spec.at_least and len(actual.elements) >= count and len(actual.elements) in (1, 2, 4)
     ):
         return f"operand '{spec.name}' must have {count} elements, not {len(actual.elements)}"
-    return _check_elements(spec, actual.elements, wanted)
+    layered = match.resolve(spec.count).startswith("i")
+    return _check_elements(spec, actual.elements, wanted, layered)
 
 
-def _check_elements(spec: OperandSpec, elements: tuple[Actual, ...], wanted: str) -> str:
+def _check_elements(
+    spec: OperandSpec, elements: tuple[Actual, ...], wanted: str, layered: bool
+) -> str:
     """Check a vector as ptxas does: its elements settle on a type, and that one must fit."""
     for element in elements:
         free = element.kind in ("special", *LITERALS) and spec.access == "read"
-        if (free and not spec.register_only) or (element.kind == "sink" and spec.access != "read"):
+        if (free and not spec.register_only) or (
+            element.kind == "sink"
+            and (spec.sink or (spec.access == "write" and not spec.register_only))
+        ):
             continue
         message = _check_scalar(spec, element, "" if element.kind == "register" else wanted)
         if message:
             return message
-    if spec.layered:
+    if layered:
         return _check_layered(spec, elements)
     settled, reason = settle(elements)
     if reason:
         return f"operand '{spec.name}' has elements of {reason}"
+    if wanted in REGISTER_CLASSES:
+        others = [one for one in elements if one.kind not in ("sink", *LITERALS)]
+        if others and settled.startswith("b"):
+            settled = f"b{element_width(others[0])}"
+        return _check_register(spec, Actual("register", settled), wanted)
     if all(one.kind in LITERALS for one in elements):
         return next(filter(None, (check_constant(spec, one, wanted) for one in elements)), "")
     if wanted not in SCALAR_TYPES:
@@ -171,20 +211,19 @@ def _check_elements(spec: OperandSpec, elements: tuple[Actual, ...], wanted: str
         return "" if kind == FLOAT or same else f"operand '{spec.name}' needs {width}-bit elements"
     if elements[0].kind == "integer" and settled == "b64":
         return ""
-    if SCALAR_TYPES[settled].is_integer and kind == FLOAT and width == SCALAR_TYPES[settled].width:
-        return ""
+    if SCALAR_TYPES[settled].is_integer and kind == FLOAT and _follows(spec):
+        return "" if width == SCALAR_TYPES[settled].width else _misfit(spec, settled, wanted)
     return _check_register(spec, Actual("register", settled), wanted)
 
 
 def _check_layered(spec: OperandSpec, elements: tuple[Actual, ...]) -> str:
     """Check coordinates that begin with the index of a layer; the rest is 32 bits of any type."""
-    first = Actual("register", "u32") if elements[0].kind in LITERALS else elements[0]
-    if not register_fits("u32", first.type):
+    if elements[0].kind != "integer" and element_type(elements[0]) not in ("b32", "u32", "s32"):
         return f"operand '{spec.name}' must begin with an integer, the index of the layer"
-    for element in elements[1:]:
-        if element.kind == "register" and SCALAR_TYPES[element.type].width != 32:
-            return f"operand '{spec.name}' has elements of different widths"
-    return ""
+    settled, reason = settle(elements[1:])
+    if not reason and elements[1].kind not in LITERALS and SCALAR_TYPES[settled].width != 32:
+        reason = "different widths"
+    return f"operand '{spec.name}' has elements of {reason}" if reason else ""
 
 
 def _dotted(wanted: str) -> str:
@@ -205,16 +244,18 @@ def _check_register(spec: OperandSpec, actual: Actual, wanted: str) -> str:
         # ptxas lets .f16x2 registers through where the operand follows the instruction's
         # type, even a predicate, but not where the operand's own type is fixed.
         fits = fits and _follows(spec)
-    if fits:
-        return ""
-    return f"operand '{spec.name}' is a .{actual.type} register where .{wanted} is needed"
+    return "" if fits else _misfit(spec, actual.type, wanted)
+
+
+def _misfit(spec: OperandSpec, found: str, wanted: str) -> str:
+    return f"operand '{spec.name}' is a .{found} register where .{wanted} is needed"
 
 
 def _check_scalar(spec: OperandSpec, actual: Actual, wanted: str) -> str:
     kind = actual.kind
     if kind == "unknown":
         return ""
-    if spec.access != "read" and kind not in ("register", "sink"):
+    if spec.access != "read" and (kind not in ("register", "sink") or actual.negated):
         return f"operand '{spec.name}' is written, so it must be a register"
     if actual.negated and wanted != "pred" and kind == "register":
         return f"operand '{spec.name}': '!' stands before predicates only"
@@ -227,10 +268,12 @@ def _check_scalar(spec: OperandSpec, actual: Actual, wanted: str) -> str:
             return _check_register(spec, actual, wanted)
         if actual.selector and actual.width == 1:
             return f"operand '{spec.name}': '{actual.selector}' selects from a scalar register"
-        if actual.offset and spec.access == "read" and not spec.register_only:
+        if actual.offset and spec.access != "read":
+            return f"operand '{spec.name}' is written, so it must be a register"
+        if actual.offset:
             # ptxas takes 'r+4' as an address, and an address for any scalar but these.
-            if wanted not in ("pred", "bf16"):
-                return ""
+            if wanted != "pred" and not (spec.register_only or spec.selectors):
+                return "" if _follows(spec) else _check_register(spec, actual, wanted)
             return f"operand '{spec.name}': an offset stands in addresses only"
         return _check_register(spec, actual, wanted)
     if kind == "sink":
@@ -250,9 +293,12 @@ def _check_symbol(spec: OperandSpec, actual: Actual, wanted: str) -> str:
     kind = SCALAR_TYPES[wanted].kind if wanted in SCALAR_TYPES else BITS
     if actual.kind == "function":
         # ptxas takes a function's name wherever the operand follows the instruction's type.
-        fits = spec.symbols or (_follows(spec) and wanted not in ("bf16", "bf16x2"))
+        fits = spec.symbols or _follows(spec)
     else:
-        fits = (spec.symbols or actual.offset) and kind in (BITS, SIGNED, UNSIGNED)
+        fits = spec.symbols or (actual.offset and not spec.selectors)
+        fits = fits and kind in (BITS, SIGNED, UNSIGNED)
+        if not spec.symbols and not _follows(spec) and actual.type in SCALAR_TYPES:
+            fits = fits and register_fits(wanted, actual.type)
     if fits:
         return ""
     return f"operand '{spec.name}' must be a register or a constant, not a symbol"
@@ -261,20 +307,23 @@ def _check_symbol(spec: OperandSpec, actual: Actual, wanted: str) -> str:
 def _check_special(spec: OperandSpec, actual: Actual, wanted: str) -> str:
     if not spec.specials:
         return f"operand '{spec.name}' may not be a special register; copy it with mov first"
-    if wanted and actual.type and not _special_fits(spec, wanted, actual.type):
+    if wanted and actual.type and not _special_fits(spec, wanted, actual):
         return f"operand '{spec.name}' is a .{actual.type} special register, not .{wanted}"
     return ""
 
 
-def _special_fits(spec: OperandSpec, wanted: str, special: str) -> bool:
-    if register_fits(wanted, special, relaxed=spec.relaxed):
+def _special_fits(spec: OperandSpec, wanted: str, actual: Actual) -> bool:
+    if register_fits(wanted, actual.type, relaxed=spec.relaxed):
         return True
-    # Registers such as %tid.x may be read as 16 bits, as in PTX 1.x.
-    return special == "u32" and wanted in ("u16", "s16", "b16")
+    scalar = SCALAR_TYPES[wanted]
+    return scalar.width in actual.widths and (scalar.is_integer or scalar.kind == BITS)
 
 
 def check_constant(spec: OperandSpec, actual: Actual, wanted: str) -> str:
     """Say what is wrong with a literal where type ``wanted`` is needed."""
+    if wanted in REGISTER_CLASSES:
+        fits = register_fits(wanted, element_type(actual))
+        return "" if fits else f"operand '{spec.name}' may not be such a constant"
     kind = SCALAR_TYPES[wanted].kind if wanted in SCALAR_TYPES else ""
     is_integer = actual.kind == "integer"
     if kind in (FLOAT, OPAQUE, PACKED):
@@ -282,7 +331,11 @@ def check_constant(spec: OperandSpec, actual: Actual, wanted: str) -> str:
             return f"operand '{spec.name}' may not be a constant; .{wanted} ones need a register"
         if is_integer:
             return f"operand '{spec.name}' needs a float constant such as 0f3F800000 or 1.0"
-        return ""
+        if spec.bounds is None or actual.value is None:
+            return ""
+        low, high = spec.bounds  # the lower end of a range of floats does not belong to it
+        inside = low < actual.value <= high
+        return "" if inside else f"operand '{spec.name}' must be above {low} and up to {high}"
     if kind == BITS and not is_integer:
         # A decimal constant is a double, as is one that begins with 0d.
         literal = actual.type or ("f64" if actual.kind == "decimal" else "")
@@ -290,8 +343,6 @@ def check_constant(spec: OperandSpec, actual: Actual, wanted: str) -> str:
             return ""
     if not is_integer:
         return f"operand '{spec.name}' needs an integer constant"
-    if kind == PREDICATE:
-        return ""
     if spec.bounds is not None and actual.value is not None:
         low, high = spec.bounds
         value = actual.value % 2**64 if kind == UNSIGNED else actual.value
@@ -314,8 +365,12 @@ def _check_immediate(match: Match, spec: OperandSpec, actual: Actual) -> str:
 
 def _check_address(match: Match, spec: OperandSpec, actual: Actual) -> str:
     space = _space_of(match, spec)
-    if actual.kind == "element" and spec.indexable:
+    if actual.kind == "element" and (spec.indexable or spec.bare):
         return check_base(actual.elements[0], space, spec.access)
+    if spec.bare and not spec.parts and actual.kind in ("register", "float", "decimal"):
+        # The predicate crashes ptxas.
+        if actual.type != "pred" and not (actual.minus or actual.negated or actual.selector):
+            return ""
     if actual.kind != "address":
         return f"operand '{spec.name}' must be an address in brackets"
     base, rest = actual.elements[0], actual.elements[1:]
@@ -329,14 +384,24 @@ def _check_address(match: Match, spec: OperandSpec, actual: Actual) -> str:
         if message:
             return message
     if actual.selector and not (
-        spec.unified and base.kind == "register" and space in ("", "global")
+        spec.unified and base.kind == "register" and _first_space(match) in ("", "global")
     ):
         return f"'{actual.selector}' may not stand after this address"
     if space in HANDLES:
-        return check_handle(base, space, spec.name)
+        return check_handle(base, (space,), spec.name)
+    if base.type in HANDLES:
+        return f"a .{base.type} has no bytes to reach" if spec.indexable or spec.type else ""
+    if base.kind == "register" and spec.bare and spec.parts and base.type != "pred":
+        return ""
     if base.kind == "register" and spec.type:
         return _check_register(spec, base, match.operand_type(spec.type))
     return check_base(base, space, spec.access)
+
+
+def _first_space(match: Match) -> str:
+    """The state space that stands first among the modifiers: '' when there is none."""
+    words = (match.binding.get(slot.name, "") for slot in match.form.slots)
+    return next((word for word in words if f".{word.partition('::')[0]}" in STATE_SPACES), "")
 
 
 def _space_of(match: Match, spec: OperandSpec) -> str:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib import import_module
 from types import MappingProxyType
 
-from ptxkit.isa.forms import Form, InstructionSpec
+from ptxkit.isa.forms import InstructionSpec
 
 #: The files of ``table/``, in the order of the manual, with the title of each family.
 FAMILIES: dict[str, str] = {
@@ -26,6 +26,7 @@ FAMILIES: dict[str, str] = {
     "control": "Control flow",
     "synchronisation": "Synchronisation and fences",
     "atomics": "Atomics and reductions",
+    "multimem": "Multimem",
     "warp": "Warp operations",
     "mbarrier": "Mbarrier",
     "async_copy": "Asynchronous copies",
@@ -37,6 +38,7 @@ FAMILIES: dict[str, str] = {
     "matrix_move": "Matrix: ldmatrix, stmatrix, movmatrix",
     "wgmma": "Matrix: wgmma",
     "tcgen05": "Matrix: tcgen05",
+    "tcgen05_mma": "Matrix: tcgen05.mma",
     "video": "Video",
     "stack": "Stack",
     "miscellaneous": "Miscellaneous",
@@ -87,11 +89,17 @@ def specs_of(name: str) -> tuple[InstructionSpec, ...]:
     return _by_name().get(name, ())
 
 
-def forms_of(name: str, modifiers: tuple[str, ...]) -> tuple[Form, ...]:
-    """The forms an opcode might be: those whose fixed name begins it."""
-    return tuple(form for row in specs_of(name) if row.begins(modifiers) for form in row.forms)
-
-
 def spec_of(name: str, modifiers: tuple[str, ...]) -> InstructionSpec | None:
     """The instruction an opcode belongs to (longest fixed name), or None."""
     return next((row for row in specs_of(name) if row.begins(modifiers)), None)
+
+
+def lookup(opcode: str) -> InstructionSpec | None:
+    """The instruction an opcode such as ``"ld.global.f32"`` belongs to, or None.
+
+    >>> found = lookup("mul.wide.u32")
+    >>> found is not None and found.root
+    'mul.wide'
+    """
+    name, *words = opcode.split(".")
+    return spec_of(name, tuple("." + word for word in words))

@@ -42,7 +42,10 @@ def _scalar_types() -> dict[str, ScalarType]:
     rows += [(name, OPAQUE, 8) for name in ("e4m3", "e5m2", "ue8m0", "e2m1x2", "ue4m3")]
     rows += [(name, OPAQUE, 16) for name in _PAIRS]
     rows += [(name, OPAQUE, 32) for name in ("e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4")]
-    rows += [("e2m1x4", OPAQUE, 16), ("b1024", BITS, 1024)]
+    rows += [("e2m1x4", OPAQUE, 16)]
+    # Elements of matrices, several to a register.
+    rows += [("b1", OPAQUE, 1), ("s4", OPAQUE, 4), ("u4", OPAQUE, 4), ("e2m1", OPAQUE, 4)]
+    rows += [("e2m3", OPAQUE, 6), ("e3m2", OPAQUE, 6), ("s2", OPAQUE, 2), ("u2", OPAQUE, 2)]
     rows += [(name, PACKED, 32) for name in ("u8x4", "s8x4", "u16x2", "s16x2")]
     rows += [(name, OPAQUE, 64) for name in ("texref", "samplerref", "surfref")]
     return {name: ScalarType(name, kind, width) for name, kind, width in rows}
@@ -60,9 +63,17 @@ REGISTER_TYPES = frozenset(
 #: Classes of registers that an operand may ask for in place of a type: matrix
 #: instructions look at the width more than at the type. Measured, like the rest.
 REGISTER_CLASSES = {
+    "pointer": frozenset("b32 u32 s32 b64 u64 s64".split()),
     "bits32": frozenset({"b32"}),
-    "any32": frozenset("b32 u32 s32 f32 f16x2 pred".split()),
-    "tmem": frozenset("b32 u32 s32 f16x2".split()),
+    "half2": frozenset({"b32", "f16x2"}),
+    "float32": frozenset({"b32", "f32"}),
+    "int32": frozenset({"b32", "u32", "s32"}),
+    "tmem": frozenset({"b32", "u32", "s32", "f16x2"}),
+    "word32": frozenset({"b32", "u32", "s32", "f32", "f16x2"}),
+    "any32": frozenset({"b32", "u32", "s32", "f32", "f16x2", "pred"}),
+    "loose32": frozenset({"b32", "u32", "s32", "f32", "f16x2"}),
+    "word64": frozenset({"b64", "u64", "s64", "f64"}),
+    "pointer": frozenset({"b32", "u32", "s32", "b64", "u64", "s64"}),
 }
 
 
@@ -80,9 +91,9 @@ def register_fits(wanted: str, register: str, *, relaxed: bool = False) -> bool:
     if wanted in REGISTER_CLASSES:
         return register in REGISTER_CLASSES[wanted]
     instruction, operand = SCALAR_TYPES[wanted], SCALAR_TYPES[register]
-    if register == "f16x2" and instruction.width in (1, 32):
-        # ptxas takes a .f16x2 register for any 32 bits but .f32, and even for .pred.
-        return wanted not in ("f32", "bf16x2", "tf32")
+    if register == "f16x2" and (wanted == "pred" or instruction.width == 32):
+        # ptxas takes a .f16x2 register for 32 bits of almost any kind, even for .pred.
+        return instruction.kind != OPAQUE and wanted != "f32"
     if PREDICATE in (instruction.kind, operand.kind):
         return instruction.kind == operand.kind
     wider = operand.width > instruction.width

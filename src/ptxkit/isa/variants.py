@@ -121,7 +121,7 @@ class _Namer:
 
     def register(self, wanted: str) -> tuple[str, Actual]:
         if wanted in REGISTER_CLASSES:
-            wanted = "b32"
+            wanted = "b64" if "b64" in REGISTER_CLASSES[wanted] else "b32"
         kind = wanted if wanted in PREFIXES else f"b{max(SCALAR_TYPES[wanted].width, 16)}"
         if kind == "b8" or wanted in ("u8", "s8", "b8"):
             kind = "b16"
@@ -148,10 +148,13 @@ def _render_value(
     found: Match, spec: OperandSpec, namer: _Namer, all_optional: bool
 ) -> tuple[str, Actual]:
     wanted = found.operand_type(spec.type) or "b32"
+    if wanted in _HANDLES:
+        return _HANDLES[wanted], Actual("symbol", wanted, space="global")
     count = found.operand_count(spec.count)
     if not count:
         return namer.register(wanted)
-    parts = [namer.register(wanted) for _ in range(count)]
+    layered = found.resolve(spec.count).startswith("i")
+    parts = [namer.register("u32" if layered and not n else wanted) for n in range(count)]
     text = "{" + ", ".join(text for text, _ in parts) + "}"
     return text, Actual("vector", elements=tuple(actual for _, actual in parts))
 
@@ -166,16 +169,17 @@ def _render_immediate(
     return str(low), Actual("integer", value=low)
 
 
-_SPACE_SYMBOLS = {"global": "gv", "const": "cv", "shared": "sv", "local": "lv", "param": "pv"}
+_HANDLES = {"texref": "tx", "samplerref": "sm", "surfref": "sf"}
 
 
 def _render_address(
     found: Match, spec: OperandSpec, namer: _Namer, all_optional: bool
 ) -> tuple[str, Actual]:
     base, actual = namer.register(found.operand_type(spec.type) if spec.type else "b64")
-    if spec.space in ("texref", "surfref"):
-        base = {"texref": "tx", "surfref": "sf"}[spec.space]
-        actual = Actual("symbol", type=spec.space, space="global")
+    if spec.space in _HANDLES:
+        base, actual = _HANDLES[spec.space], Actual("symbol", spec.space, space="global")
+    elif found.binding.get(spec.space) == "param::func":
+        base, actual = "pv", Actual("symbol", "b32", space="param")
     texts, actuals = [base], [actual]
     for part in spec.parts:
         if part.optional and not all_optional:

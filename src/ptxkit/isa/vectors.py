@@ -22,7 +22,8 @@ def element_type(element: Actual) -> str:
     return element.type
 
 
-def _width(element: Actual) -> int:
+def element_width(element: Actual) -> int:
+    """The bits an element brings."""
     scalar = SCALAR_TYPES[element_type(element)]
     return 32 if scalar.kind == PREDICATE else scalar.width
 
@@ -37,7 +38,8 @@ def _group(element: Actual) -> str:
 
 def _quarrel(one: Actual, other: Actual) -> str:
     """Why two neighbours cannot stand in one vector."""
-    if one.kind not in LITERALS and other.kind not in LITERALS and _width(one) != _width(other):
+    registers = one.kind not in LITERALS and other.kind not in LITERALS
+    if registers and element_width(one) != element_width(other):
         return "different widths"
     groups = {_group(one), _group(other)}
     if len(groups) > 1 and not any(group.startswith(BITS) for group in groups):
@@ -67,4 +69,4 @@ def settle(elements: tuple[Actual, ...]) -> tuple[str, str]:
         return types.pop(), ""
     # A float literal leaves the width to its neighbour, an integer literal does not.
     first = elements[1] if elements[0].kind in ("decimal", "float") else elements[0]
-    return f"b{_width(first)}", ""
+    return f"b{element_width(first)}", ""

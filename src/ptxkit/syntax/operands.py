@@ -164,6 +164,12 @@ class Address(Node):
     __slots__ = ()
 
     @property
+    def suffix(self) -> str:
+        """``".unified"`` after the brackets, or ``""``."""
+        length = self.selector_length
+        return self.text[-length:] if length else ""
+
+    @property
     def base(self) -> Node:
         """A name or a constant."""
         found: Node = self.children[0]

@@ -17,7 +17,6 @@ from ptxkit.syntax.declarations import Declarator, Function, Parameter, Variable
 from ptxkit.syntax.module import Module
 from ptxkit.syntax.nodes import Label, SectionLabel
 
-_RANGE_MEMBER = re.compile(r"(.*?)(0|[1-9]\d*)$")
 _IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+", re.ASCII)
 
 
@@ -65,21 +64,12 @@ class Scope:
             if declaration.position <= position:
                 return declaration
         if self.ranges:
-            member = _RANGE_MEMBER.match(name)
             # "%r12" may be member 12 of %r<..> or member 2 of %r1<..>.
-            while member is not None:
-                prefix, number = member[1], name[len(member[1]) :]
-                for declaration in reversed(self.ranges.get(prefix, ())):
-                    in_range = number == "0" or not number.startswith("0")
-                    if (
-                        in_range
-                        and declaration.position <= position
-                        and int(number) < (declaration.count or 0)
-                    ):
+            for split in range(len(name.rstrip("0123456789")), len(name)):
+                for declaration in reversed(self.ranges.get(name[:split], ())):
+                    known = declaration.position <= position
+                    if known and int(name[split:]) < (declaration.count or 0):
                         return declaration
-                if len(number) == 1:
-                    break
-                member = re.match(rf"(.{{{len(prefix) + 1}}})(\d+)$", name, re.DOTALL)
         return None
 
     def resolve(self, name: str, position: int) -> Declaration | None:

@@ -48,7 +48,7 @@ INSTRUCTIONS = [
     instruction(
         "cp.async.mbarrier.arrive",
         "Arrive at an mbarrier once the copies this thread has started are finished.",
-        form("cp.async.mbarrier.arrive{.noinc}{.space}.b64 [a:shared]",
+        form("cp.async.mbarrier.arrive{.noinc}{.space}.b64 [a:space]",
              space="shared shared::cta@7.8", needs="7.0/80"),
         effects="sync reads writes",
     ),

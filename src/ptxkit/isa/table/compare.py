@@ -12,9 +12,8 @@ SIGNED = "s16 s32 s64"
 BOOLEAN = "and or xor"
 SCALAR = f"{BITS} {UNSIGNED} {SIGNED} f32 f64@1.0/13"
 
-#: What ``set`` may write, by where it came from.
-WORD = "u32 s32 f32"
-HALF_RESULT = "f16@4.2/53 bf16@7.8/90"
+#: What ``set`` may write for a comparison of values other than halves.
+RESULT = "u32 s32 f32 f16@4.2/53"
 
 INSTRUCTIONS = [
     instruction(
@@ -35,35 +34,46 @@ INSTRUCTIONS = [
              bool=BOOLEAN, needs="4.2/53"),
         form("setp.cmp{.bool}{.ftz}.f16x2 =p_:pred{|q_:pred}, a, b{?bool, c:pred}",
              cmp=FLOAT_ORDER, bool=BOOLEAN, needs="4.2/53"),
-        form("setp.cmp{.bool}.bf16 =p_:pred, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
+        form("setp.cmp{.bool}.bf16 =p_:pred, a, b{?bool, c%:pred}", cmp=FLOAT_ORDER,
              bool=BOOLEAN, needs="7.8/90"),
-        form("setp.cmp{.bool}.bf16x2 =p_:pred{|q_:pred}, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
+        form("setp.cmp{.bool}.bf16x2 =p_:pred{|q_:pred}, a, b{?bool, c%:pred}", cmp=FLOAT_ORDER,
              bool=BOOLEAN, needs="7.8/90"),
+        ignores="pred",
     ),
     instruction(
         "set",
         "Compare a with b, optionally combined with a predicate, into all ones (1.0 for float"
         " results) or zero.",
         form("set.cmp{.bool}.dtype.stype =d:dtype, a:stype, b:stype{?bool, c:pred}", cmp=EQUAL,
-             bool=BOOLEAN, dtype=f"{WORD} {HALF_RESULT}", stype=BITS),
+             bool=BOOLEAN, dtype=RESULT, stype=BITS),
         form("set.cmp{.bool}.dtype.stype =d:dtype, a:stype, b:stype{?bool, c:pred}",
-             cmp=UNSIGNED_ORDER, bool=BOOLEAN, dtype=f"{WORD} {HALF_RESULT}", stype=UNSIGNED),
+             cmp=UNSIGNED_ORDER, bool=BOOLEAN, dtype=RESULT, stype=UNSIGNED),
         form("set.cmp{.bool}.dtype.stype =d:dtype, a:stype, b:stype{?bool, c:pred}",
-             cmp=SIGNED_ORDER, bool=BOOLEAN, dtype=f"{WORD} {HALF_RESULT}", stype=SIGNED),
+             cmp=SIGNED_ORDER, bool=BOOLEAN, dtype=RESULT, stype=SIGNED),
         form("set.cmp{.bool}{.ftz}.dtype.f32 =d:dtype, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
-             bool=BOOLEAN, dtype=f"{WORD} {HALF_RESULT}", rules={"dtype=bf16": "!ftz"}),
+             bool=BOOLEAN, dtype=RESULT),
         form("set.cmp{.bool}.dtype.f64 =d:dtype, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
-             bool=BOOLEAN, dtype=f"{WORD} {HALF_RESULT}", needs="1.0/13"),
-        form("set.cmp{.bool}{.ftz}.dtype.f16 =d:dtype, a, b{?bool, c:pred}",
-             cmp=FLOAT_ORDER, bool=BOOLEAN,
-             dtype="f16 bf16@7.8/90 u16@6.5/53 s16@6.5/53 u32@6.5/53 s32@6.5/53",
-             rules={"dtype=bf16": "!ftz"}, needs="4.2/53"),
-        form("set.cmp{.bool}.dtype.bf16 =d:dtype, a, b{?bool, c:pred}",
-             cmp=FLOAT_ORDER, bool=BOOLEAN, dtype="bf16 u16 s16 u32 s32", needs="7.8/90"),
-        form("set.cmp{.bool}{.ftz}.dtype.f16x2 =d:dtype, a, b{?bool, c:pred}",
-             cmp=FLOAT_ORDER, bool=BOOLEAN, dtype="f16x2 u32@6.5/53 s32@6.5/53", needs="4.2/53"),
-        form("set.cmp{.bool}.dtype.bf16x2 =d:dtype, a, b{?bool, c:pred}",
-             cmp=FLOAT_ORDER, bool=BOOLEAN, dtype="bf16x2 u32 s32", needs="7.8/90"),
+             bool=BOOLEAN, dtype=RESULT, needs="1.0/13"),
+        form("set.cmp{.bool}{.ftz}.dtype.f16 =d:dtype, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
+             bool=BOOLEAN, dtype="f16 u16@6.5/53 s16@6.5/53 u32@6.5/53 s32@6.5/53",
+             needs="4.2/53"),
+        form("set.cmp{.bool}{.ftz}.dtype.f16x2 =d:dtype, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
+             bool=BOOLEAN, dtype="f16x2 u32@6.5/53 s32@6.5/53", needs="4.2/53"),
+        form("set.cmp{.bool}.dtype.bf16 =d:dtype, a, b{?bool, c%:pred}", cmp=FLOAT_ORDER,
+             bool=BOOLEAN, dtype="u16 s16 u32 s32", needs="7.8/90"),
+        form("set.cmp{.bool}.dtype.bf16x2 =d:dtype, a, b{?bool, c%:pred}", cmp=FLOAT_ORDER,
+             bool=BOOLEAN, dtype="u32 s32", needs="7.8/90"),
+        form("set.cmp{.bool}.dtype.stype =d:dtype, a:stype, b:stype{?bool, c%:pred}", cmp=EQUAL,
+             bool=BOOLEAN, dtype="bf16", stype=BITS, needs="7.8/90"),
+        form("set.cmp{.bool}.dtype.stype =d:dtype, a:stype, b:stype{?bool, c%:pred}",
+             cmp=UNSIGNED_ORDER, bool=BOOLEAN, dtype="bf16", stype=UNSIGNED, needs="7.8/90"),
+        form("set.cmp{.bool}.dtype.stype =d:dtype, a:stype, b:stype{?bool, c%:pred}",
+             cmp=SIGNED_ORDER, bool=BOOLEAN, dtype="bf16", stype=SIGNED, needs="7.8/90"),
+        form("set.cmp{.bool}.dtype.stype =d:dtype, a:stype, b:stype{?bool, c%:pred}",
+             cmp=FLOAT_ORDER, bool=BOOLEAN, dtype="bf16", stype="f16 bf16 f32 f64", needs="7.8/90"),
+        form("set.cmp{.bool}.dtype.stype =d:dtype, a:stype, b:stype{?bool, c%:pred}",
+             cmp=FLOAT_ORDER, bool=BOOLEAN, dtype="bf16x2", stype="bf16x2", needs="7.8/90"),
+        ignores="pred",
     ),
     instruction(
         "selp",

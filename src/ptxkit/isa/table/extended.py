@@ -13,6 +13,7 @@ INSTRUCTIONS = [
         form("add.cc.type =d, a, b", type=CARRY, needs="1.2"),
         effects="state",
         fixed=0,
+        ignores="pred",
     ),
     instruction(
         "addc",
@@ -27,6 +28,7 @@ INSTRUCTIONS = [
         form("sub.cc.type =d, a, b", type=CARRY, needs="1.2"),
         effects="state",
         fixed=0,
+        ignores="pred",
     ),
     instruction(
         "subc",

@@ -12,13 +12,14 @@ PACKED = "8.6/100"
 NAN = "NaN@7.0/80"
 XORSIGN = "xorsign@7.2/86"
 THREE = "8.8/100"
+#: ptxas takes testp without a class too.
 CLASSES = "finite infinite number notanumber normal subnormal"
 
 INSTRUCTIONS = [
     instruction(
         "testp",
         "Test whether a belongs to a class of floating-point numbers.",
-        form("testp.class.type =p:pred, a", **{"class": CLASSES}, type="f32 f64", needs="2.0/20"),
+        form("testp{.class}.type =p:pred, a", **{"class": CLASSES}, type="f32 f64", needs="2.0/20"),
     ),
     instruction(
         "copysign",
@@ -45,6 +46,7 @@ INSTRUCTIONS = [
         form("mul{.rnd}{.ftz}{.sat}.f32 =d, a, b", rnd=ROUND),
         form("mul{.rnd}.f64 =d, a, b", rnd=ROUND64, needs=DOUBLE),
         form("mul{.rnd}{.ftz}.f32x2 =d, a, b", rnd=ROUND64, needs=PACKED),
+        ignores="pred",
     ),
     instruction(
         "fma",
@@ -52,6 +54,7 @@ INSTRUCTIONS = [
         form("fma.rnd{.ftz}{.sat}.f32 =d, a, b, c", rnd=ROUND64, needs="2.0/20"),
         form("fma.rnd.f64 =d, a, b, c", rnd=ROUND64, needs="1.4/13"),
         form("fma.rnd{.ftz}.f32x2 =d, a, b, c", rnd=ROUND64, needs=PACKED),
+        ignores="pred",
     ),
     instruction(
         "mad",
@@ -61,10 +64,15 @@ INSTRUCTIONS = [
     ),
     instruction(
         "div",
-        "Divide a by b; .approx and .full are fast and not correctly rounded.",
-        form("div.mode{.ftz}.f32 =d, a, b", mode="approx full", needs="1.4"),
+        "Divide a by b; .approx is fast and not correctly rounded.",
+        form("div.approx{.ftz}.f32 =d, a, b", needs="1.4"),
         form("div.rnd{.ftz}.f32 =d, a, b", rnd=ROUND64, needs=DIRECTED),
         form("div.rnd.f64 =d, a, b", rnd=ROUND64, needs="1.4/13"),
+    ),
+    instruction(
+        "div.full",
+        "Divide a by b, fast and within 2 units in the last place over the full range.",
+        form("div.full{.ftz}.f32 =d, a, b", needs="1.4"),
     ),
     instruction(
         "abs",
@@ -99,6 +107,7 @@ INSTRUCTIONS = [
         form("rcp.rnd{.ftz}.f32 =d, a", rnd=ROUND64, needs=DIRECTED),
         form("rcp.rnd{.ftz}.f64 =d, a", rnd=ROUND64, needs="1.4/13"),
         form("rcp.approx.ftz.f64 =d, a", needs="2.1/20"),
+        ignores="pred",
     ),
     instruction(
         "sqrt",
@@ -106,6 +115,7 @@ INSTRUCTIONS = [
         form("sqrt.approx{.ftz}.f32 =d, a", needs="1.4"),
         form("sqrt.rnd{.ftz}.f32 =d, a", rnd=ROUND64, needs=DIRECTED),
         form("sqrt.rnd.f64 =d, a", rnd=ROUND64, needs="1.4/13"),
+        ignores="pred",
     ),
     instruction(
         "rsqrt",
@@ -113,30 +123,36 @@ INSTRUCTIONS = [
         form("rsqrt.approx{.ftz}.f32 =d, a", needs="1.4"),
         form("rsqrt.approx.f64 =d, a", needs="1.4/13"),
         form("rsqrt.approx.ftz.f64 =d, a", needs="4.0/20"),
+        ignores="pred",
     ),
     instruction(
         "sin",
         "Approximate sine of a in radians.",
         form("sin.approx{.ftz}.f32 =d, a", needs="1.4"),
+        ignores="pred",
     ),
     instruction(
         "cos",
         "Approximate cosine of a in radians.",
         form("cos.approx{.ftz}.f32 =d, a", needs="1.4"),
+        ignores="pred",
     ),
     instruction(
         "lg2",
         "Approximate logarithm of a to base 2.",
         form("lg2.approx{.ftz}.f32 =d, a", needs="1.4"),
+        ignores="pred",
     ),
     instruction(
         "ex2",
         "Approximate 2 raised to the power a.",
         form("ex2.approx{.ftz}.f32 =d, a", needs="1.4"),
+        ignores="pred",
     ),
     instruction(
         "tanh",
         "Approximate hyperbolic tangent of a.",
         form("tanh.approx.f32 =d, a", needs="7.0/75"),
+        ignores="pred",
     ),
 ]

@@ -15,16 +15,14 @@ INSTRUCTIONS = [
         "Add two values; .sat clamps the sum to the range of the type.",
         form("add{.rn}{.ftz}{.sat}.type =d, a, b", type=HALF, needs="4.2/53"),
         form("add{.rn}.type =d, a, b", type=BRAIN, needs="7.8/90"),
-        form("add{.rnd}{.sat}.f32.atype =d, a:atype, c", rnd=ROUND, atype="f16", needs=MIXED),
-        form("add{.rnd}{.sat}.f32.atype =d, a:u16, c", atype="bf16", rnd=ROUND, needs=MIXED),
+        form("add{.rnd}{.sat}.f32.atype =d, a:atype, c", rnd=ROUND, atype="f16 bf16", needs=MIXED),
     ),
     instruction(
         "sub",
         "Subtract b from a; .sat clamps the difference to the range of the type.",
         form("sub{.rn}{.ftz}{.sat}.type =d, a, b", type=HALF, needs="4.2/53"),
         form("sub{.rn}.type =d, a, b", type=BRAIN, needs="7.8/90"),
-        form("sub{.rnd}{.sat}.f32.atype =d, a:atype, c", rnd=ROUND, atype="f16", needs=MIXED),
-        form("sub{.rnd}{.sat}.f32.atype =d, a:u16, c", atype="bf16", rnd=ROUND, needs=MIXED),
+        form("sub{.rnd}{.sat}.f32.atype =d, a:atype, c", rnd=ROUND, atype="f16 bf16", needs=MIXED),
     ),
     instruction(
         "mul",
@@ -41,8 +39,7 @@ INSTRUCTIONS = [
         form("fma.rn.oob.relu.type =d, a, b, c", type=HALF, needs="8.1/90"),
         form("fma.rnd{.oob}{.relu}.type =d, a, b, c", rnd=ROUND, oob="oob@8.1/90", type=BRAIN,
              needs="7.0/80"),
-        form("fma.rnd{.sat}.f32.atype =d, a:atype, b:atype, c", rnd=ROUND, atype="f16", needs=MIXED),
-        form("fma.rnd{.sat}.f32.atype =d, a:u16, b:u16, c", atype="bf16", rnd=ROUND, needs=MIXED),
+        form("fma.rnd{.sat}.f32.atype =d, a:atype, b:atype, c", rnd=ROUND, atype="f16 bf16", needs=MIXED),
     ),
     instruction(
         "abs",

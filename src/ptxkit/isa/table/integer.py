@@ -18,6 +18,7 @@ INSTRUCTIONS = [
         form("add.type =d, a, b", type=f"{INTEGER} {PACKED} {BYTES}"),
         form("add.sat.s32 =d, a, b"),
         form("add.sat.type =d, a, b", type="u32 u16x2 s16x2 u8x4 s8x4", needs="9.2/120f"),
+        ignores="pred",
     ),
     instruction(
         "sub",
@@ -25,6 +26,7 @@ INSTRUCTIONS = [
         form("sub.type =d, a, b", type=f"{INTEGER} {BYTES}"),
         form("sub.sat.s32 =d, a, b"),
         form("sub.sat.type =d, a, b", type="u8x4 s8x4", needs="9.2/120f"),
+        ignores="pred",
     ),
     instruction(
         "mul.lo",
@@ -97,23 +99,27 @@ INSTRUCTIONS = [
         "abs",
         "Absolute value.",
         form("abs.type =d, a", type=SIGNED),
+        ignores="pred",
     ),
     instruction(
         "neg",
         "Negate a value.",
         form("neg.type =d, a", type=f"{SIGNED} s8x4@9.2/120f"),
+        ignores="pred",
     ),
     instruction(
         "min",
         "The smallest operand; .relu clamps a negative result to zero.",
         form("min.type =d, a, b", type=f"{INTEGER} {PACKED} {BYTES}"),
         form("min.relu.type =d, a, b", type="s16x2 s32 s8x4@9.2/120f", needs="8.0/90"),
+        ignores="pred",
     ),
     instruction(
         "max",
         "The largest operand; .relu clamps a negative result to zero.",
         form("max.type =d, a, b", type=f"{INTEGER} {PACKED} {BYTES}"),
         form("max.relu.type =d, a, b", type="s16x2 s32 s8x4@9.2/120f", needs="8.0/90"),
+        ignores="pred",
     ),
     instruction(
         "popc",

@@ -7,39 +7,11 @@ ALL_SPACES = SPACE + " shared::cluster@8.0/90"
 CLUSTER = "shared::cluster"
 SCOPE = "cta cluster@8.0/90"
 ARRIVE = "release@8.0/80 relaxed@8.6/90"
+RELEASE = "release@8.0/80"
 WAIT = "acquire@8.0/80 relaxed@8.6/90"
 #: Constants given as a count are positive.
 COUNT = "count:u32(1..9223372036854775807)"
 EFFECTS = "sync reads writes"
-
-
-def _arrivals(root: str) -> tuple[tuple[str, dict[str, object]], ...]:
-    """The forms that arrive and arrive_drop share."""
-    head = f"{root}{{.sem.scope}}{{.space}}.b64"
-    return (
-        form(f"{head} =state:u64, [a:shared]", sem=ARRIVE, scope=SCOPE, space=SPACE, needs="7.0/80"),
-        form(f"{head} =_, [a:shared]", sem=ARRIVE, scope=SCOPE, space=SPACE, needs="7.1/80"),
-        form(f"{head} =state_:u64, [a:shared], {COUNT}", sem=ARRIVE, scope=SCOPE, space=SPACE,
-             needs="7.8/90"),
-        form(f"{root}{{.sem.scope}}.space.b64 =_, [a:shared]{{, {COUNT}}}", sem=ARRIVE,
-             scope=SCOPE, space=CLUSTER, needs="8.0/90"),
-        form(f"{root}.noComplete{{.sem.scope}}{{.space}}.b64 =state:u64, [a:shared], {COUNT}",
-             sem="release@8.0/80", scope="cta", space=SPACE, needs="7.0/80"),
-        form(f"{root}.noComplete{{.sem.scope}}{{.space}}.b64 =_, [a:shared], {COUNT}",
-             sem="release@8.0/80", scope="cta", space=SPACE, needs="7.1/80"),
-    )  # fmt: skip
-
-
-def _expectations(root: str) -> tuple[tuple[str, dict[str, object]], ...]:
-    """The forms of an arrival that first raises the expected number of bytes."""
-    head = f"{root}{{.sem.scope}}"
-    return (
-        form(f"{head}{{.space}}.b64 =state_:u64, [a:shared], bytes:u32", sem=ARRIVE, scope=SCOPE,
-             space=SPACE, needs="8.0/90"),
-        form(f"{head}.space.b64 =_, [a:shared], bytes:u32", sem=ARRIVE, scope=SCOPE,
-             space=CLUSTER, needs="8.0/90"),
-    )  # fmt: skip
-
 
 INSTRUCTIONS = [
     instruction(
@@ -71,45 +43,81 @@ INSTRUCTIONS = [
     instruction(
         "mbarrier.arrive",
         "Arrive at an mbarrier, once or as often as given; gives the state of the phase.",
-        *_arrivals("mbarrier.arrive"),
+        form("mbarrier.arrive{.sem.scope}{.space}.b64 =state:u64, [a:shared].unified",
+             sem=ARRIVE, scope=SCOPE, space=SPACE, needs="7.0/80"),
+        form("mbarrier.arrive{.sem.scope}{.space}.b64 =_, [a:shared].unified",
+             sem=ARRIVE, scope=SCOPE, space=SPACE, needs="7.1/80"),
+        form("mbarrier.arrive{.sem.scope}{.space}.b64 =state_:u64, [a:shared].unified, " + COUNT,
+             sem=ARRIVE, scope=SCOPE, space=SPACE, needs="7.8/90"),
+        form("mbarrier.arrive{.sem.scope}.space.b64 =_, [a:shared].unified{, " + COUNT + "}",
+             sem=ARRIVE, scope=SCOPE, space=CLUSTER, needs="8.0/90"),
+        form("mbarrier.arrive.noComplete{.sem.scope}{.space}.b64 =state:u64, [a:shared].unified, "
+             + COUNT, sem=RELEASE, scope="cta", space=SPACE, needs="7.0/80"),
+        form("mbarrier.arrive.noComplete{.sem.scope}{.space}.b64 =_, [a:shared].unified, "
+             + COUNT, sem=RELEASE, scope="cta", space=SPACE, needs="7.1/80"),
         effects=EFFECTS,
     ),
     instruction(
         "mbarrier.arrive.expect_tx",
         "Raise the bytes a phase waits for and arrive at its mbarrier, in one step.",
-        *_expectations("mbarrier.arrive.expect_tx"),
+        form("mbarrier.arrive.expect_tx{.sem.scope}{.space}.b64 "
+             "=state_:u64, [a:shared].unified, bytes:u32",
+             sem=ARRIVE, scope=SCOPE, space=SPACE, needs="8.0/90"),
+        form("mbarrier.arrive.expect_tx{.sem.scope}.space.b64 =_, [a:shared].unified, bytes:u32",
+             sem=ARRIVE, scope=SCOPE, space=CLUSTER, needs="8.0/90"),
         effects=EFFECTS,
     ),
     instruction(
         "mbarrier.arrive_drop",
         "Arrive at an mbarrier and lower the arrivals it expects in later phases.",
-        *_arrivals("mbarrier.arrive_drop"),
+        form("mbarrier.arrive_drop{.sem.scope}{.space}.b64 =state:u64, [a:shared].unified",
+             sem=ARRIVE, scope=SCOPE, space=SPACE, needs="7.0/80"),
+        form("mbarrier.arrive_drop{.sem.scope}{.space}.b64 =_, [a:shared].unified",
+             sem=ARRIVE, scope=SCOPE, space=SPACE, needs="7.1/80"),
+        form("mbarrier.arrive_drop{.sem.scope}{.space}.b64 "
+             "=state_:u64, [a:shared].unified, " + COUNT,
+             sem=ARRIVE, scope=SCOPE, space=SPACE, needs="7.8/90"),
+        form("mbarrier.arrive_drop{.sem.scope}.space.b64 =_, [a:shared].unified{, " + COUNT + "}",
+             sem=ARRIVE, scope=SCOPE, space=CLUSTER, needs="8.0/90"),
+        form("mbarrier.arrive_drop.noComplete{.sem.scope}{.space}.b64 "
+             "=state:u64, [a:shared].unified, "
+             + COUNT, sem=RELEASE, scope="cta", space=SPACE, needs="7.0/80"),
+        form("mbarrier.arrive_drop.noComplete{.sem.scope}{.space}.b64 =_, [a:shared].unified, "
+             + COUNT, sem=RELEASE, scope="cta", space=SPACE, needs="7.1/80"),
         effects=EFFECTS,
     ),
     instruction(
         "mbarrier.arrive_drop.expect_tx",
         "Raise the bytes a phase waits for, arrive, and expect fewer arrivals later.",
-        *_expectations("mbarrier.arrive_drop.expect_tx"),
+        form("mbarrier.arrive_drop.expect_tx{.sem.scope}{.space}.b64 "
+             "=state_:u64, [a:shared].unified, bytes:u32",
+             sem=ARRIVE, scope=SCOPE, space=SPACE, needs="8.0/90"),
+        form("mbarrier.arrive_drop.expect_tx{.sem.scope}.space.b64 "
+             "=_, [a:shared].unified, bytes:u32",
+             sem=ARRIVE, scope=SCOPE, space=CLUSTER, needs="8.0/90"),
         effects=EFFECTS,
     ),
     instruction(
         "mbarrier.test_wait",
         "Say whether the phase of a state has completed, without waiting.",
-        form("mbarrier.test_wait{.sem.scope}{.space}.b64 =p:pred, [a:shared], state:u64", sem=WAIT,
+        form("mbarrier.test_wait{.sem.scope}{.space}.b64 "
+             "=p:pred, [a:shared].unified, state:u64", sem=WAIT,
              scope=SCOPE, space=SPACE, needs="7.0/80"),
         effects=EFFECTS,
     ),
     instruction(
         "mbarrier.test_wait.parity",
         "Say whether the phase of a parity has completed, without waiting.",
-        form("mbarrier.test_wait.parity{.sem.scope}{.space}.b64 =p:pred, [a:shared], parity:u32(0..1)",
+        form("mbarrier.test_wait.parity{.sem.scope}{.space}.b64 "
+             "=p:pred, [a:shared].unified, parity:u32(0..1)",
              sem=WAIT, scope=SCOPE, space=SPACE, needs="7.1/80"),
         effects=EFFECTS,
     ),
     instruction(
         "mbarrier.try_wait",
         "Wait a limited time for the phase of a state, and say whether it has completed.",
-        form("mbarrier.try_wait{.sem.scope}{.space}.b64 =p:pred, [a:shared], state:u64{, time:u32}",
+        form("mbarrier.try_wait{.sem.scope}{.space}.b64 "
+             "=p:pred, [a:shared].unified, state:u64{, time:u32}",
              sem=WAIT, scope=SCOPE, space=SPACE, needs="7.8/90"),
         effects=EFFECTS,
     ),
@@ -117,7 +125,7 @@ INSTRUCTIONS = [
         "mbarrier.try_wait.parity",
         "Wait a limited time for the phase of a parity, and say whether it has completed.",
         form("mbarrier.try_wait.parity{.sem.scope}{.space}.b64 "
-             "=p:pred, [a:shared], parity:u32(0..1){, time:u32}",
+             "=p:pred, [a:shared].unified, parity:u32(0..1){, time:u32}",
              sem=WAIT, scope=SCOPE, space=SPACE, needs="7.8/90"),
         effects=EFFECTS,
     ),

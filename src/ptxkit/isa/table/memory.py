@@ -9,6 +9,7 @@ SHARED = "shared shared::cta@7.8 shared::cluster@7.8/90"
 LOAD_SPACES = f"global local const param param::entry@8.3 param::func@8.3 {SHARED}"
 STORE_SPACES = f"global local param param::func@8.3 {SHARED}"
 STRONG_SPACES = f"global {SHARED}"
+VOLATILE_SPACES = f"global local@9.1 {SHARED}"
 SCOPES = "cta gpu sys cluster@7.8/90"
 WEAK = "weak@6.0/70"
 HINT = "L2::cache_hint@7.4/80"
@@ -36,6 +37,8 @@ NO_COP = {"evict": "!cop & space=|global"}
 GENERIC = {"!space": "2.0/20"}
 STRONG = {**GENERIC, "type=b128 & scope=sys": "8.4"}
 CACHED = {"prefetch": "7.4/75"}
+PRIORITIES = "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged"
+SECOND = {"second": "second=L2::evict_first|L2::evict_unchanged"}
 
 INSTRUCTIONS = [
     instruction(
@@ -57,7 +60,7 @@ INSTRUCTIONS = [
         ),
         form(
             "ld.volatile{.space}{.prefetch}{.vec}.type =d:vec*type~, [a[]:space].unified",
-            needs="1.1", space=STRONG_SPACES, prefetch=PREFETCH, vec="v2 v4 v8", type=TYPES,
+            needs="1.1", space=VOLATILE_SPACES, prefetch=PREFETCH, vec="v2 v4 v8", type=TYPES,
             rules={**NARROW, "prefetch": "space=|global"}, gates={**GENERIC, **CACHED},
         ),
         form(
@@ -81,8 +84,9 @@ INSTRUCTIONS = [
             rules=WIDE,
         ),
         form(
-            "ld.mmio.relaxed.sys{.space}.type =d:vec*type~, [a[]:space].unified",
-            needs="8.2/70", space="global", type=TYPES, gates={"type=b128": "8.4"},
+            "ld.mmio.order.sys{.space}.type =d:vec*type~, [a[]:space].unified",
+            needs="8.2/70", order="relaxed acquire@9.3", space="global", type=TYPES,
+            gates={"type=b128": "8.4"},
         ),
         form(
             "ld.global{.cop}.nc{.evict}{.hint}{.prefetch}{.vec}.type "
@@ -120,17 +124,17 @@ INSTRUCTIONS = [
         ),
         form(
             "st{.weak}{.space}{.cop}{.evict}{.evict_l2}{.hint}.vec.type "
-            "=[a[]:space], b:vec*type~{?hint, policy:u64}",
+            "=[a[]:space], b_:vec*type~{?hint, policy:u64}",
             needs="8.8/100", weak=WEAK, space="global", cop="wb cg cs wt", evict=EVICT,
             evict_l2=EVICT_L2, hint=HINT, vec="v4 v8", type=WIDE_TYPES, rules={**WIDE, **NO_COP},
         ),
         form(
             "st.volatile{.space}{.vec}.type =[a[]:space], b:vec*type~",
-            needs="1.1", space=STRONG_SPACES, vec="v2 v4 v8", type=TYPES, rules=NARROW,
+            needs="1.1", space=VOLATILE_SPACES, vec="v2 v4 v8", type=TYPES, rules=NARROW,
             gates=GENERIC,
         ),
         form(
-            "st.volatile{.space}{.evict_l2}.vec.type =[a[]:space], b:vec*type~",
+            "st.volatile{.space}{.evict_l2}.vec.type =[a[]:space], b_:vec*type~",
             needs="8.8/100", space="global", evict_l2=EVICT_L2, vec="v4 v8", type=WIDE_TYPES,
             rules=WIDE,
         ),
@@ -143,13 +147,14 @@ INSTRUCTIONS = [
         ),
         form(
             "st.order.scope{.space}{.evict}{.evict_l2}{.hint}.vec.type "
-            "=[a[]:space], b:vec*type~{?hint, policy:u64}",
+            "=[a[]:space], b_:vec*type~{?hint, policy:u64}",
             needs="8.8/100", order="relaxed release", scope=SCOPES, space="global", evict=EVICT,
             evict_l2=EVICT_L2, hint=HINT, vec="v4 v8", type=WIDE_TYPES, rules=WIDE,
         ),
         form(
-            "st.mmio.relaxed.sys{.space}.type =[a[]:space], b:vec*type~",
-            needs="8.2/70", space="global", type=TYPES, gates={"type=b128": "8.4"},
+            "st.mmio.order.sys{.space}.type =[a[]:space], b:vec*type~",
+            needs="8.2/70", order="relaxed release@9.3", space="global", type=TYPES,
+            gates={"type=b128": "8.4"},
         ),
         effects="writes",
     ),
@@ -158,19 +163,22 @@ INSTRUCTIONS = [
         "Store to the shared memory of a CTA in the cluster and count the bytes at an mbarrier "
         "there, or release a store to device memory, without waiting for it.",
         form(
-            "st.async{.weak}{.space}.mbarrier::complete_tx::bytes{.vec}.type "
-            "=[a:space], b:vec*type, [mbar:space]",
-            needs="8.1/90", weak=WEAK, space=SHARED, vec="v2 v4", type=WIDE_TYPES,
-            rules={"vec=v4": NARROW["vec=v4"]},
+            "st.async{.weak}{.scope}{.space}.mbarrier::complete_tx::bytes{.vec}.type "
+            "=[a:space/pointer], b:vec+*type, [mbar:space/pointer]",
+            needs="8.1/90", weak=WEAK, scope="cluster", space=SHARED, vec="v2 v4",
+            type=WIDE_TYPES, rules={"vec=v4": NARROW["vec=v4"], "weak": "!scope",
+                                    "scope": "space=|shared::cluster"},
         ),
         form(
-            "st.async{.weak}{.space}{.vec}.type =[a:space], b:vec*type",
-            needs="8.1/90", weak=WEAK, space="shared shared::cta global@8.7/100", vec="v2 v4",
-            type="b16 u16 s16 " + WIDE_TYPES, rules={"vec=v4": NARROW["vec=v4"]},
+            "st.async{.weak}{.space}{.mbarrier::complete_tx::bytes}.type =[a:space/pointer], b",
+            needs="8.1/90", weak=WEAK, space="shared shared::cta global@8.7/100",
+            type="b16 u16 s16 " + WIDE_TYPES, rules={"mbarrier::complete_tx::bytes": "!space"},
         ),
         form(
-            "st.async{.mmio}.release.scope{.space}.type =[a:space], b:vec*type",
-            needs="8.7/100", scope="sys gpu", space="global", type="b16 u16 s16 " + WIDE_TYPES,
+            "st.async{.mmio}{.release}.scope{.space}.type =[a:space/pointer], b",
+            needs="8.1/90", scope="sys gpu", space="global@8.7/100",
+            type="b16 u16 s16 " + WIDE_TYPES, rules={"mmio": "release & scope=sys"},
+            gates={"release": "8.7/100"},
         ),
         effects="writes sync",
     ),
@@ -178,11 +186,11 @@ INSTRUCTIONS = [
         "st.bulk",
         "Fill a region of shared memory with zeros.",
         form(
-            "st.bulk{.weak}{.space} =[a:space], size:u64(0..16777216/8), #zero:u64(0..0)",
+            "st.bulk{.weak}{.space} =[a:space/pointer], size:u64(0..16777216/8), #zero:u64(0..0)",
             needs="8.6/100", weak=WEAK, space="shared::cta",
         ),
         form(
-            "st.bulk{.weak}{.space} =[a:space], size%:u32, #zero:u64(0..0)",
+            "st.bulk{.weak}{.space} =[a:space/pointer], size%:u32, #zero:u64(0..0)",
             needs="8.6/100", weak=WEAK, space="shared::cta",
         ),
         effects="writes",
@@ -195,12 +203,13 @@ INSTRUCTIONS = [
         form("prefetch{.space}.level [a:space]", needs="7.4/80", space="global",
              level="L2::evict_last L2::evict_normal"),
         form("prefetch{.space}.tensormap [a:space]", needs="8.0/90", space="const param"),
+        form("prefetch{.space}.L1::32B.valid_addr [a:space]", needs="9.4/90", space="global"),
         effects="reads",
     ),
     instruction(
         "prefetchu",
         "Bring the line of a generic address into the uniform cache.",
-        form("prefetchu.L1 [a]", needs="2.0/20"),
+        form("prefetchu.L1 [a:global]", needs="2.0/20"),
         effects="reads",
     ),
     instruction(
@@ -243,6 +252,14 @@ INSTRUCTIONS = [
         effects="state",
     ),
     instruction(
+        "applypriority.async.bulk",
+        "Give the cache lines of an address range another eviction priority, without waiting.",
+        form("applypriority.async.bulk{.space}.bulk_group.L2::evict_normal "
+             "[a:space], size:u32(0..4294967280/16)",
+             needs="9.4/107a 107f", space="global"),
+        effects="state",
+    ),
+    instruction(
         "discard",
         "Drop the data of cache lines without writing it back; the memory is then undefined.",
         form("discard{.space}.L2 =[a:space], #size:u32(128..128)", needs="7.4/80",
@@ -254,8 +271,8 @@ INSTRUCTIONS = [
         "Make a cache policy that gives a fraction of the accesses the first priority.",
         form(
             "createpolicy.fractional.first{.second}.b64 =d:u64{, fraction:f32(0..1)}",
-            needs="7.4/80", second="L2::evict_first L2::evict_unchanged",
-            first="L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged",
+            needs="7.4/80", second=PRIORITIES, rules=SECOND,
+            first=PRIORITIES,
         ),
     ),
     instruction(
@@ -263,9 +280,9 @@ INSTRUCTIONS = [
         "Make a cache policy that gives the first bytes of a range the first priority.",
         form(
             "createpolicy.range{.space}.first{.second}.b64 "
-            "=d:u64, [a:space].unified, primary:u32, total:u32",
-            needs="7.4/80", space="global", second="L2::evict_first L2::evict_unchanged",
-            first="L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged",
+            "=d:u64, [a:space/pointer].unified, primary:u32, total:u32",
+            needs="7.4/80", space="global", second=PRIORITIES, rules=SECOND,
+            first=PRIORITIES,
         ),
     ),
     instruction(

@@ -9,15 +9,19 @@ BARRIER = "a:u32(0..15)"
 THREADS = "b:u32(0..18446744073709551615/32)"
 SOME_THREADS = "b:u32(1..18446744073709551615/32)"
 SCOPE = "cta gpu sys cluster@7.8/90"
+RESTRICTIONS = "sync_restrict::shared::cta sync_restrict::shared::cluster"
+SPACES = "global shared shared::cta shared::cluster"
 
 INSTRUCTIONS = [
-    instruction("bar", SYNC, form(f"bar.sync {BARRIER}{{, {THREADS}}}"), effects="sync"),
+    instruction("bar", SYNC, form(f"bar.sync {BARRIER}{{, {THREADS}}}", ignores="all any"),
+        effects="sync"),
     instruction(
         "bar.cta", SYNC, form(f"bar.cta.sync {BARRIER}{{, {THREADS}}}", needs="7.8"),
         effects="sync",
     ),
     instruction(
-        "bar.arrive", ARRIVE, form(f"bar.arrive {BARRIER}, {SOME_THREADS}", needs="2.0/20"),
+        "bar.arrive", ARRIVE, form(f"bar.arrive {BARRIER}, {SOME_THREADS}", ignores="any",
+                                 needs="2.0/20"),
         effects="sync",
     ),
     instruction(
@@ -26,14 +30,17 @@ INSTRUCTIONS = [
     ),
     instruction(
         "bar.red", REDUCE,
-        form(f"bar.red.popc.u32 =d, {BARRIER}{{, {THREADS}}}, c:pred", needs="2.0/20"),
-        form(f"bar.red.op.pred =d, {BARRIER}{{, {THREADS}}}, c:pred", op="and or", needs="2.0/20"),
+        form(f"bar.red.popc.u32 =d, {BARRIER}{{, {THREADS}}}, c:pred", ignores="any",
+             needs="2.0/20"),
+        form(f"bar.red.op.pred =d, {BARRIER}{{, {THREADS}}}, c:pred", op="and or", ignores="any",
+             needs="2.0/20"),
         effects="sync",
     ),
     instruction(
         "bar.cta.red", REDUCE,
         form(f"bar.cta.red.popc.u32 =d, {BARRIER}{{, {THREADS}}}, c:pred", needs="7.8/20"),
-        form(f"bar.cta.red.op.pred =d, {BARRIER}{{, {THREADS}}}, c:pred", op="and or", needs="7.8/20"),
+        form(f"bar.cta.red.op.pred =d, {BARRIER}{{, {THREADS}}}, c:pred", op="and or",
+             needs="7.8/20"),
         effects="sync",
     ),
     instruction(
@@ -68,8 +75,8 @@ INSTRUCTIONS = [
         "barrier.cta.red", REDUCE,
         form(f"barrier.cta.red.popc{{.aligned}}.u32 =d, {BARRIER}{{, {THREADS}}}, c:pred",
              needs="7.8/30"),
-        form(f"barrier.cta.red.op{{.aligned}}.pred =d, {BARRIER}{{, {THREADS}}}, c:pred", op="and or",
-             needs="7.8/30"),
+        form(f"barrier.cta.red.op{{.aligned}}.pred =d, {BARRIER}{{, {THREADS}}}, c:pred",
+             op="and or", needs="7.8/30"),
         effects="sync",
     ),
     instruction(
@@ -105,24 +112,27 @@ INSTRUCTIONS = [
     instruction(
         "fence",
         "Order this thread's memory accesses, as seen by the threads of a scope.",
-        form("fence{.sem}.scope", sem="sc acq_rel acquire release", scope=SCOPE, needs="6.0/70"),
+        form("fence{.sem}.scope", sem="sc acq_rel acquire@8.6/90 release@8.6/90", scope=SCOPE,
+             needs="6.0/70"),
         form("fence.acquire.sync_restrict::shared::cluster.cluster", needs="8.6/90"),
         form("fence.release.sync_restrict::shared::cta.cluster", needs="8.6/90"),
-        form("fence.mbarrier_init.release.cluster", needs="8.0/90"),
+        form("fence.mbarrier_init.release.cluster", ignores=RESTRICTIONS,
+             needs="8.0/90"),
         effects="sync",
     ),
     instruction(
         "fence.proxy",
         "Order memory accesses that go different ways: aliases, async copies, tensor maps.",
-        form("fence.proxy.alias", needs="7.5/70"),
+        form("fence.proxy.alias", ignores=RESTRICTIONS, needs="7.5/70"),
         form("fence.proxy.async{.space}", space="global shared::cta shared::cluster",
-             needs="8.0/90"),
+             ignores=RESTRICTIONS, needs="8.0/90"),
         form("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
-             needs="8.6/90"),
+             ignores=SPACES, needs="8.6/90"),
         form("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster",
-             needs="8.6/90"),
-        form("fence.proxy.tensormap::generic.release.scope", scope=SCOPE, needs="8.3/90"),
-        form("fence.proxy.tensormap::generic.acquire.scope [a], #size:u32(128..128)",
+             ignores=SPACES, needs="8.6/90"),
+        form("fence.proxy.tensormap::generic.release.scope", scope=SCOPE,
+             ignores=f"{RESTRICTIONS} {SPACES}", needs="8.3/90"),
+        form("fence.proxy.tensormap::generic.acquire.scope [a:any], #size:u32(128..128)",
              scope=SCOPE, needs="8.3/90"),
         effects="sync",
     ),

@@ -6,20 +6,23 @@ from ptxkit.isa.forms import form, instruction
 SPECIFIC = "8.3/90a 8.6/100a 101a 8.7/120a 8.8/100f 101f 120f"
 BLACKWELL = "8.6/100a 101a 8.7/120a 8.8/100f 101f 120f"
 SPACE = "global shared::cta"
+#: These three are computed with, so they are no mere bits.
+INTEGER = dict.fromkeys(("box_dim", "global_dim", "element_stride"), "u32")
 MAP = "+[a:space]"
 
 INSTRUCTIONS = [
     instruction(
         "tensormap.replace",
         "Change one field of a tensor map.",
-        form("tensormap.replace.tile.global_address{.space}.b1024.b64 " + MAP + ", v:b64",
+        form("tensormap.replace.tile.global_address{.space}.b1024.b64 " + MAP + ", v",
              space=SPACE, needs=SPECIFIC),
-        form("tensormap.replace.tile.rank{.space}.b1024.b32 " + MAP + ", v:b32",
+        form("tensormap.replace.tile.rank{.space}.b1024.b32 " + MAP + ", v",
              space=SPACE, needs=SPECIFIC),
-        form("tensormap.replace.tile.field{.space}.b1024.b32 " + MAP + ", #i:u32(0..4), v:b32",
-             field="box_dim global_dim element_stride", space=SPACE, needs=SPECIFIC),
+        form("tensormap.replace.tile.field{.space}.b1024.b32 " + MAP +
+             ", #i:u32(0..4), v:value[field]",
+             field="box_dim global_dim element_stride", value=INTEGER, space=SPACE, needs=SPECIFIC),
         form("tensormap.replace.tile.global_stride{.space}.b1024.b64 "
-             + MAP + ", #i:u32(0..4), v:b64", space=SPACE, needs=SPECIFIC),
+             + MAP + ", #i:u32(0..4), v", space=SPACE, needs=SPECIFIC),
         form("tensormap.replace.tile.elemtype{.space}.b1024.b32 " + MAP + ", #v:u32(0..12)",
              space=SPACE, needs=SPECIFIC),
         form("tensormap.replace.tile.elemtype{.space}.b1024.b32 " + MAP + ", #v:u32(13..15)",
@@ -40,7 +43,7 @@ INSTRUCTIONS = [
         "tensormap.cp_fenceproxy",
         "Copy a tensor map from shared to global memory, and order it before its later use.",
         form("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope"
-             ".sync.aligned =[d:global], [a:shared], #size:u32(128..128)",
+             ".sync.aligned =[d:global], [a:shared].unified, #size:u32(128..128)",
              scope="cta cluster gpu sys", needs="8.3/90"),
         effects="reads writes sync",
     ),
@@ -48,7 +51,7 @@ INSTRUCTIONS = [
         "clusterlaunchcontrol.try_cancel.async",
         "Ask to cancel the launch of a cluster that has not started, to take over its work.",
         form("clusterlaunchcontrol.try_cancel.async{.space}.mbarrier::complete_tx::bytes"
-             "{.multicast}.b128 =[d:shared], [m:shared]", space="shared::cta",
+             "{.multicast}.b128 =[d:shared], [m:shared].unified", space="shared::cta",
              multicast="multicast::cluster::all@" + BLACKWELL.replace(" ", "+"), needs="8.6/100"),
         effects="reads writes sync",
     ),

@@ -1,0 +1,1 @@
+"""The rules of ``check``: one file a subject."""

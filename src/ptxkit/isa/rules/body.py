@@ -1,0 +1,155 @@
+"""Function bodies: names, guards, labels, and every statement in turn."""
+
+from __future__ import annotations
+
+from ptxkit._native import Node
+from ptxkit.isa.reader import INTERNER, ScopeReader
+from ptxkit.isa.rules.calls import check_call
+from ptxkit.isa.rules.context import Context
+from ptxkit.isa.rules.instructions import Judge, check_instruction, judge_for
+from ptxkit.isa.rules.variables import check_variable
+from ptxkit.isa.special_registers import SPECIAL_REGISTERS
+from ptxkit.syntax import Function, Instruction, Name, Variable
+from ptxkit.syntax.graph import TERMINATORS
+from ptxkit.syntax.scopes import Scope
+
+#: Instructions a compiler puts where control cannot come, to be safe.
+_SAFETY = frozenset(("ret", "exit", "trap", "brkpt"))
+
+
+def check_body(context: Context, function: Function) -> None:
+    """Report everything wrong inside one function."""
+    body = function.body
+    if body is None:
+        return
+    reader = ScopeReader(context.scopes, function)
+    reported: set[str] = set()
+    state = _Flow()
+    judge = judge_for(context.version, context.target)
+    _check_duplicates(context, context.scopes.scope_of(function))
+    # Blocks are followed with a list, so that deep nesting needs no deep stack.
+    pending: list[tuple[Node, int]] = [(body, 0)]
+    while pending:
+        block, at = pending.pop()
+        children = block.children
+        while at < len(children):
+            child = children[at]
+            at += 1
+            if isinstance(child, Instruction):
+                _check_statement(context, judge, reader, child, state)
+                if reader.undeclared:
+                    _report_undeclared(context, reader, reported)
+            elif child.kind == "Block":
+                pending.append((block, at))
+                pending.append((child, 0))
+                reader.enter(child)
+                _check_duplicates(context, context.scopes.scope_of(child))
+                break
+            elif child.kind == "Label":
+                state.labelled = True
+            elif isinstance(child, Variable):
+                reader.declared()
+                check_variable(context, child, in_body=True)
+            elif child.kind in ("BranchTargets", "CallTargets"):
+                _check_table(context, child)
+        else:
+            if block is not body:
+                reader.leave()
+    if state.reachable and state.last is not None:
+        context.warning(
+            state.last, "missing-ret", f"control runs off the end of '{function.name}'",
+            "end it with 'ret;'",
+        )  # fmt: skip
+
+
+class _Flow:
+    """Where control is while the statements go by."""
+
+    __slots__ = ("labelled", "last", "reachable", "warned")
+
+    def __init__(self) -> None:
+        self.reachable = True
+        self.labelled = False  # a label stands before the next instruction
+        self.warned = False
+        self.last: Instruction | None = None
+
+
+def _check_statement(
+    context: Context, judge: Judge, reader: ScopeReader, node: Instruction, state: _Flow
+) -> None:
+    name = node.name
+    state.reachable = state.reachable or state.labelled
+    state.labelled = False
+    if not state.reachable and name not in _SAFETY and not state.warned:
+        context.warning(node, "unreachable", "control cannot reach this instruction")
+        state.warned = True
+    guard = node.guard
+    if guard is not None:
+        _check_guard(context, reader, guard.children[0])
+    check_instruction(context, judge, reader, node)
+    if name == "call":
+        check_call(context, node)
+    if name in TERMINATORS and guard is None:
+        state.reachable = False
+        state.warned = False
+    state.last = node
+
+
+def _check_guard(context: Context, reader: ScopeReader, predicate: Name) -> None:
+    actual = INTERNER.actual(reader.name(predicate))
+    if actual.kind == "unknown" or (actual.kind == "register" and actual.type == "pred"):
+        return
+    what = f"a .{actual.type} register" if actual.kind == "register" else f"a {actual.kind}"
+    context.error(predicate, "guard", f"the guard '{predicate.text}' is {what}, not a predicate")
+
+
+def _check_table(context: Context, table: Node) -> None:
+    wanted = "label" if table.kind == "BranchTargets" else "function"
+    for name in table.children:
+        declaration = context.scopes.resolve(name)
+        if declaration is None:
+            context.error(name, "undeclared", f"the {wanted} '{name.text}' is not declared")
+        elif declaration.kind != wanted:
+            context.error(name, "label", f"'{name.text}' is not a {wanted}")
+
+
+def _check_duplicates(context: Context, scope: Scope) -> None:
+    for name, declarations in scope.names.items():
+        if len(declarations) > 1:
+            one, two = declarations[0], declarations[1]
+            what = "the label" if two.kind == "label" and one.kind == "label" else "the name"
+            context.error(
+                two.name_span, "duplicate",
+                f"{what} '{name}' is declared at line {one.node.line} already",
+            )  # fmt: skip
+    for prefix, ranges in scope.ranges.items():
+        if len(ranges) > 1:
+            context.error(
+                ranges[1].name_span, "duplicate",
+                f"the range '{prefix}<...>' is declared at line {ranges[0].node.line} already",
+            )  # fmt: skip
+
+
+def _report_undeclared(context: Context, reader: ScopeReader, reported: set[str]) -> None:
+    for node in reader.undeclared:
+        name = node.identifier
+        if name in reported:
+            continue
+        reported.add(name)
+        scope = context.scopes.scope_of(node)
+        later = scope.resolve(name, 1 << 62)
+        if later is not None:
+            hint = f"it is declared at line {later.node.line}; move the declaration up"
+        elif name.startswith("%") and name in _near_special(name):
+            hint = "it is no special register of PTX"
+        else:
+            hint = "declare it with .reg, or fix its name"
+        context.error(node, "undeclared", f"'{name}' is not declared", hint)
+    reader.undeclared.clear()
+
+
+def _near_special(name: str) -> frozenset[str]:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, SPECIAL_REGISTERS, 1, 0.8)
+    return frozenset((name,)) if near else frozenset()
