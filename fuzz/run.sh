@@ -21,13 +21,14 @@ fi
 
 flags="-std=c++20 -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined
        -I$root/native -I$root/fuzz"
-sources="$root/native/syntax/*.cpp $root/fuzz/invariants.cpp $root/fuzz/parse_fuzzer.cpp"
+sources="$root/native/syntax/*.cpp $root/fuzz/invariants.cpp $root/fuzz/mutate.cpp"
 probe='extern "C" int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long) { return 0; }'
 
 if command -v clang++ >/dev/null 2>&1 &&
     echo "$probe" | clang++ -fsanitize=fuzzer -x c++ - -o "$build/probe" 2>/dev/null; then
     # shellcheck disable=SC2086
-    clang++ $flags -fsanitize=fuzzer,address,undefined $sources -o "$build/parse_fuzzer"
+    clang++ $flags -fsanitize=fuzzer,address,undefined $sources "$root/fuzz/parse_fuzzer.cpp" \
+        -o "$build/parse_fuzzer"
     echo "libFuzzer, $seconds seconds"
     exec "$build/parse_fuzzer" -max_total_time="$seconds" -timeout=10 -max_len=8192 \
         -dict="$root/fuzz/ptx.dict" -artifact_prefix="$findings/" -print_final_stats=1 \

@@ -134,7 +134,7 @@ C :
 """,
     "trivia": """\ufeff# 1 "k.ptx"
 /* block
-   comment */ .version 9.0 // rest
+   * comment */ .version 9.0 // rest
 .target sm_90
 #pragma once
 .func /**/ f ( ) // header

@@ -16,7 +16,9 @@
 #include <string>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size);
+#include "invariants.hpp"
+#include "mutate.hpp"
+
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
 
 namespace {
@@ -49,7 +51,7 @@ void on_signal(int) {
 void run(const std::string &text) {
     g_current = text;
     alarm(10);  // an input that takes longer than this is a finding too
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
+    ptxkit::fuzz::check_all(text);
     alarm(0);
 }
 
@@ -81,7 +83,10 @@ class Mutator {
 
     std::string next() {
         std::string text = one_of(pool_);
-        for (std::size_t changes = 1 + below(4); changes > 0; --changes) change(text);
+        for (std::size_t changes = 1 + below(4); changes > 0; --changes) {
+            if (below(2) == 0) ptxkit::fuzz::mutate_tokens(text, random_);
+            else change(text);
+        }
         if (text.size() > kLargestInput) text.resize(kLargestInput);
         return text;
     }

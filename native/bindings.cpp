@@ -25,4 +25,5 @@ NB_MODULE(_native, m) {
     m.def("build_info", &build_info,
           "How this extension was compiled: compiler, build_type and flags.");
     ptxkit::bind_syntax(m);
+    ptxkit::bind_sim(m);
 }

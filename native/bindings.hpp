@@ -6,5 +6,6 @@
 namespace ptxkit {
 
 void bind_syntax(nanobind::module_ &m);
+void bind_sim(nanobind::module_ &m);
 
 }  // namespace ptxkit

@@ -274,10 +274,13 @@ class Writer {
 
     // Whether the next token goes on with the statement begun before the comment.
     bool inside_statement(const Lexer &lexer) {
-        Lexer ahead = lexer;
-        ahead.next();
+        if (ahead_ <= lexer.start()) {  // looked for once for a run of comments
+            Lexer ahead = lexer;
+            ahead.next();
+            ahead_ = ahead.kind() == Token::End ? kNone : ahead.start();
+        }
         const Break *line = next_break(lexer.start());
-        return ahead.kind() != Token::End && (line == nullptr || line->offset > ahead.start());
+        return ahead_ != kNone && (line == nullptr || line->offset > ahead_);
     }
 
     const Tree &tree_;
@@ -286,6 +289,7 @@ class Writer {
     Owners owners_;
     std::string out_;
     std::size_t at_break_ = 0;
+    std::uint32_t ahead_ = 0;  // where the token after the last comment begins
     std::size_t line_start_ = 0;
     std::size_t last_comma_ = 0;
     unsigned indent_ = 0;

@@ -1,6 +1,8 @@
 #include "lexer.hpp"
 
+#include <charconv>
 #include <cstring>
+#include <system_error>
 
 namespace ptxkit::syntax {
 
@@ -16,7 +18,7 @@ constexpr std::array<std::uint8_t, 256> make_classes() {
     for (unsigned c = 'a'; c <= 'f'; ++c) table[c] |= kHex;
     for (unsigned c = 'A'; c <= 'F'; ++c) table[c] |= kHex;
     table['_'] = kLetter | kFollow | kWordDot;
-    table['$'] = kLetter | kFollow | kWordDot;
+    table['$'] = kFollow | kWordDot;  // '$' and '%' begin a name only with more after them
     table['.'] = kWordDot;
     table[':'] = kWordDot;
     return table;
@@ -25,6 +27,27 @@ constexpr std::array<std::uint8_t, 256> make_classes() {
 }  // namespace
 
 const std::array<std::uint8_t, 256> kClasses = make_classes();
+
+bool out_of_range(std::string_view number) {
+    const bool prefixed = number.size() > 1 && number[0] == '0' && is(number[1], kLetter) &&
+                          number[1] != 'e' && number[1] != 'E';
+    const char prefix = prefixed ? static_cast<char>(number[1] | 0x20) : '\0';
+    if (prefix == 'f' || prefix == 'd') return false;  // these give their bits
+    const auto too_large = [](const char *end, const std::from_chars_result &result) {
+        return result.ec == std::errc::result_out_of_range && result.ptr == end;
+    };
+    if (!prefixed && number.find_first_of(".eE") != std::string_view::npos) {
+        double value = 0;
+        const char *end = number.data() + number.size();
+        return too_large(end, std::from_chars(number.data(), end, value));
+    }
+    if (number.back() == 'U') number.remove_suffix(1);
+    const int base = prefix == 'x' ? 16 : prefix == 'b' ? 2 : number[0] == '0' ? 8 : 10;
+    if (prefixed) number.remove_prefix(2);
+    std::uint64_t value = 0;
+    const char *end = number.data() + number.size();
+    return too_large(end, std::from_chars(number.data(), end, value, base));
+}
 
 bool Lexer::at_line_begin(const char *place) const {
     while (place > base_) {
@@ -39,6 +62,15 @@ bool Lexer::at_line_begin(const char *place) const {
 bool Lexer::on_new_line() const {
     const char *from = base_ + previous_end_;
     return std::memchr(from, '\n', static_cast<std::size_t>(start_ - from)) != nullptr;
+}
+
+// Tools that take PTX as a C string leave NUL bytes at the very end.
+bool Lexer::in_tail() {
+    if (tail_ == nullptr) {
+        tail_ = end_;
+        while (tail_ > base_ && (tail_[-1] == '\0' || is(tail_[-1], kSpace))) --tail_;
+    }
+    return at_ >= tail_;
 }
 
 void Lexer::skip_rare_trivia() {
@@ -60,10 +92,7 @@ void Lexer::skip_rare_trivia() {
             const void *found = std::memchr(at_, '\n', static_cast<std::size_t>(end_ - at_));
             at_ = found ? static_cast<const char *>(found) : end_;
         } else if (*at_ == '\0' && at_ < end_) {
-            // Tools that take PTX as a C string leave NUL bytes at the very end.
-            const char *rest = at_;
-            while (rest < end_ && (*rest == '\0' || is(*rest, kSpace))) ++rest;
-            if (rest != end_) return;
+            if (!in_tail()) return;
             at_ = end_;
         } else if (at_ == base_ && end_ - at_ >= 3 && std::memcmp(at_, "\xEF\xBB\xBF", 3) == 0) {
             at_ += 3;
@@ -111,7 +140,7 @@ void Lexer::next_with_trivia() {
 void Lexer::scan() {
     start_ = at_;
     const char c = *at_;
-    if (is(c, kLetter) || (c == '%' && is(at_[1], kFollow))) {
+    if (is(c, kLetter) || ((c == '%' || c == '$') && is(at_[1], kFollow))) {
         ++at_;
         while (is(*at_, kFollow)) ++at_;
         kind_ = Token::Identifier;
@@ -132,6 +161,7 @@ void Lexer::scan_dot_word() {
         ++at_;
         return;
     }
+    if (is(at_[1], kDigit) && scan_fraction()) return;
     ++at_;
     for (;;) {
         while (is(*at_, kFollow)) ++at_;
@@ -139,6 +169,22 @@ void Lexer::scan_dot_word() {
         at_ += 2;
     }
     kind_ = Token::DotWord;
+}
+
+// ".5" and ".5e-3" are numbers; ".16x64b" is a word.
+bool Lexer::scan_fraction() {
+    const char *at = at_ + 1;
+    while (is(*at, kDigit)) ++at;
+    if (*at == 'e' || *at == 'E') {
+        ++at;
+        if (*at == '+' || *at == '-') ++at;
+        if (!is(*at, kDigit)) return false;
+        while (is(*at, kDigit)) ++at;
+    }
+    if (is(*at, kFollow)) return false;
+    at_ = at;
+    kind_ = out_of_range(text()) ? Token::BadNumber : Token::Float;
+    return true;
 }
 
 void Lexer::scan_number() {
@@ -190,7 +236,9 @@ void Lexer::scan_number() {
         good = false;
         run(kFollow);
     }
-    if (!good) kind_ = Token::BadNumber;
+    // No integer of 17 characters or fewer is too large.
+    const bool examine = kind_ == Token::Float || at_ - start_ > 17;
+    if (!good || (examine && out_of_range(text()))) kind_ = Token::BadNumber;
 }
 
 void Lexer::scan_string() {

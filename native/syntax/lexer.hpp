@@ -46,6 +46,9 @@ inline bool is(char c, std::uint8_t mask) {
     return (kClasses[static_cast<unsigned char>(c)] & mask) != 0;
 }
 
+// Whether a well-formed number does not fit in 64 bits.
+bool out_of_range(std::string_view number);
+
 class Lexer {
   public:
     Lexer(const char *begin, const char *end) : base_(begin), at_(begin), end_(end) {}
@@ -99,9 +102,11 @@ class Lexer {
             skip_rare_trivia();
     }
     void skip_rare_trivia();
+    bool in_tail();
     bool at_line_begin(const char *place) const;
     void scan();
     void scan_number();
+    bool scan_fraction();
     void scan_string();
     void scan_punctuation();
     void scan_dot_word();
@@ -110,6 +115,7 @@ class Lexer {
     const char *at_;
     const char *end_;
     const char *start_ = nullptr;
+    const char *tail_ = nullptr;  // where the NUL bytes and spaces at the very end begin
     std::uint32_t previous_end_ = 0;
     Token kind_ = Token::End;
 };

@@ -27,8 +27,8 @@ Parser::Parser(Tree &tree)
 Parser::Depth::Depth(Parser &parser) : parser_(parser) {
     if (++parser_.depth_ > kMaximumDepth) {
         --parser_.depth_;
-        parser_.fail("nesting", "nested more than " + std::to_string(kMaximumDepth) + " deep",
-                     "split the expression or the initialiser");
+        parser_.fail("nesting", "this is nested more than " + std::to_string(kMaximumDepth) + " deep",
+                     "take away some of the parentheses, brackets, braces or signs");
     }
 }
 
@@ -92,30 +92,80 @@ std::string Parser::found() const {
     return "'" + text + "'";
 }
 
-void Parser::unexpected(const std::string &expected) {
+bool Parser::at_bad_token() const {
+    const Token kind = lexer_.kind();
+    return kind == Token::BadNumber || kind == Token::BadString || kind == Token::BadComment ||
+           kind == Token::BadCharacter;
+}
+
+void Parser::unexpected(const std::string &expected, std::string hint) {
     switch (lexer_.kind()) {
         case Token::BadNumber:
+            if (out_of_range(lexer_.text()))
+                fail("bad-number", "the number " + found() + " is out of range",
+                     "integers have 64 bits; floats are doubles");
             fail("bad-number", "malformed number " + found(),
-                 "literals are 12, 0x1F, 0b101, 017 (each may end in U), 1.5, 1e3, "
-                 "0f and 8 hex digits, 0d and 16 hex digits");
+                 "numbers are written 12, 0x1F, 0b101 or 017 (U may follow), 1.5 or 1e3, "
+                 "0f with 8 hex digits, or 0d with 16");
         case Token::BadString:
             fail_at(lexer_.start(), lexer_.start() + 1, "open-string", "the string is never closed",
                     "add the closing '\"'");
         case Token::BadComment:
             fail_at(lexer_.start(), lexer_.start() + 2, "open-comment",
                     "the comment is never closed", "add the closing '*/'");
-        case Token::BadCharacter:
-            if (lexer_.symbol() == '\0')
-                fail("bad-character", "a NUL byte stands inside the text",
-                     "PTX is text; is this a binary? 'ptxkit extract' reads those");
-            if (lexer_.symbol() == '.')
-                fail("bad-character", "a '.' without a word after it",
-                     "no space may stand between '.' and its word");
-            fail("bad-character", "the character " + found() + " has no place in PTX",
-                 "only comments and strings may hold it");
-        default:
-            fail("syntax", "expected " + expected + ", found " + found());
+        case Token::BadCharacter: bad_character();
+        default: break;
     }
+    // What is missing at the end of a line is shown there, not where the next one begins.
+    const bool at_end = lexer_.kind() == Token::End;
+    if ((at_end || lexer_.on_new_line()) && lexer_.start() != statement_start_) {
+        const std::string line = std::to_string(tree_.position(lexer_.start()).line);
+        const std::string where = at_end ? "" : " on line " + line;
+        fail_at(lexer_.previous_end(), lexer_.previous_end(), "syntax",
+                "expected " + expected + ", found " + found() + where, std::move(hint));
+    }
+    fail("syntax", "expected " + expected + ", found " + found(), std::move(hint));
+}
+
+void Parser::bad_character() {
+    const auto first = static_cast<unsigned char>(lexer_.symbol());
+    switch (first) {
+        case '\0':
+            fail("bad-character", "a NUL byte stands inside the text",
+                 "PTX is text; for a binary, 'cuobjdump -ptx' prints the PTX inside it");
+        case '.':
+            fail("bad-character", "a '.' without a word after it",
+                 "no space may stand between '.' and its word");
+        case '$':
+            fail("bad-character", "a '$' without a name after it", "names are such as $x or $L__1");
+        case '#':
+            fail("bad-character", "a '#' stands inside a line", "a comment begins with '//'");
+        case '\'':
+            fail("bad-character", "PTX has no character literals",
+                 "write the character's number, such as 65 for 'A'");
+        case '\\':
+            fail("bad-character", "a '\\' stands outside strings",
+                 "a statement goes on in the next line by itself, until its ';'");
+        default: break;
+    }
+    const std::string hint = "outside comments and strings PTX is plain ASCII";
+    const std::string_view text = lexer_.text();
+    constexpr char kDigits[] = "0123456789ABCDEF";
+    const auto hex = [&](std::uint32_t value, int digits) {
+        std::string out;
+        for (int at = digits - 1; at >= 0; --at) out += kDigits[value >> (4 * at) & 15];
+        return out;
+    };
+    const unsigned length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (text.size() != length || (first >= 0x80 && first < 0xC2) || first < ' ' || first == 0x7F)
+        fail("bad-character", "the byte 0x" + hex(first, 2) + " has no place in PTX", hint);
+    if (first < 0x80) fail("bad-character", "the character " + found() + " has no place in PTX");
+    std::uint32_t code = first & (0xFFu >> (length + 1));
+    for (const char c : text.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3F);
+    fail("bad-character",
+         "the character " + found() + " (U+" + hex(code, code > 0xFFFF ? 6 : 4) +
+             ") has no place in PTX",
+         hint);
 }
 
 void Parser::expect(char symbol, const char *after) {
@@ -124,27 +174,39 @@ void Parser::expect(char symbol, const char *after) {
     lexer_.next();
 }
 
-void Parser::expect_semicolon(const char *after) {
+void Parser::expect_semicolon(const char *after, bool in_list) {
     if (lexer_.is_symbol(';')) {
         lexer_.next();
         return;
     }
-    const Token kind = lexer_.kind();
-    const bool bad = kind == Token::BadNumber || kind == Token::BadString ||
-                     kind == Token::BadComment || kind == Token::BadCharacter;
-    if (!bad && (lexer_.on_new_line() || kind == Token::End || lexer_.is_symbol('}'))) {
+    const bool ended =
+        lexer_.on_new_line() || lexer_.kind() == Token::End || lexer_.is_symbol('}');
+    if (ended && !at_bad_token()) {
         const std::uint32_t end = lexer_.previous_end();
         fail_at(end, end, "missing-semicolon", std::string("expected ';' ") + after,
                 "add ';' at the end of the statement");
     }
-    unexpected(std::string("';' ") + after);
+    unexpected(std::string(in_list ? "',' or ';' " : "';' ") + after);
 }
 
-bool Parser::at_statement_begin() const {
+// Whether a new statement seems to begin at the token, while an unreadable one is skipped.
+bool Parser::at_statement_begin(bool in_body) const {
     if (!lexer_.on_new_line()) return false;
-    const Token kind = lexer_.kind();
-    if (kind == Token::DotWord) return classify(lexer_.text()) != Word::Unknown;
-    return kind == Token::Identifier || lexer_.is_symbol('@') || lexer_.is_symbol('{');
+    if (lexer_.kind() == Token::DotWord) return classify(lexer_.text()) != Word::Unknown;
+    if (!in_body) return false;
+    return lexer_.is_symbol('@') || (lexer_.kind() == Token::Identifier && lexer_.symbol() != '%');
+}
+
+// How many braces are open between a place and the token.
+unsigned Parser::open_braces(std::uint32_t start) const {
+    Lexer again = lexer_;
+    again.move_to(lexer_.base() + start);
+    unsigned braces = 0;
+    for (again.next(); again.start() < lexer_.start(); again.next()) {
+        if (again.is_symbol('{')) ++braces;
+        if (again.is_symbol('}') && braces > 0) --braces;
+    }
+    return braces;
 }
 
 // Give up a statement: drop its nodes, skip to where the next one can begin, and keep
@@ -152,27 +214,33 @@ bool Parser::at_statement_begin() const {
 void Parser::recover(Index statement, std::uint32_t start, std::size_t diagnostics) {
     const std::string &code = tree_.diagnostics_.back().code;
     const bool complete = code == "missing-semicolon" && tree_.diagnostics_.size() > diagnostics;
+    const bool in_section = nodes_[statement].kind == Kind::Section;
     parent_ = nodes_[statement].parent;
+    const bool in_body = nodes_[parent_].kind == Kind::Block;
     nodes_.resize(statement);
     if (!complete) {
-        // The token that failed may itself close the statement.
-        unsigned braces = 0;
+        // Braces of vectors and initialisers hold no ';', those of blocks and sections do.
+        const unsigned outer = open_braces(start);
+        unsigned braces = outer;
         while (lexer_.kind() != Token::End) {
-            if (lexer_.is_symbol(';') && braces == 0) {
+            const bool outside = braces <= outer && !in_section;
+            if (lexer_.is_symbol(';') && outside) {
                 lexer_.next();
                 break;
             }
+            if (lexer_.start() > start && (braces <= outer) &&
+                at_statement_begin(in_body && outside))
+                break;
             if (lexer_.is_symbol('{')) ++braces;
             if (lexer_.is_symbol('}')) {
                 if (braces == 0) break;
-                if (--braces == 0) {
+                if (--braces == 0 && (outer == 0 || in_section)) {
                     lexer_.next();
                     if (lexer_.is_symbol(';')) lexer_.next();
                     break;
                 }
             }
             lexer_.next();
-            if (braces == 0 && at_statement_begin() && !lexer_.is_symbol('{')) break;
         }
     }
     const Index error = open(Kind::Error, start);

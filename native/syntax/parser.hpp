@@ -44,12 +44,15 @@ class Parser {
                               std::string message, std::string hint = "");
     void report(std::uint32_t start, std::uint32_t end, std::string code, std::string message,
                 std::string hint);
-    [[noreturn]] void unexpected(const std::string &expected);
+    [[noreturn]] void unexpected(const std::string &expected, std::string hint = "");
+    [[noreturn]] void bad_character();
+    bool at_bad_token() const;
     std::string found() const;
     void expect(char symbol, const char *after);
-    void expect_semicolon(const char *after);
+    void expect_semicolon(const char *after, bool in_list = false);
     void recover(Index statement, std::uint32_t start, std::size_t diagnostics);
-    bool at_statement_begin() const;
+    unsigned open_braces(std::uint32_t start) const;
+    bool at_statement_begin(bool in_body) const;
 
     // module level (parser_module.cpp)
     void module_statement();
@@ -69,15 +72,17 @@ class Parser {
     void attribute();
     void initializer();
     void function(Index node);
+    void scalar_type();
     void parameter_list(std::uint8_t flags);
     void parameter();
     void function_directives(bool is_prototype);
     void integer(const char *what);
-    void identifier(const char *what);
+    void new_name(const char *what);
     void integer_list(const char *what);
 
     // function bodies (parser_body.cpp)
     void body();
+    bool at_function(Word word);
     void body_statement();
     void body_directive();
     void loc();
@@ -90,6 +95,7 @@ class Parser {
     // operands (parser_operand.cpp)
     void operand(bool is_call);
     void operand_list(Kind kind, char close, bool may_be_empty, bool is_call);
+    void vector_element();
     void address();
     void vector_or_pair_tail(Index first);
     void name();
@@ -97,6 +103,7 @@ class Parser {
     void expression_tail(Index first);
     void primary(bool names_allowed);
     bool is_binary_operator() const;
+    bool is_mask(Index index) const;
 
     // Counts nesting of what is parsed by recursion.
     class Depth;
@@ -105,6 +112,7 @@ class Parser {
     std::vector<Node> &nodes_;
     Lexer lexer_;
     Index parent_ = kNone;
+    std::uint32_t statement_start_ = 0;
     unsigned depth_ = 0;
     bool after_label_ = false;
     bool in_initializer_ = false;

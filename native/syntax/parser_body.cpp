@@ -24,13 +24,15 @@ void Parser::body() {
             continue;
         }
         const Word word = lexer_.kind() == Token::DotWord ? classify(lexer_.text()) : Word::Unknown;
-        const bool next_function =
-            word == Word::Entry || word == Word::Func ||
-            (word == Word::Linkage && lexer_.on_new_line());
+        const bool next_function = at_function(word);
         if (lexer_.kind() == Token::End || next_function) {
             const std::uint32_t at = nodes_[blocks.back()].start;
-            report(at, at + 1, "unbalanced", "this '{' is never closed",
-                   next_function ? "add '}' before the next function" : "add the closing '}'");
+            // An open string or comment has taken the '}' with it.
+            const std::string code =
+                tree_.diagnostics_.empty() ? "" : tree_.diagnostics_.back().code;
+            if (next_function || (code != "open-string" && code != "open-comment"))
+                report(at, at + 1, "unbalanced", "this '{' is never closed",
+                       next_function ? "add '}' before the next function" : "add the closing '}'");
             while (!blocks.empty()) {
                 close(blocks.back());
                 blocks.pop_back();
@@ -38,7 +40,7 @@ void Parser::body() {
             return;
         }
         const auto statement = static_cast<Index>(nodes_.size());
-        const std::uint32_t start = lexer_.start();
+        const std::uint32_t start = statement_start_ = lexer_.start();
         const std::size_t diagnostics = tree_.diagnostics_.size();
         const Index block = blocks.back();
         try {
@@ -52,6 +54,17 @@ void Parser::body() {
             recover(statement, start, diagnostics);
         }
     }
+}
+
+// Whether a function's header begins at the token, inside a body that was not closed.
+bool Parser::at_function(Word word) {
+    if (word == Word::Entry || word == Word::Func) return true;
+    if (word != Word::Linkage || !lexer_.on_new_line()) return false;
+    const Lexer::Mark mark = lexer_.mark();
+    lexer_.next();
+    const Word next = lexer_.kind() == Token::DotWord ? classify(lexer_.text()) : Word::Unknown;
+    lexer_.reset(mark);
+    return next == Word::Entry || next == Word::Func;
 }
 
 void Parser::body_statement() {
@@ -68,7 +81,7 @@ void Parser::body_statement() {
                     return colon;
                 }())) {
                 const Index node = open(Kind::Label, lexer_.start());
-                lexer_.next();
+                new_name("a label");
                 lexer_.next();
                 close(node);
                 after_label_ = true;
@@ -91,7 +104,8 @@ void Parser::body_statement() {
     }
     after_label_ = false;
     if (lexer_.is_symbol('@')) return instruction();
-    if (lexer_.is_symbol(';')) fail("syntax", "a ';' stands alone", "remove it");
+    if (lexer_.is_symbol(';'))
+        fail("syntax", "a ';' stands alone", "remove it; a '.loc' line has none");
     unexpected("an instruction, a label or a directive");
 }
 
@@ -126,24 +140,25 @@ void Parser::loc() {
     integer("a file number after '.loc'");
     integer("a line number in '.loc'");
     integer("a column number in '.loc'");
-    while (lexer_.is_symbol(',')) {
+    if (lexer_.is_symbol(',')) {
+        const std::string hint =
+            "after ',' comes 'function_name LABEL, inlined_at FILE LINE COLUMN'";
         lexer_.next();
-        if (lexer_.text() == "function_name") {
+        if (lexer_.text() != "function_name") unexpected("'function_name' in '.loc'", hint);
+        lexer_.next();
+        if (lexer_.kind() != Token::Identifier) unexpected("a label after 'function_name'", hint);
+        leaf(Kind::Name);
+        if (lexer_.is_symbol('+')) {
             lexer_.next();
-            if (lexer_.kind() != Token::Identifier) unexpected("a label after 'function_name'");
-            leaf(Kind::Name);
-            if (lexer_.is_symbol('+')) {
-                lexer_.next();
-                integer("a number after '+'");
-            }
-        } else if (lexer_.text() == "inlined_at") {
-            lexer_.next();
-            integer("a file number after 'inlined_at'");
-            integer("a line number in 'inlined_at'");
-            integer("a column number in 'inlined_at'");
-        } else {
-            unexpected("'function_name' or 'inlined_at' in '.loc'");
+            integer("a number after '+'");
         }
+        if (!lexer_.is_symbol(',')) unexpected("', inlined_at' in '.loc'", hint);
+        lexer_.next();
+        if (lexer_.text() != "inlined_at") unexpected("'inlined_at' in '.loc'", hint);
+        lexer_.next();
+        integer("a file number after 'inlined_at'");
+        integer("a line number in 'inlined_at'");
+        integer("a column number in 'inlined_at'");
     }
     close(node);
 }
@@ -156,7 +171,7 @@ void Parser::name_list(Kind kind) {
             unexpected(kind == Kind::BranchTargets ? "a label" : "a function name");
         leaf(Kind::Name);
     } while (lexer_.is_symbol(','));
-    expect_semicolon("after the list");
+    expect_semicolon("after a name of the list", true);
     close(node);
 }
 
@@ -164,7 +179,8 @@ void Parser::call_prototype() {
     const Index node = open(Kind::CallPrototype, lexer_.start());
     lexer_.next();
     if (lexer_.is_symbol('(')) parameter_list(kReturnList);
-    if (lexer_.text() != "_") unexpected("'_' in '.callprototype'");
+    if (lexer_.text() != "_")
+        unexpected("'_' in '.callprototype'", "a prototype has '_' where a function has its name");
     lexer_.next();
     if (lexer_.is_symbol('(')) parameter_list(0);
     function_directives(true);
@@ -179,8 +195,17 @@ void Parser::guard() {
         nodes_[node].flags |= kNegated;
         lexer_.next();
     }
-    if (lexer_.kind() != Token::Identifier) unexpected("a predicate after '@'");
+    const std::uint32_t start = lexer_.start();
+    if (lexer_.kind() != Token::Identifier || lexer_.text() == "_")
+        unexpected("a predicate after '@'", "a guard is '@p' or '@!p' with a .pred register p");
+    const bool is_register = lexer_.symbol() == '%';
     leaf(Kind::Name);
+    // "@add.s32 ..." and "@%tid.x ..."
+    if (lexer_.kind() == Token::DotWord && lexer_.start() == lexer_.previous_end())
+        fail_at(start, lexer_.end(), "syntax",
+                is_register ? "a guard's predicate has no selector"
+                            : "the guard has no predicate between '@' and the instruction",
+                "a guard is '@p' or '@!p' with a .pred register p");
     close(node);
 }
 
@@ -188,10 +213,14 @@ void Parser::instruction() {
     const Index node = open(Kind::Instruction, lexer_.start());
     if (lexer_.is_symbol('@')) {
         guard();
-        if (lexer_.kind() != Token::Identifier) unexpected("an instruction after the guard");
+        if (lexer_.kind() != Token::Identifier)
+            unexpected("an instruction after the guard",
+                       "a guard stands before each instruction, not before a block");
     }
     const bool is_call = lexer_.text() == "call";
     opcode();
+    if (lexer_.is_symbol(':'))
+        fail("syntax", "a guard cannot stand before a label", "write 'LABEL: @p ...'");
     if (!lexer_.is_symbol(';')) {
         for (;;) {
             operand(is_call);
@@ -199,7 +228,7 @@ void Parser::instruction() {
             lexer_.next();
         }
     }
-    expect_semicolon("after the instruction");
+    expect_semicolon("after the instruction", true);
     close(node);
 }
 

@@ -10,7 +10,7 @@ void Parser::parse_module() {
     lexer_.next();
     while (lexer_.kind() != Token::End) {
         const auto statement = static_cast<Index>(nodes_.size());
-        const std::uint32_t start = lexer_.start();
+        const std::uint32_t start = statement_start_ = lexer_.start();
         const std::size_t diagnostics = tree_.diagnostics_.size();
         try {
             module_statement();
@@ -36,10 +36,12 @@ void Parser::module_statement() {
             fail("syntax", "a block stands outside any function",
                  "a function begins with .entry or .func and its name");
         if (lexer_.is_symbol(';'))
-            fail("syntax", "a ';' stands alone", "remove it");
+            fail("syntax", "a ';' stands alone",
+                 "remove it; .version, .target, .address_size and .file have none");
         if (lexer_.kind() == Token::Identifier)
             fail("syntax", found() + " stands outside any function",
-                 "instructions and labels belong in the body of an .entry or .func");
+                 "instructions and labels belong in the body of an .entry or .func; "
+                 "directives begin with '.'");
         unexpected("a directive such as .version, .global or .entry");
     }
     switch (classify(lexer_.text())) {
@@ -73,14 +75,16 @@ void Parser::integer(const char *what) {
     lexer_.next();
 }
 
-void Parser::identifier(const char *what) {
+void Parser::new_name(const char *what) {
     if (lexer_.kind() != Token::Identifier) unexpected(what);
+    if (lexer_.text() == "_" || lexer_.text() == "WARP_SZ")
+        fail("syntax", found() + " cannot be a name of yours",
+             lexer_.symbol() == '_' ? "'_' alone means 'no result'" : "it is a constant of PTX");
     lexer_.next();
 }
 
 void Parser::integer_list(const char *what) {
     for (;;) {
-        if (lexer_.is_symbol('-')) lexer_.next();
         integer(what);
         if (!lexer_.is_symbol(',')) return;
         lexer_.next();
@@ -98,10 +102,10 @@ void Parser::version() {
 void Parser::target() {
     const Index node = open(Kind::Target, lexer_.start());
     lexer_.next();
-    identifier("a target such as sm_90 after '.target'");
+    new_name("a target such as sm_90 after '.target'");
     while (lexer_.is_symbol(',')) {
         lexer_.next();
-        identifier("a target or option after ','");
+        new_name("a target or option after ','");
     }
     close(node);
 }
@@ -145,10 +149,11 @@ void Parser::section() {
 }
 
 void Parser::section_item() {
+    statement_start_ = lexer_.start();
     if (lexer_.kind() == Token::DotWord) return section_data();
     if (lexer_.kind() != Token::Identifier) unexpected("a label or data such as .b8 in the section");
     const Index node = open(Kind::SectionLabel, lexer_.start());
-    lexer_.next();
+    new_name("a label");
     expect(':', "after a label");
     close(node);
 }
@@ -191,6 +196,10 @@ void Parser::section_data() {
 void Parser::dwarf_line() {
     const Index node = open(Kind::DwarfLine, lexer_.start());
     lexer_.next();
+    if (!lexer_.is_symbol('@') && !at_bad_token())
+        fail_at(nodes_[node].start, nodes_[node].start + 1, "syntax",
+                "'@' stands outside any function",
+                "guarded instructions belong in the body of an .entry or .func");
     expect('@', "in '@@DWARF'");
     const bool known = lexer_.text() == "DWARF" || lexer_.text() == "dwarf";
     if (lexer_.kind() != Token::Identifier || !known) unexpected("'DWARF' after '@@'");
@@ -231,15 +240,22 @@ void Parser::pragma() {
 
 void Parser::declaration(bool in_body) {
     const std::uint32_t start = lexer_.start();
+    std::string_view linkage;
     if (classify(lexer_.text()) == Word::Linkage) {
         if (in_body)
             fail("syntax", found() + " cannot stand inside a function",
                  "declare the variable at module level");
+        linkage = lexer_.text();
         lexer_.next();
     }
     const Word word = lexer_.kind() == Token::DotWord ? classify(lexer_.text()) : Word::Unknown;
+    if (word == Word::Linkage && lexer_.on_new_line())
+        unexpected("a variable or a function after '" + std::string(linkage) + "'");
     if (word == Word::Linkage) fail("syntax", "a second linkage directive " + found(), "keep one");
     if (word == Word::Entry || word == Word::Func) {
+        if (linkage == ".common")
+            fail_at(start, start + 7, "syntax", "a function cannot be '.common'",
+                    "write .visible, .extern or .weak");
         const Index node = open(Kind::Function, start);
         return function(node);
     }
@@ -272,7 +288,7 @@ void Parser::variable(Index node) {
                 break;
             case Word::Unknown:
                 has_type = true;
-                lexer_.next();
+                scalar_type();
                 break;
             default: unexpected("a state space, a type or a name in the declaration");
         }
@@ -280,19 +296,27 @@ void Parser::variable(Index node) {
     if (!has_type) unexpected("a type such as .u32 in the declaration");
     if (!has_space)
         fail("syntax", "the declaration has no state space", "write .global, .shared, .reg ...");
-    for (;;) {
+    // ".reg .b32;" declares nothing and is PTX, too.
+    for (bool first = true; !first || !lexer_.is_symbol(';'); first = false) {
         declarator();
         if (!lexer_.is_symbol(',')) break;
         lexer_.next();
     }
-    expect_semicolon("after the declaration");
+    expect_semicolon("after the declaration", true);
     close(node);
+}
+
+void Parser::scalar_type() {
+    const std::string_view text = lexer_.text();
+    if (text.size() > 2 && text[1] == 'v' && is(text[2], kDigit))
+        fail("syntax", found() + " is not a vector size", "vectors are .v2, .v4 and .v8");
+    lexer_.next();
 }
 
 void Parser::declarator() {
     if (lexer_.kind() != Token::Identifier) unexpected("a name in the declaration");
     const Index node = open(Kind::Declarator, lexer_.start());
-    lexer_.next();
+    new_name("a name in the declaration");
     if (lexer_.is_symbol('<')) {
         lexer_.next();
         integer("the number of registers after '<'");
@@ -370,15 +394,15 @@ void Parser::function(Index node) {
     const bool is_entry = lexer_.text() == ".entry";
     if (is_entry) nodes_[node].flags |= kIsEntry;
     lexer_.next();
-    if (lexer_.kind() == Token::DotWord && classify(lexer_.text()) == Word::Attribute) attribute();
+    if (lexer_.kind() == Token::DotWord && classify(lexer_.text()) == Word::Attribute && !is_entry)
+        attribute();
     if (lexer_.is_symbol('(')) {
         if (is_entry) fail("syntax", "an .entry returns nothing", "remove the list before its name");
         parameter_list(kReturnList);
     }
-    if (lexer_.kind() != Token::Identifier) unexpected("a function name");
     const std::uint32_t name_start = lexer_.start();
     const std::uint32_t name_end = lexer_.end();
-    lexer_.next();
+    new_name(is_entry ? "a kernel's name after '.entry'" : "a function's name after '.func'");
     if (lexer_.is_symbol('(')) parameter_list(0);
     function_directives(false);
     if (lexer_.is_symbol('{')) {
@@ -395,7 +419,7 @@ void Parser::function(Index node) {
     if (lexer_.kind() == Token::End)
         fail_at(name_start, name_end, "syntax", "the function has neither a body nor a ';'",
                 "add '{ ... }', or ';' for a declaration");
-    unexpected("'{', ';' or a directive after the function's header");
+    unexpected("'{', ';' or a directive such as .maxntid after the function's header");
 }
 
 void Parser::parameter_list(std::uint8_t flags) {
@@ -440,7 +464,7 @@ void Parser::parameter() {
             case Word::Unknown:
                 if (has_type) unexpected("a parameter's name");
                 has_type = true;
-                lexer_.next();
+                scalar_type();
                 break;
             default: unexpected("a state space, a type or a name in the parameter");
         }
@@ -448,7 +472,8 @@ void Parser::parameter() {
     if (!has_space)
         fail("syntax", "the parameter has no state space", "write .param or .reg before its type");
     if (!has_type) unexpected("a type such as .u64 in the parameter");
-    identifier("a parameter's name");
+    if (lexer_.kind() != Token::Identifier) unexpected("a parameter's name");
+    lexer_.next();
     while (lexer_.is_symbol('[')) {
         lexer_.next();
         if (!lexer_.is_symbol(']')) integer("an array size after '['");
@@ -464,15 +489,14 @@ void Parser::function_directives(bool is_prototype) {
             pragma();
             continue;
         }
-        if (word == Word::Attribute) {
-            attribute();
-            continue;
-        }
-        if (word != Word::Unknown) unexpected("'{', ';' or a directive such as .maxntid");
+        if (word == Word::Attribute)
+            fail("syntax", "'.attribute' stands after the function's name",
+                 "write '.func .attribute(...) name'");
+        if (word != Word::Unknown)
+            unexpected("'{', ';' or a directive such as .maxntid after the function's header");
         const Index node = open(Kind::FunctionDirective, lexer_.start());
         lexer_.next();
-        if (lexer_.kind() == Token::Integer || lexer_.is_symbol('-'))
-            integer_list("a number after ','");
+        if (lexer_.kind() == Token::Integer) integer_list("a number after ','");
         close(node);
     }
 }

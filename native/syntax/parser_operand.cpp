@@ -51,14 +51,22 @@ void Parser::operand_list(Kind kind, char closing, bool may_be_empty, bool is_ca
     lexer_.next();
     if (!(may_be_empty && lexer_.is_symbol(closing))) {
         for (;;) {
-            if (lexer_.is_symbol('{')) unexpected("a register or constant");
-            operand(is_call);
+            if (kind == Kind::Vector) vector_element();
+            else operand(is_call);
             if (!lexer_.is_symbol(',')) break;
             lexer_.next();
         }
     }
     expect(closing, "or ',' in the list");
     close(node);
+}
+
+void Parser::vector_element() {
+    if (lexer_.kind() == Token::Identifier && lexer_.text() != "WARP_SZ") return name();
+    if (lexer_.is_symbol('{') || lexer_.is_symbol('[')) unexpected("a register or constant");
+    const auto first = static_cast<Index>(nodes_.size());
+    primary(false);
+    if (is_binary_operator()) expression_tail(first);
 }
 
 void Parser::name() {
@@ -69,13 +77,14 @@ void Parser::name() {
     if (lexer_.kind() == Token::DotWord) {
         Node &node = nodes_[index];
         node.selector = static_cast<std::uint16_t>(lexer_.end() - node.end);
-        if (lexer_.end() - node.end > UINT16_MAX) unexpected("a selector next to the name");
+        if (lexer_.end() - node.end > UINT16_MAX) unexpected("a short selector such as .x");
         node.end = lexer_.end();
         lexer_.next();
     }
 }
 
 void Parser::address() {
+    const Depth depth(*this);
     const Index node = open(Kind::Address, lexer_.start());
     lexer_.next();
     if (lexer_.kind() == Token::Identifier) {
@@ -84,10 +93,12 @@ void Parser::address() {
             nodes_[node].flags |= kHasOffset;
             lexer_.next();
             const auto offset = static_cast<Index>(nodes_.size());
+            if (lexer_.kind() == Token::Float)
+                unexpected("an integer as the offset", "an offset counts bytes");
             primary(false);
             if (is_binary_operator()) expression_tail(offset);
         } else if (lexer_.is_symbol('-')) {
-            fail("syntax", "an offset is added, never subtracted", "write [name+-8]");
+            fail("syntax", "an offset is added, never subtracted", "write [name+-8] for [name-8]");
         }
     } else if (lexer_.is_symbol(']')) {
         unexpected("an address");
@@ -135,8 +146,13 @@ void Parser::expression() {
 
 // The rest of "a + b * c": one flat node. `cond ? a : b` is part of it.
 void Parser::expression_tail(Index first) {
-    if (nodes_[first].kind == Kind::Name && !lexer_.is_symbol('+'))
-        unexpected("'+' or nothing after a name (a name takes 'name+8', also 'name+-8')");
+    const Node &start = nodes_[first];
+    const bool is_name =
+        start.kind == Kind::Name && tree_.text(start.start, start.end) != "WARP_SZ";
+    const bool is_address = is_name || start.kind == Kind::Application;
+    if (is_address && (!lexer_.is_symbol('+') || is_mask(first)))
+        fail("syntax", "the operator " + found() + " cannot stand after a name",
+             "a name may have an offset added, as in 'name+8' or 'name+-8'");
     wrap(first, Kind::Expression);
     unsigned questions = 0;
     while (is_binary_operator() || (questions > 0 && lexer_.is_symbol(':'))) {
@@ -149,8 +165,14 @@ void Parser::expression_tail(Index first) {
     close(first);
 }
 
+// Whether a node is 0xff(symbol), which takes no offset outside its parentheses.
+bool Parser::is_mask(Index index) const {
+    return nodes_[index].kind == Kind::Application && nodes_[index + 1].kind == Kind::Integer;
+}
+
 void Parser::primary(bool names_allowed) {
     const Depth depth(*this);
+    const char *wanted = in_initializer_ ? "a value" : "an operand";
     switch (lexer_.kind()) {
         case Token::Integer: {
             const auto first = static_cast<Index>(nodes_.size());
@@ -165,20 +187,12 @@ void Parser::primary(bool names_allowed) {
             return;
         }
         case Token::Float: return leaf(Kind::Float);
-        case Token::DotWord:
-            // ".5" reads as a word; it is a number here.
-            if (is(lexer_.text()[1], kDigit)) {
-                const std::string_view text = lexer_.text();
-                for (std::size_t at = 1; at < text.size(); ++at)
-                    if (!is(text[at], kDigit)) unexpected("an operand");
-                return leaf(Kind::Float);
-            }
-            unexpected("an operand");
         case Token::Identifier: {
             if (lexer_.text() == "WARP_SZ") return leaf(Kind::Name);
             if (!names_allowed)
-                fail("syntax", "the name " + found() + " cannot stand after an operator",
-                     "a name comes first: 'name+8'; a sum of two registers needs an add");
+                fail("syntax", "the name " + found() + " cannot stand in a calculation",
+                     "only constants are calculated with; a name comes first, as in 'name+8', and "
+                     "registers are added by an instruction of their own");
             const auto first = static_cast<Index>(nodes_.size());
             const bool generic = in_initializer_ && lexer_.text() == "generic";
             name();
@@ -194,17 +208,19 @@ void Parser::primary(bool names_allowed) {
         case Token::Punctuation: break;
         case Token::String:
             fail("syntax", "a string cannot be an operand", "only .file and .pragma take strings");
-        default: unexpected("an operand");
+        default: unexpected(wanted);
     }
     const char symbol = lexer_.symbol();
     if (symbol == '!' || symbol == '-' || symbol == '~' || symbol == '+') {
         const Index node = open(Kind::Unary, lexer_.start());
         lexer_.next();
-        primary(names_allowed && symbol != '+' && symbol != '~');
+        // "!p" and "-r", but neither "!!p" nor "~r"
+        const bool before_name = lexer_.kind() == Token::Identifier;
+        primary(names_allowed && before_name && (symbol == '!' || symbol == '-'));
         close(node);
         return;
     }
-    if (symbol != '(') unexpected("an operand");
+    if (symbol != '(') unexpected(wanted);
     const std::uint32_t start = lexer_.start();
     lexer_.next();
     if (lexer_.kind() == Token::DotWord && (lexer_.text() == ".s64" || lexer_.text() == ".u64")) {
@@ -215,6 +231,8 @@ void Parser::primary(bool names_allowed) {
         close(node);
         return;
     }
+    if (lexer_.kind() == Token::DotWord)
+        fail("syntax", "there is no cast to " + found(), "casts are (.s64) and (.u64)");
     const Index node = open(Kind::Parenthesized, start);
     const auto inner = static_cast<Index>(nodes_.size());
     primary(false);

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
         ToolchainError,
         UsageError,
     )
-
     from ptxkit.isa import check
     from ptxkit.syntax import Module, format, parse
+    from ptxkit.toolchain import assemble, compile_cuda
 
     __version__: str
 
@@ -42,7 +42,9 @@ _EXPORTS = {
     "ToolchainError": "ptxkit.errors",
     "Module": "ptxkit.syntax",
     "UsageError": "ptxkit.errors",
+    "assemble": "ptxkit.toolchain",
     "check": "ptxkit.isa",
+    "compile_cuda": "ptxkit.toolchain",
     "format": "ptxkit.syntax",
     "parse": "ptxkit.syntax",
 }
@@ -57,7 +59,9 @@ __all__ = [
     "ToolchainError",
     "UsageError",
     "__version__",
+    "assemble",
     "check",
+    "compile_cuda",
     "format",
     "parse",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from functools import lru_cache
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,16 +32,18 @@ JOBS = [
 IDS = ["-".join(job) for job in JOBS]
 
 
-@lru_cache(maxsize=None)
+@cache
 def compiled(name: str, architecture: str, mode: str) -> bytes:
     """The PTX of one of our CUDA files."""
     compiler = tools.find("nvcc")
     source = nvcc.read_source(nvcc.SOURCES / f"{name}.cu", [architecture])
     job = nvcc.Job(source, architecture, mode)
-    command = [str(compiler.path), "-ptx", "-w", *job.options, f"{name}.cu", "-o", "/dev/stdout"]
-    result = tools.run(command, cwd=Path(nvcc.SOURCES))
-    assert result.ok, result.output
-    return result.output.encode()
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "out.ptx"
+        command = [str(compiler.path), "-ptx", "-w", *job.options, f"{name}.cu", "-o", str(output)]
+        result = tools.run(command, cwd=nvcc.SOURCES)
+        assert result.ok, result.output
+        return output.read_bytes()
 
 
 @pytest.mark.parametrize("job", JOBS, ids=IDS)

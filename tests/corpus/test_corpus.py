@@ -48,7 +48,9 @@ def test_edits_change_only_their_bytes(path: Path) -> None:
     data = path.read_bytes()
     module = ptxkit.parse(data, filename=path.name)
     generator = random.Random(path.name)
-    leaves = [n for kind in ("Name", "Integer", "Float", "Opcode") for n in module.find(kind)[:5000]]
+    leaves = [
+        n for kind in ("Name", "Integer", "Float", "Opcode") for n in module.find(kind)[:5000]
+    ]
     kinds = [node.kind for node in module.walk()] if len(data) < 200_000 else None
     for node in generator.sample(leaves, min(len(leaves), 20 if kinds is None else 8)):
         text = {"Name": "%edited_name", "Integer": "77", "Float": "0f40490FDB"}.get(

@@ -14,10 +14,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ptxkit.isa.match import match
 from ptxkit.isa.actuals import Actual
-from ptxkit.isa.operands import check_operands, requirements
 from ptxkit.isa.forms import _split
+from ptxkit.isa.match import match
+from ptxkit.isa.operands import check_operands, requirements
 from ptxkit.isa.registry import FAMILIES, specs_of, table
 from ptxkit.isa.targets import TARGET_SINCE, Requirement, Target, Version
 from ptxkit.isa.variants import PREFIXES, Variant, combinations, render
@@ -291,7 +291,19 @@ def _place_below(variant: Variant, generator: random.Random) -> tuple[str, str] 
         number = Target.parse(target).number
         if number < 20 or number == 101 or number == 88:
             continue
-        for version in ("3.2", "4.3", "5.0", "6.0", "6.4", "7.0", "7.8", "8.0", "8.6", "8.8", "9.0"):
+        for version in (
+            "3.2",
+            "4.3",
+            "5.0",
+            "6.0",
+            "6.4",
+            "7.0",
+            "7.8",
+            "8.0",
+            "8.6",
+            "8.8",
+            "9.0",
+        ):
             if Version.parse(version) < Version.parse(since):
                 continue
             if number < 75 and Version.parse(version) < Version.parse("6.0"):

@@ -56,7 +56,23 @@ def _run(source: str, target: str) -> subprocess.CompletedProcess[str]:
             capture_output=True, text=True, check=False,
         )  # fmt: skip
     finally:
-        os.unlink(file.name)
+        Path(file.name).unlink()
+
+
+def module_verdict(body: str, version: str, target: str) -> str:
+    """'' when ptxas accepts a module with this body, else its first error message."""
+    size = ".address_size 64\n" if float(version) >= 2.3 else ""
+    process = _run(f".version {version}\n.target {target}\n{size}{body}\n", target)
+    if process.returncode == 0:
+        return ""
+    return next(
+        (
+            f"{found[2]}: {found[3]}"
+            for found in map(_MESSAGE.search, (process.stdout + process.stderr).splitlines())
+            if found is not None and found[2] in ("error", "fatal")
+        ),
+        process.stderr or f"ptxas ended with {process.returncode}",
+    )
 
 
 @lru_cache(maxsize=1)
@@ -89,9 +105,7 @@ def verdicts(
     return found
 
 
-def _reported(
-    lines: Sequence[str], version: str, target: str, module_preamble: str
-) -> list[str]:
+def _reported(lines: Sequence[str], version: str, target: str, module_preamble: str) -> list[str]:
     """What ptxas says of every line in one go.
 
     A bad last instruction keeps ptxas from generating code. A grammar error stops

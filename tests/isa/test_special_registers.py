@@ -75,8 +75,7 @@ def test_version_and_target_of_each_register(version: str, target: str) -> None:
     wrong = [
         f"{register.name} at {version} {target}: we need {register.requirement}, ptxas: {theirs}"
         for register, theirs in zip(registers, answers, strict=True)
-        if register.requirement.met_by(Version.parse(version), Target.parse(target))
-        == bool(theirs)
+        if register.requirement.met_by(Version.parse(version), Target.parse(target)) == bool(theirs)
     ]
     assert not wrong, "\n".join(wrong)
 

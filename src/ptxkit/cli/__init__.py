@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from ptxkit.errors import PtxkitError
 
 # The commands in the order of the help. `to-python` lives in `to_python.py`.
-COMMANDS = ("version",)
+COMMANDS = ("check", "fmt", "stats", "diff", "doctor", "compile", "version")
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 128 + 2  # what a shell reports for SIGINT

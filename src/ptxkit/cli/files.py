@@ -121,7 +121,7 @@ def printable(text: str) -> str:
     >>> printable("k\udcff.ptx")
     'k\\xff.ptx'
     """
-    return os.fsencode(text).decode("utf-8", "backslashreplace")
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def plain_data(value: Any) -> Any:
@@ -203,7 +203,7 @@ def refuse_binary(name: str, data: bytes) -> None:
         raise InputError(f"'{name}' is {what}; PTX is ASCII: convert it to UTF-8 first")
     if any(word in what for word in _HOLDERS):
         shown = "FILE" if name == STDIN_NAME else shlex.quote(name)
-        advice = f"; PTX inside it can be extracted: cuobjdump -ptx {shown}"
+        advice = f"; PTX inside it, if any, can be extracted: cuobjdump -ptx {shown}"
     raise InputError(f"'{name}' is a binary ({what}), not PTX text{advice}")
 
 

@@ -6,6 +6,7 @@ from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import UsageError
 from ptxkit.isa.rules.body import check_body
 from ptxkit.isa.rules.context import Context
+from ptxkit.isa.rules.directives import check_directives
 from ptxkit.isa.rules.functions import check_function_header, check_module_names
 from ptxkit.isa.rules.header import check_header
 from ptxkit.isa.rules.variables import check_variable
@@ -32,9 +33,7 @@ def check(module: Module | str | bytes, target: str | None = None) -> list[Diagn
     """
     if not isinstance(module, Module):
         if not isinstance(module, (str, bytes)):
-            raise UsageError(
-                f"check needs a Module or PTX text, not {type(module).__name__}"
-            )
+            raise UsageError(f"check needs a Module or PTX text, not {type(module).__name__}")
         module = parse(module, recover=True)
     context = Context(module, _version(module), _target(module, target), Scopes(module))
     context.found += module.diagnostics
@@ -43,6 +42,7 @@ def check(module: Module | str | bytes, target: str | None = None) -> list[Diagn
     for child in module.children:
         if isinstance(child, Function):
             check_function_header(context, child)
+            check_directives(context, child)
             check_body(context, child)
         elif isinstance(child, Variable):
             check_variable(context, child, in_body=False)

@@ -68,7 +68,7 @@ def _collect(
         return
     if spec is not None and spec.kind == "pair" and operand.kind != "Pair":
         access = spec.parts[0].access
-    names = [operand] if operand.kind == "Name" else list(operand.find("Name"))
+    names: list[Name] = [operand] if isinstance(operand, Name) else list(operand.find("Name"))
     # Whatever stands in an address is read, even where memory is written.
     if operand.kind in ("Address", "Subscript"):
         access = "read"

@@ -15,14 +15,17 @@ slot such as ``vec``), ``table[slot]`` for a look-up in a dict keyword argument,
 trailing ``~`` lets registers be wider than the type (loads, stores, conversions).
 Without a colon the type is the slot ``type``, or else the form's last literal type.
 ``%`` after the name: a register only. ``$`` after the name: special registers are welcome
-too, ``&``: addresses of symbols (``&/space``: of that space or that slot's), ``_``: the sink ``_``. ``-a`` may be negated; ``a.part``
-may carry a selector of the dict keyword ``part`` (``r1.h0``).
-``=_`` is the sink alone.
+too, ``&``: addresses of symbols (``&/space``: of that space or that slot's), ``_``: the
+sink ``_``. ``-a`` may be negated; ``a.part`` may carry a selector of the dict keyword
+``part`` (``r1.h0``). ``=_`` is the sink alone.
 ``#n:u32`` is an immediate, ``#n:u32(0..255)`` one in that range, ``(0..64/32)`` one
-that is also a multiple of 32, ``(1..64*2)`` one that is a power of two; a range on any other operand is for its immediates.
+that is also a multiple of 32, ``(1..64*2)`` one that is a power of two; a range on any other
+operand is for its immediates.
 ``[a]`` is a generic address, ``[a:global]`` one in that space (or in that slot's space),
 ``[a:any]`` one in any, ``[a:tmem/b32]`` one whose register has that type; ``[a[]]`` may
 also be the element ``a[i]`` of an array, and ``[a].unified`` may carry that attribute;
+``[a!:shared]`` takes no handle of a texture or surface either, and in ``[a:shared]~`` ptxas
+does not insist on the brackets, nor before further parts on the register's type;
 ``[t, c]`` has further parts. The spaces ``texref``, ``samplerref`` and ``surfref`` stand
 for such symbols and for registers with their handles. ``(a:b16, b:b16)`` is a vector with
 elements of their own types and ranges, ``N+*type`` one of N or more elements, or a scalar
@@ -40,6 +43,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Any
 
 from ptxkit.isa.targets import ALWAYS, Requirement
 from ptxkit.isa.types import SCALAR_TYPES
@@ -83,6 +87,7 @@ class OperandSpec:
     at_least: bool = False  # the vector may be longer, or a scalar
     indexable: bool = False  # an address may also be 'a[i]'
     unified: bool = False  # an address may carry '.unified'
+    strict: bool = False  # an address takes no symbol of another space, not even a handle
     bare: bool = False  # ptxas takes a register, whatever its type, without the brackets
     needs: Requirement | None = None  # what its presence needs
     parts: tuple[OperandSpec, ...] = ()
@@ -182,7 +187,7 @@ _OPERAND = re.compile(
     r"(?:\((?P<low>-?\d+)\.\.(?P<high>-?\d+)(?:/(?P<step>\d+))?(?P<powers>\*2)?\))?$"
 )
 _ADDRESS = re.compile(
-    r"(?P<name>\w+)(?P<indexable>\[\])?(?::(?P<space>[\w:]+))?"
+    r"(?P<name>\w+)(?P<indexable>\[\])?(?P<strict>!?)(?::(?P<space>[\w:]+))?"
     r"(?:/(?P<type>\w+))?"
 )
 _ACCESS = {"": "read", "=": "write", "+": "update"}
@@ -219,15 +224,14 @@ def _read_operand(text: str, optional: bool = False, present_with: str = "") -> 
             indexable=bool(found["indexable"]),
             unified=unified,
             bare=bare,
+            strict=bool(found["strict"]),
             optional=optional,
             present_with=present_with,
         )
     if text.startswith("("):
         parts = tuple(_read_operand(part) for part in _split(text[1:-1], ","))
         name = "_".join(part.name for part in parts)
-        return OperandSpec(
-            name, "tuple", parts=parts, optional=optional, present_with=present_with
-        )
+        return OperandSpec(name, "tuple", parts=parts, optional=optional, present_with=present_with)
     pieces = _split(re.sub(r"\{(?:!([\w./+]+))?\|", r"|{\1:", text), "|")
     if len(pieces) == 2:
         second_optional = pieces[1].startswith("{")
@@ -320,11 +324,11 @@ def _as_optional(spec: OperandSpec, slot: str, needs: Requirement | None) -> Ope
 def form(
     syntax: str,
     *,
-    needs: str = "1.0",
-    rules: Mapping[str, str] | None = None,
-    gates: Mapping[str, str] | None = None,
-    ignores: str = "",
-    **sets: str | Mapping[str, str],
+    needs: Any = "1.0",
+    rules: Any = None,
+    gates: Any = None,
+    ignores: Any = "",
+    **sets: Any,  # rows share dicts of keywords, which no narrower type would let pass
 ) -> tuple[str, dict[str, object]]:
     """Write one row; :func:`instruction` turns it into a :class:`Form`.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
 
 from ptxkit.isa.forms import Form
 from ptxkit.isa.targets import Requirement
@@ -160,7 +161,7 @@ def match_form(form: Form, modifiers: tuple[str, ...]) -> Match | None:
         if broken_rule(form, binding) is not None:
             continue
         needs += gates_of(form, binding)
-        in_order = all(a < b for a, b in zip(chosen, chosen[1:], strict=False))
+        in_order = all(a < b for a, b in pairwise(chosen))
         found = Match(form, binding, tuple(needs), in_order, ignored)
         if in_order:
             return found
@@ -178,10 +179,20 @@ IGNORED = {
             ".global_stride .interleave_layout .rank .swizzle_atomicity .swizzle_mode".split()
         ),
         frozenset(".acc::f16 .acc::f32".split()),
-        frozenset([".b8x16"]),
+        frozenset(".b8x16 .b6x16_p32 .b4x16_p64".split()),
     )
     for word in kind
 }
+
+
+@cache
+def _taken(root: str) -> frozenset[str]:
+    """Every modifier that some form of the instruction takes."""
+    from ptxkit.isa.registry import table
+
+    return frozenset(
+        value for form in table()[root].forms for slot in form.slots for value in slot.values
+    )
 
 
 def without_ignored(
@@ -191,8 +202,13 @@ def without_ignored(
     suspects = {m for m in modifiers if m in IGNORED or m in form.ignored}
     if not suspects:
         return modifiers, ()
-    taken = {value for slot in form.slots for value in slot.values}
-    ignored = {m for m in suspects if taken.isdisjoint(IGNORED.get(m, {m}))}
+    own = {value for slot in form.slots for value in slot.values}
+    ignored = {
+        m
+        for m in suspects
+        if (m in form.ignored and m not in own)
+        or (m in IGNORED and _taken(form.root).isdisjoint(IGNORED[m]))
+    }
     return (
         tuple(modifier for modifier in modifiers if modifier not in ignored),
         tuple(modifier for modifier in modifiers if modifier in ignored),
@@ -200,9 +216,7 @@ def without_ignored(
 
 
 #: Modifiers that ptxas lets stand more than once.
-REPEATABLE = frozenset(
-    ".sat .uni .sync .NaN .approx .cc .relu .satfinite .shiftamt".split()
-)
+REPEATABLE = frozenset(".sat .uni .sync .NaN .approx .cc .relu .satfinite .shiftamt".split())
 
 
 def without_repeats(modifiers: tuple[str, ...]) -> tuple[str, ...]:

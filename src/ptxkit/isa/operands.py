@@ -139,9 +139,11 @@ def _check_value(match: Match, spec: OperandSpec, actual: Actual) -> str:
     count = match.operand_count(spec.count)
     if actual.kind == "unknown":
         return ""
-    if actual.selector and spec.selectors and actual.selector[1:] not in match.form.tables[
-        spec.selectors
-    ]:
+    if (
+        actual.selector
+        and spec.selectors
+        and actual.selector[1:] not in match.form.tables[spec.selectors]
+    ):
         return f"operand '{spec.name}': '{actual.selector}' is no selector here"
     if wanted in HANDLES:
         # Where texture and sampler are one, ptxas takes either name for the sampler.
@@ -154,7 +156,8 @@ def _check_value(match: Match, spec: OperandSpec, actual: Actual) -> str:
     loose = wanted == "loose32" or (wanted == "any32" and spec.access == "read")
     if loose and actual.kind == "vector":
         # Where ptxas looks at the width alone, it does not ask for a scalar either.
-        return _check_vector(match, spec, actual, wanted, len(actual.elements))
+        length = 1 if wanted == "loose32" else len(actual.elements)
+        return _check_vector(match, spec, actual, wanted, length)
     if spec.space and actual.kind in ("symbol", "function"):
         return check_base(actual, _space_of(match, spec), "address")
     return _check_scalar(spec, actual, wanted)
@@ -200,6 +203,8 @@ def _check_elements(
         others = [one for one in elements if one.kind not in ("sink", *LITERALS)]
         if others and settled.startswith("b"):
             settled = f"b{element_width(others[0])}"
+        if wanted == "word32" and any(one.type == "pred" for one in others):
+            settled = "pred"
         return _check_register(spec, Actual("register", settled), wanted)
     if all(one.kind in LITERALS for one in elements):
         return next(filter(None, (check_constant(spec, one, wanted) for one in elements)), "")
@@ -345,10 +350,10 @@ def check_constant(spec: OperandSpec, actual: Actual, wanted: str) -> str:
         return f"operand '{spec.name}' needs an integer constant"
     if spec.bounds is not None and actual.value is not None:
         low, high = spec.bounds
-        value = actual.value % 2**64 if kind == UNSIGNED else actual.value
+        value = actual.value % (1 << 64) if kind == UNSIGNED else actual.value
         if not low <= value <= high:
             return f"operand '{spec.name}' must be from {low} to {high}, not {actual.value}"
-        if spec.powers and value & (value - 1):
+        if spec.powers and int(value) & (int(value) - 1):
             return f"operand '{spec.name}' must be a power of two, not {actual.value}"
         if (value - low) % spec.step:
             choices = range(low, high + 1, spec.step)
@@ -367,10 +372,10 @@ def _check_address(match: Match, spec: OperandSpec, actual: Actual) -> str:
     space = _space_of(match, spec)
     if actual.kind == "element" and (spec.indexable or spec.bare):
         return check_base(actual.elements[0], space, spec.access)
-    if spec.bare and not spec.parts and actual.kind in ("register", "float", "decimal"):
-        # The predicate crashes ptxas.
-        if actual.type != "pred" and not (actual.minus or actual.negated or actual.selector):
-            return ""
+    bare = spec.bare and not spec.parts and actual.kind in ("register", "float", "decimal")
+    plain = not (actual.minus or actual.negated or actual.selector)
+    if bare and plain and actual.type != "pred":  # a predicate crashes ptxas
+        return ""
     if actual.kind != "address":
         return f"operand '{spec.name}' must be an address in brackets"
     base, rest = actual.elements[0], actual.elements[1:]
@@ -390,7 +395,8 @@ def _check_address(match: Match, spec: OperandSpec, actual: Actual) -> str:
     if space in HANDLES:
         return check_handle(base, (space,), spec.name)
     if base.type in HANDLES:
-        return f"a .{base.type} has no bytes to reach" if spec.indexable or spec.type else ""
+        reached = not (spec.indexable or spec.type or spec.strict)
+        return "" if reached else f"a .{base.type} has no bytes to reach"
     if base.kind == "register" and spec.bare and spec.parts and base.type != "pred":
         return ""
     if base.kind == "register" and spec.type:

@@ -99,7 +99,8 @@ def _instruction(row: InstructionSpec) -> list[str]:
 
 
 def _special_registers() -> list[str]:
-    lines = ["\n## Special registers\n", "| name | type | since | meaning |", "| --- | --- | --- | --- |"]
+    lines = ["\n## Special registers\n"]
+    lines += ["| name | type | since | meaning |", "| --- | --- | --- | --- |"]
     for register in SPECIAL_REGISTERS.values():
         parts = "".join(f" .{part}" for part in register.components)
         lines.append(

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ptxkit._native import Node
 from ptxkit.isa.actuals import Actual
-from ptxkit.isa.special_registers import SPECIAL_REGISTERS
+from ptxkit.isa.special_registers import SPECIAL_REGISTERS, find_special_register
 from ptxkit.syntax import Declarator, Function, Parameter, Scopes, evaluate
 from ptxkit.syntax.scopes import Declaration, Scope
 
@@ -32,7 +32,6 @@ def representative(value: int) -> int:
         return value
     large = ((1 << size.bit_length()) - 1) & ~15 | size & 15
     return large if value > 0 else -large
-
 
 
 class Interner:
@@ -129,8 +128,7 @@ class ScopeReader:
             return number
         special = SPECIAL_REGISTERS.get(identifier)
         if special is not None:
-            width = max(1, len(special.components))
-            return INTERNER.number(Actual("special", special.type, width=width))
+            return INTERNER.number(special.actual())
         if identifier == "WARP_SZ":
             return INTERNER.number(Actual("integer", value=32))
         self.undeclared.append(node)
@@ -147,13 +145,20 @@ class ScopeReader:
         if not node.selector_length:
             return number
         selector = node.text[-node.selector_length :].strip()
+        if INTERNER.actual(number).kind == "special":
+            return self._special(node, node.identifier + selector)
         return INTERNER.composed((".", number, selector), lambda: self._select(number, selector))
+
+    def _special(self, node: Node, text: str) -> int:
+        found = find_special_register(text)
+        if found is None:
+            self.bad_selectors.append(node)
+            return INTERNER.number(UNKNOWN)
+        return INTERNER.number(found[0].actual(found[1]))
 
     @staticmethod
     def _select(number: int, selector: str) -> Actual:
         whole = INTERNER.actual(number)
-        if whole.kind == "special" and whole.width > 1 and selector[1:] in "xyzwrgba":
-            return replace(whole, width=1)
         if whole.kind == "register" and whole.width > 1 and selector[1:] in "xyzwrgba":
             return replace(whole, width=1)
         return replace(whole, selector=selector)

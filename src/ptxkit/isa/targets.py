@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from ptxkit.errors import UsageError
 
@@ -33,7 +33,8 @@ TARGET_SINCE: dict[str, str] = {
 #: Every PTX version there is.
 VERSIONS = (
     "1.0 1.1 1.2 1.3 1.4 1.5 2.0 2.1 2.2 2.3 3.0 3.1 3.2 4.0 4.1 4.2 4.3 5.0 6.0 6.1 6.2 6.3 6.4 "
-    "6.5 7.0 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8 8.0 8.1 8.2 8.3 8.4 8.5 8.6 8.7 8.8 9.0 9.1 9.2 9.3 9.4"
+    "6.5 7.0 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8 8.0 8.1 8.2 8.3 8.4 8.5 8.6 8.7 8.8 9.0 9.1 9.2 9.3 "
+    "9.4"
 ).split()
 
 
@@ -139,7 +140,7 @@ class Requirement:
     removals: tuple[Alternative, ...] = ()
 
     @staticmethod
-    @lru_cache(maxsize=None)
+    @cache
     def parse(text: str) -> Requirement:
         """Read the notation above."""
         version = Version(1, 0)

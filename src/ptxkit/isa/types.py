@@ -73,7 +73,6 @@ REGISTER_CLASSES = {
     "any32": frozenset({"b32", "u32", "s32", "f32", "f16x2", "pred"}),
     "loose32": frozenset({"b32", "u32", "s32", "f32", "f16x2"}),
     "word64": frozenset({"b64", "u64", "s64", "f64"}),
-    "pointer": frozenset({"b32", "u32", "s32", "b64", "u64", "s64"}),
 }
 
 

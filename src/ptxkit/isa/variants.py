@@ -9,9 +9,9 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ptxkit.isa.actuals import Actual
 from ptxkit.isa.forms import Form, OperandSpec
 from ptxkit.isa.match import Match, broken_rule, gates_of
-from ptxkit.isa.actuals import Actual
 from ptxkit.isa.operands import NAME_KINDS, requirements
 from ptxkit.isa.targets import Requirement
 from ptxkit.isa.types import REGISTER_CLASSES, SCALAR_TYPES
@@ -32,19 +32,22 @@ MODULE_PREAMBLE = """\
 .global .surfref sf;
 .func fn;
 .func fn_a(.param .b32 a0);
+.func (.param .b32 rv) fn_r;
 .func (.param .b32 rv) fn_ra(.param .b32 a0);
 """
-BODY_PREAMBLE = "".join(
-    f".reg .{name} {prefix}<300>;\n" for name, prefix in PREFIXES.items()
-) + """\
+BODY_PREAMBLE = (
+    "".join(f".reg .{name} {prefix}<300>;\n" for name, prefix in PREFIXES.items())
+    + """\
 .local .align 16 .b32 lv[64];
 .param .align 16 .b32 pv[64];
 tab: .branchtargets LAB;
 prot: .callprototype _;
 prot_a: .callprototype _ (.param .b32 _);
+prot_r: .callprototype (.param .b32 _) _;
 prot_ra: .callprototype (.param .b32 _) _ (.param .b32 _);
 ctab: .calltargets fn_ra;
 """
+)
 
 
 @dataclass(frozen=True, slots=True)

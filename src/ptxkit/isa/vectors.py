@@ -5,6 +5,8 @@ Measured over all pairs of registers and literals in ``ld``, ``st`` and ``tex``.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ptxkit.isa.actuals import Actual
 from ptxkit.isa.types import BITS, PREDICATE, SCALAR_TYPES
 
@@ -60,7 +62,7 @@ def settle(elements: tuple[Actual, ...]) -> tuple[str, str]:
     elements = tuple(one for one in elements if one.kind != "sink")
     if not elements:
         return "", "no type"
-    for one, other in zip(elements, elements[1:], strict=False):
+    for one, other in pairwise(elements):
         reason = _quarrel(one, other)
         if reason:
             return "", reason

@@ -21,17 +21,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from ptxkit.errors import UsageError
-from ptxkit.syntax.alignment import Run, align
+from ptxkit.syntax.alignment import Edit, Run, align, edits, hunks
 from ptxkit.syntax.declarations import Function
 from ptxkit.syntax.module import Module, parse
 from ptxkit.syntax.renaming import align_up_to_renaming, equal_up_to_renaming
-from ptxkit.syntax.scopes import Scopes
-from ptxkit.syntax.statements import Statement, function_statements, module_statements
+from ptxkit.syntax.statements import Statement, StatementReader
 
 Status = Literal["equal", "changed", "removed", "added"]
 
@@ -197,21 +196,21 @@ def diff(
         one if isinstance(one, Module) else parse(one, filename=name)
         for one, name in ((a, "<a>"), (b, "<b>"))
     )
-    if functions is None:
-        sides = [module_statements(one, debug=debug) for one in (first, second)]
-        declarations = _compared("", sides[0], sides[1], False, (0, 0))
-    else:
-        declarations = FunctionDiff("", "equal")
     pairs = list(_paired(first, second, functions))
     if functions is not None and not pairs:
-        raise UsageError(f"no function of {first.filename} or {second.filename} is called like "
-                         f"'{functions}'")  # fmt: skip
-    comparer = _Comparer(first, second, alpha, debug)
+        raise UsageError(
+            f"no function of {first.filename} or {second.filename} has a name like '{functions}'"
+        )
+    reader_a = StatementReader(first, debug=debug, names=not alpha)
+    reader_b = StatementReader(second, debug=debug, names=not alpha)
+    declarations = FunctionDiff("", "equal")
+    if functions is None:
+        declarations = _compared("", reader_a.of_module(), reader_b.of_module(), False)
     return ModuleDiff(
         (first.filename, second.filename),
         alpha,
         declarations,
-        tuple(comparer.compare(x, y) for x, y in pairs),
+        tuple(_compare_functions(x, y, reader_a, reader_b, alpha) for x, y in pairs),
     )
 
 
@@ -232,94 +231,57 @@ def _paired(a: Module, b: Module, pattern: str | None) -> Iterator[_Pair]:
         yield None, function
 
 
-class _Comparer:
-    """Compares functions of two modules; looks at scopes only where it must."""
-
-    def __init__(self, a: Module, b: Module, alpha: bool, debug: bool) -> None:
-        self._modules = a, b
-        self._alpha = alpha
-        self._debug = debug
-        self._scopes: tuple[Scopes, Scopes] | None = None
-
-    def compare(self, a: Function | None, b: Function | None) -> FunctionDiff:
-        """Compare two functions; None stands for one that is not there."""
-        name = a.name if a is not None else b.name if b is not None else ""
-        sizes = (_size(a), _size(b))
-        if a is None or b is None:
-            return FunctionDiff(name, "removed" if b is None else "added", (), sizes)
-        if a.text == b.text:
-            return FunctionDiff(name, "equal", (), sizes)
-        x, y = self._statements(a, 0), self._statements(b, 1)
-        return _compared(name, x, y, self._alpha, sizes)
-
-    def _statements(self, function: Function, side: int) -> list[Statement]:
-        if not self._alpha:
-            return function_statements(function, debug=self._debug)
-        if self._scopes is None:
-            self._scopes = Scopes(self._modules[0]), Scopes(self._modules[1])
-        return function_statements(function, debug=self._debug, scopes=self._scopes[side])
-
-
-def _size(function: Function | None) -> int:
-    return len(function.instructions) if function is not None else 0
+def _compare_functions(
+    a: Function | None,
+    b: Function | None,
+    reader_a: StatementReader,
+    reader_b: StatementReader,
+    alpha: bool,
+) -> FunctionDiff:
+    sizes = (len(a.instructions) if a else 0, len(b.instructions) if b else 0)
+    if a is None or b is None:
+        name = a.name if a else b.name if b else ""
+        return FunctionDiff(name, "removed" if a else "added", (), sizes)
+    if a.text == b.text:
+        return FunctionDiff(a.name, "equal", (), sizes)
+    found = _compared(a.name, reader_a.of_function(a), reader_b.of_function(b), alpha)
+    return replace(found, instructions=sizes)
 
 
 def _compared(
-    name: str,
-    a: Sequence[Statement],
-    b: Sequence[Statement],
-    alpha: bool,
-    sizes: tuple[int, int],
+    name: str, a: Sequence[Statement], b: Sequence[Statement], alpha: bool
 ) -> FunctionDiff:
     keys_a, keys_b = [s.key for s in a], [s.key for s in b]
     if equal_up_to_renaming(a, b) if alpha else keys_a == keys_b:
-        return FunctionDiff(name, "equal", (), sizes)
+        return FunctionDiff(name, "equal")
     runs = align_up_to_renaming(a, b) if alpha else align(keys_a, keys_b)
-    return FunctionDiff(name, "changed", tuple(_changes(a, b, runs)), sizes)
+    return FunctionDiff(name, "changed", tuple(_changes(a, b, runs)))
 
 
 def _changes(
     a: Sequence[Statement], b: Sequence[Statement], runs: Sequence[Run]
 ) -> Iterator[Change]:
-    at_a = at_b = 0
-    for i, j, n in [*runs, (len(a), len(b), 0)]:
-        if at_a < i or at_b < j:
-            yield Change(tuple(a[at_a:i]), tuple(b[at_b:j]), False)
-        if n:
-            yield Change(tuple(a[i : i + n]), tuple(b[j : j + n]), True)
-        at_a, at_b = i + n, j + n
+    for equal, low_a, high_a, low_b, high_b in edits(runs, len(a), len(b)):
+        yield Change(tuple(a[low_a:high_a]), tuple(b[low_b:high_b]), equal)
 
 
 def _hunks(changes: Sequence[Change], context: int) -> Iterator[list[Change]]:
-    """Differences with their context; those with little between them are one hunk."""
-    hunk: list[Change] = []
-    last = len(changes) - 1
-    for number, change in enumerate(changes):
-        if not change.equal:
-            hunk.append(change)
-            continue
-        before = change.a[: context if number > 0 else 0], change.b[:context]
-        after = change.a[-context or len(change.a) :], change.b[-context or len(change.b) :]
-        if number == 0:
-            hunk = [Change(*after, True)]
-        elif number == last:
-            hunk.append(Change(*before, True))
-        elif len(change.a) <= 2 * context:
-            hunk.append(change)
-        else:
-            hunk.append(Change(*before, True))
-            yield hunk
-            hunk = [Change(*after, True)]
-    yield hunk
+    """The differences with some equal statements around them."""
+    a, b = [s for c in changes for s in c.a], [s for c in changes for s in c.b]
+    places: list[Edit] = []
+    at_a = at_b = 0
+    for change in changes:
+        end_a, end_b = at_a + len(change.a), at_b + len(change.b)
+        places.append((change.equal, at_a, end_a, at_b, end_b))
+        at_a, at_b = end_a, end_b
+    for hunk in hunks(places, context):
+        yield [Change(tuple(a[i:j]), tuple(b[k:n]), equal) for equal, i, j, k, n in hunk]
 
 
 def _where(hunk: Sequence[Change]) -> str:
     """The first line of the hunk on each side that has one."""
-    lines = [
-        str(next(s.line for change in hunk for s in side(change)))
-        for side in (lambda change: change.a, lambda change: change.b)
-        if any(side(change) for change in hunk)
-    ]
+    sides = [s for c in hunk for s in c.a], [s for c in hunk for s in c.b]
+    lines = [str(side[0].line) for side in sides if side]
     return f"lines {lines[0]} and {lines[1]}" if len(lines) == 2 else f"line {lines[0]}"
 
 

@@ -160,9 +160,7 @@ class Module(Node):
         return rename(self, node, name)
 
 
-def parse(
-    source: str | bytes, filename: str = "<ptx>", *, recover: bool = False
-) -> Module:
+def parse(source: str | bytes, filename: str = "<ptx>", *, recover: bool = False) -> Module:
     """Parse PTX text.
 
     Raises :class:`ptxkit.PtxSyntaxError` with all errors of the text. With ``recover`` the
@@ -183,10 +181,8 @@ def parse(
             f"parse needs PTX text as str or bytes, not {type(source).__name__}; "
             "for a file use Path('k.ptx').read_bytes()"
         )
-    if not isinstance(filename, str):
-        filename = str(filename)
     try:
-        module: Module = _native.parse(data, filename)
+        module: Module = _native.parse(data, str(filename))
     except ValueError as error:
         raise UsageError(str(error)) from error
     if module.diagnostics_raw and not recover:

@@ -22,7 +22,7 @@ def equal_up_to_renaming(a: Sequence[Statement], b: Sequence[Statement]) -> bool
         return False
     renaming = _Renaming()
     return all(
-        _shape(x) == _shape(y) and renaming.extend(x.symbols, y.symbols)
+        x.shape == y.shape and renaming.extend(x.symbols, y.symbols)
         for x, y in zip(a, b, strict=True)
     )
 
@@ -40,8 +40,8 @@ def align_up_to_renaming(a: Sequence[Statement], b: Sequence[Statement]) -> list
     for (x, y), _ in votes.most_common():
         renaming.extend((x,), (y,))
     forward, backward = dict(renaming.forward), frozenset(renaming.backward)
-    keys_a = [(_shape(s), tuple(forward.get(x, -1) for x in s.symbols)) for s in a]
-    keys_b = [(_shape(s), tuple(y if y in backward else -1 for y in s.symbols)) for s in b]
+    keys_a = [(s.shape, tuple(forward.get(x, -1) for x in s.symbols)) for s in a]
+    keys_b = [(s.shape, tuple(y if y in backward else -1 for y in s.symbols)) for s in b]
     runs: list[Run] = []
     for start_a, start_b, length in align(keys_a, keys_b):
         # Registers that got no vote find their partner here, or make a difference.
@@ -83,10 +83,6 @@ class _Renaming:
             del self.forward[x], self.backward[y]
 
 
-def _shape(statement: Statement) -> str:
-    return statement.shape or statement.key
-
-
 def _similar(a: Sequence[Statement], b: Sequence[Statement]) -> list[_Place]:
     """Pairs of statements that probably belong together, the most alike first."""
     codes: dict[Hashable, int] = {}
@@ -110,7 +106,7 @@ def _histories(statements: Sequence[Statement], codes: dict[Hashable, int]) -> l
 
     The first list looks back the furthest; the last one at the shapes alone.
     """
-    shapes = [codes.setdefault(_shape(s), len(codes)) for s in statements]
+    shapes = [codes.setdefault(s.shape, len(codes)) for s in statements]
     levels = [shapes]
     for _ in range(_ROUNDS):
         below = levels[0]

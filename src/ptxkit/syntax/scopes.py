@@ -174,8 +174,7 @@ class Scopes:
         return [
             node
             for node in self.module.find("Name")
-            if node.identifier.startswith(declaration.name)
-            and self.resolve(node) == declaration
+            if node.identifier.startswith(declaration.name) and self.resolve(node) == declaration
         ]
 
 

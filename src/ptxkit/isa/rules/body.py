@@ -25,7 +25,7 @@ def check_body(context: Context, function: Function) -> None:
     reader = ScopeReader(context.scopes, function)
     reported: set[str] = set()
     state = _Flow()
-    judge = judge_for(context.version, context.target)
+    judge = judge_for(context.version, context.target, context.module.address_size == 64)
     _check_duplicates(context, context.scopes.scope_of(function))
     # Blocks are followed with a list, so that deep nesting needs no deep stack.
     pending: list[tuple[Node, int]] = [(body, 0)]
@@ -39,6 +39,8 @@ def check_body(context: Context, function: Function) -> None:
                 _check_statement(context, judge, reader, child, state)
                 if reader.undeclared:
                     _report_undeclared(context, reader, reported)
+                if reader.bad_selectors:
+                    _report_selectors(context, reader)
             elif child.kind == "Block":
                 pending.append((block, at))
                 pending.append((child, 0))
@@ -146,6 +148,14 @@ def _report_undeclared(context: Context, reader: ScopeReader, reported: set[str]
             hint = "declare it with .reg, or fix its name"
         context.error(node, "undeclared", f"'{name}' is not declared", hint)
     reader.undeclared.clear()
+
+
+def _report_selectors(context: Context, reader: ScopeReader) -> None:
+    for node in reader.bad_selectors:
+        parts = SPECIAL_REGISTERS[node.identifier].components
+        hint = f"it has {' '.join('.' + part for part in parts)}" if parts else "it has no parts"
+        context.error(node, "operand", f"'{node.text}' is no part of '{node.identifier}'", hint)
+    reader.bad_selectors.clear()
 
 
 def _near_special(name: str) -> frozenset[str]:

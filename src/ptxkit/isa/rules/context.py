@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ptxkit._native import Node
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.isa.targets import Target, Version
+from ptxkit.isa.targets import Requirement, Target, Version
 from ptxkit.syntax import Module, Scopes
 
 
@@ -48,6 +48,12 @@ class Context:
     ) -> None:
         span = node if isinstance(node, tuple) else node.span
         self.found.append(self.module.diagnostic(severity, code, message, span, hint))
+
+    def meets(self, requirement: Requirement) -> bool:
+        """Say whether the file meets a requirement, as far as its version and target are known."""
+        if self.version is None or self.target is None:
+            return True
+        return requirement.met_by(self.version, self.target)
 
     def says(self) -> str:
         """What the file says of itself, for hints: ``7.5 / sm_80``."""

@@ -43,9 +43,7 @@ def explain(name: str, modifiers: tuple[str, ...]) -> Explanation:
         word = modifiers[stray]
         near = get_close_matches(word, _all_values(forms), 1, 0.6)
         hint = f"did you mean '{near[0]}'?" if near else _forms_hint(forms)
-        return Explanation(
-            "modifier", f"'{word}' is not a modifier of '{name}'", hint, stray
-        )
+        return Explanation("modifier", f"'{word}' is not a modifier of '{name}'", hint, stray)
     best = min((_distance(form, modifiers) for form in forms), key=lambda one: one.score)
     if doubled is not None and modifiers[doubled] not in SCALAR_TYPES:
         return Explanation(

@@ -76,8 +76,10 @@ def _check_prototypes(context: Context, name: str, functions: list[Function]) ->
             defined[1].name_span, "duplicate",
             f"the function '{name}' is defined at line {defined[0].line} already",
         )  # fmt: skip
-    elif defined and functions[-1] is not defined[0] and functions.index(defined[0]) + 1 < len(
-        functions
+    elif (
+        defined
+        and functions[-1] is not defined[0]
+        and functions.index(defined[0]) + 1 < len(functions)
     ):
         after = functions[functions.index(defined[0]) + 1]
         context.error(

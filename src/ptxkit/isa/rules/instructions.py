@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ptxkit.isa.actuals import Actual
 from ptxkit.isa.match import Match, match
-from ptxkit.isa.operands import Problem, check_operands, requirements
+from ptxkit.isa.operands import Problem, check_operands, requirements, short_addresses
 from ptxkit.isa.reader import INTERNER, ScopeReader
 from ptxkit.isa.rules.context import Context
 from ptxkit.isa.rules.explain import Explanation, explain
@@ -37,9 +37,10 @@ _MOST_KEPT = 200_000
 class Judge:
     """Verdicts for one version and target, each kept for the next instruction like it."""
 
-    def __init__(self, version: Version | None, target: Target | None) -> None:
+    def __init__(self, version: Version | None, target: Target | None, wide: bool) -> None:
         self._version = version
         self._target = target
+        self._wide = wide  # .address_size 64
         self._kept: dict[tuple[str, tuple[int, ...]], Verdict] = {}
 
     def verdict(self, opcode: str, operands: tuple[int, ...]) -> Verdict:
@@ -49,18 +50,24 @@ class Judge:
         if found is None:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            found = self._kept[key] = _judge(opcode, operands, self._version, self._target)
+            found = self._kept[key] = _judge(
+                opcode, operands, self._version, self._target, self._wide
+            )
         return found
 
 
 @lru_cache(maxsize=64)
-def judge_for(version: Version | None, target: Target | None) -> Judge:
+def judge_for(version: Version | None, target: Target | None, wide: bool) -> Judge:
     """The judge of a version and target; its verdicts outlive a single run."""
-    return Judge(version, target)
+    return Judge(version, target, wide)
 
 
 def _judge(
-    opcode: str, operands: tuple[int, ...], version: Version | None, target: Target | None
+    opcode: str,
+    operands: tuple[int, ...],
+    version: Version | None,
+    target: Target | None,
+    wide: bool,
 ) -> Verdict:
     name, *words = opcode.split(".")
     modifiers = tuple("." + word for word in words)
@@ -71,6 +78,8 @@ def _judge(
     best: Verdict | None = None
     for one in matches:
         problems = tuple(check_operands(one, actuals))
+        if wide and not problems:
+            problems = tuple(short_addresses(one, actuals))
         unmet = _unmet(one, actuals, version, target)
         if not problems and not unmet:
             return GOOD if one.in_order else Verdict(in_order=False)
@@ -134,8 +143,6 @@ def _report(context: Context, node: Instruction, verdict: Verdict) -> None:
 def _modifier_span(node: Instruction, number: int | None) -> tuple[int, int]:
     """The bytes of one modifier, or of the name."""
     tokens = node.opcode_node.tokens()
-    if number is None or number + 1 >= len(tokens):
-        token = tokens[0]
-    else:
-        token = tokens[number + 1]
+    known = number is not None and number + 1 < len(tokens)
+    token = tokens[number + 1] if known and number is not None else tokens[0]
     return token[2], token[3]

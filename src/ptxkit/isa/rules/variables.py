@@ -79,7 +79,7 @@ def _check_declarator(context: Context, node: Variable, one: Declarator) -> None
             "give it one, an initialiser, or .extern",
         )  # fmt: skip
     if initializer is not None:
-        sizes = ((*dimensions, node.vector) if node.vector > 1 else dimensions)
+        sizes = (*dimensions, node.vector) if node.vector > 1 else dimensions
         _check_initializer(context, node.type, sizes, initializer)
 
 

@@ -4,27 +4,25 @@ from ptxkit.isa.forms import form, instruction
 
 HEAD = "{.hint}{.prefetch} =[d:shared], [a:global]"
 TAIL = "{?hint, policy:u64}"
-OPTIONS = {
-    "shared": "shared shared::cta",
-    "hint": "L2::cache_hint@7.4/80",
-    "prefetch": "L2::64B@7.4/80 L2::128B@7.4/80 L2::256B@7.4/80",
-}
+SHARED = "shared shared::cta"
+HINT = "L2::cache_hint@7.4/80"
+PREFETCH = "L2::64B@7.4/80 L2::128B@7.4/80 L2::256B@7.4/80"
 COPY = "cp.async.level.shared.global" + HEAD
 
 INSTRUCTIONS = [
     instruction(
         "cp.async",
         "Start a copy of 4, 8 or 16 bytes from global to shared memory, the rest zero-filled.",
-        form(f"{COPY}, #size:u32(4..4){{, bytes:u32(0..4)}}{TAIL}", level="ca", **OPTIONS,
-             needs="7.0/80"),
-        form(f"{COPY}, #size:u32(8..8){{, bytes:u32(0..8)}}{TAIL}", level="ca", **OPTIONS,
-             needs="7.0/80"),
-        form(f"{COPY}, #size:u32(16..16){{, bytes:u32(0..16)}}{TAIL}", level="ca cg", **OPTIONS,
-             needs="7.0/80"),
-        form(f"{COPY}, #size:u32(4..8/4), ignore%:pred{TAIL}", level="ca", **OPTIONS,
-             needs="7.5/80"),
-        form(f"{COPY}, #size:u32(16..16), ignore%:pred{TAIL}", level="ca cg", **OPTIONS,
-             needs="7.5/80"),
+        form(f"{COPY}, #size:u32(4..4){{, bytes:u32(0..4)}}{TAIL}", level="ca",
+             shared=SHARED, hint=HINT, prefetch=PREFETCH, needs="7.0/80"),
+        form(f"{COPY}, #size:u32(8..8){{, bytes:u32(0..8)}}{TAIL}", level="ca",
+             shared=SHARED, hint=HINT, prefetch=PREFETCH, needs="7.0/80"),
+        form(f"{COPY}, #size:u32(16..16){{, bytes:u32(0..16)}}{TAIL}", level="ca cg",
+             shared=SHARED, hint=HINT, prefetch=PREFETCH, needs="7.0/80"),
+        form(f"{COPY}, #size:u32(4..8/4), ignore%:pred{TAIL}", level="ca",
+             shared=SHARED, hint=HINT, prefetch=PREFETCH, needs="7.5/80"),
+        form(f"{COPY}, #size:u32(16..16), ignore%:pred{TAIL}", level="ca cg",
+             shared=SHARED, hint=HINT, prefetch=PREFETCH, needs="7.5/80"),
         effects="reads writes",
     ),
     instruction(

@@ -10,7 +10,7 @@ BITS = "b16 b32 b64"
 UNSIGNED = "u16 u32 u64"
 SIGNED = "s16 s32 s64"
 BOOLEAN = "and or xor"
-SCALAR = f"{BITS} {UNSIGNED} {SIGNED} f32 f64@1.0/13"
+SCALAR = f"{BITS} {UNSIGNED} {SIGNED} f32 f64"
 
 #: What ``set`` may write for a comparison of values other than halves.
 RESULT = "u32 s32 f32 f16@4.2/53"
@@ -27,9 +27,9 @@ INSTRUCTIONS = [
         form("setp.cmp{.bool}.type =p_:pred{|q_:pred}, a, b{?bool, c:pred}", cmp=SIGNED_ORDER,
              bool=BOOLEAN, type=SIGNED),
         form("setp.cmp{.bool}{.ftz}.f32 =p_:pred{|q_:pred}, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
-             bool=BOOLEAN),
+             bool=BOOLEAN, ftz="ftz@1.4"),
         form("setp.cmp{.bool}.f64 =p_:pred{|q_:pred}, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
-             bool=BOOLEAN, needs="1.0/13"),
+             bool=BOOLEAN),
         form("setp.cmp{.bool}{.ftz}.f16 =p_:pred, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
              bool=BOOLEAN, needs="4.2/53"),
         form("setp.cmp{.bool}{.ftz}.f16x2 =p_:pred{|q_:pred}, a, b{?bool, c:pred}",
@@ -51,9 +51,9 @@ INSTRUCTIONS = [
         form("set.cmp{.bool}.dtype.stype =d:dtype, a:stype, b:stype{?bool, c:pred}",
              cmp=SIGNED_ORDER, bool=BOOLEAN, dtype=RESULT, stype=SIGNED),
         form("set.cmp{.bool}{.ftz}.dtype.f32 =d:dtype, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
-             bool=BOOLEAN, dtype=RESULT),
+             bool=BOOLEAN, dtype=RESULT, ftz="ftz@1.4"),
         form("set.cmp{.bool}.dtype.f64 =d:dtype, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
-             bool=BOOLEAN, dtype=RESULT, needs="1.0/13"),
+             bool=BOOLEAN, dtype=RESULT),
         form("set.cmp{.bool}{.ftz}.dtype.f16 =d:dtype, a, b{?bool, c:pred}", cmp=FLOAT_ORDER,
              bool=BOOLEAN, dtype="f16 u16@6.5/53 s16@6.5/53 u32@6.5/53 s32@6.5/53",
              needs="4.2/53"),
@@ -84,6 +84,6 @@ INSTRUCTIONS = [
         "slct",
         "Select a where c is at least zero, else b.",
         form("slct.type.stype =d, a, b, c:stype", type=SCALAR, stype="s32"),
-        form("slct{.ftz}.type.stype =d, a, b, c:stype", type=SCALAR, stype="f32"),
+        form("slct{.ftz}.type.stype =d, a, b, c:stype", type=SCALAR, stype="f32", ftz="ftz@1.4"),
     ),
 ]  # fmt: skip

@@ -39,7 +39,8 @@ INSTRUCTIONS = [
         form("fma.rn.oob.relu.type =d, a, b, c", type=HALF, needs="8.1/90"),
         form("fma.rnd{.oob}{.relu}.type =d, a, b, c", rnd=ROUND, oob="oob@8.1/90", type=BRAIN,
              needs="7.0/80"),
-        form("fma.rnd{.sat}.f32.atype =d, a:atype, b:atype, c", rnd=ROUND, atype="f16 bf16", needs=MIXED),
+        form("fma.rnd{.sat}.f32.atype =d, a:atype, b:atype, c", rnd=ROUND, atype="f16 bf16",
+             needs=MIXED),
     ),
     instruction(
         "abs",

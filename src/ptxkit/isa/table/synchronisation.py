@@ -7,7 +7,7 @@ ARRIVE = "Count this thread as arrived at a barrier of the CTA, without waiting.
 REDUCE = "Wait at a barrier of the CTA and combine a predicate over its threads."
 BARRIER = "a:u32(0..15)"
 THREADS = "b:u32(0..18446744073709551615/32)"
-SOME_THREADS = "b:u32(1..18446744073709551615/32)"
+SOME_THREADS = "b:u32(32..18446744073709551615/32)"
 SCOPE = "cta gpu sys cluster@7.8/90"
 RESTRICTIONS = "sync_restrict::shared::cta sync_restrict::shared::cluster"
 SPACES = "global shared shared::cta shared::cluster"
@@ -124,6 +124,9 @@ INSTRUCTIONS = [
         "fence.proxy",
         "Order memory accesses that go different ways: aliases, async copies, tensor maps.",
         form("fence.proxy.alias", ignores=RESTRICTIONS, needs="7.5/70"),
+        form("fence.proxy.alias.sem.sys", sem="acquire release", needs="9.4/90"),
+        form("fence.proxy.way.alias.sem.sys", sem="acquire release acq_rel",
+             way="fabric::fabric fabric::generic generic::fabric", ignores=SPACES, needs="9.3/100"),
         form("fence.proxy.async{.space}", space="global shared::cta shared::cluster",
              ignores=RESTRICTIONS, needs="8.0/90"),
         form("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",

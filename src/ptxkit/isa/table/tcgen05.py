@@ -4,6 +4,7 @@ from ptxkit.isa.forms import form, instruction
 
 #: Tensor memory exists in these families.
 TENSOR = "8.6/100f 101f"
+EXCLUSIVE = "9.4/100f 101f"
 GROUP = "cta_group::1 cta_group::2"
 NUM = [1, 2, 4, 8, 16, 32, 64, 128]
 #: Registers a thread moves, by shape and repetition: never more than 128.
@@ -16,8 +17,8 @@ COUNT = {
 ALL = " ".join(f"x{num}" for num in NUM)
 WIDTHS = {"shape=16x128b": "num!=x128", "shape=16x256b": "num!=x64|x128"}
 SHAPE = "16x64b 16x128b 16x256b 32x32b"
-#: ptxas reads over these.
-STRAY = "row col b6x16_p32 b4x16_p64"
+#: Older ptxas did not insist on ``.aligned`` here.
+ALIGNED = {"!aligned": "8.6 !9.1"}
 REDUCTION = "8.8/103f 101f"
 
 INSTRUCTIONS = [
@@ -29,6 +30,11 @@ INSTRUCTIONS = [
             " =[p:space/pointer], columns:u32(32..512*2)",
             group=GROUP, space="shared::cta", needs=TENSOR,
         ),
+        form(
+            "tcgen05.alloc.exclusive.group.sync.aligned{.space}.b32"
+            " =[p:space/pointer], columns:u32(32..4294967264/32)",
+            group=GROUP, space="shared::cta", needs=EXCLUSIVE,
+        ),
         effects="writes sync state",
     ),
     instruction(
@@ -37,6 +43,11 @@ INSTRUCTIONS = [
         form(
             "tcgen05.dealloc.group.sync.aligned.b32 address:u32, columns:u32(32..512*2)",
             group=GROUP, needs=TENSOR,
+        ),
+        form(
+            "tcgen05.dealloc.exclusive.group.sync.aligned.b32"
+            " address:u32, columns:u32(32..4294967264/32)",
+            group=GROUP, needs=EXCLUSIVE,
         ),
         effects="sync state",
     ),
@@ -52,15 +63,16 @@ INSTRUCTIONS = [
         form(
             "tcgen05.ld.sync{.aligned}.shape.num{.pack::16b}.b32"
             " =r%:count[shape,num]*word32, [a:tmem/tmem].unified",
-            shape=SHAPE, num=ALL, count=COUNT, rules=WIDTHS, needs=TENSOR,
+            shape=SHAPE, num=ALL, count=COUNT, rules=WIDTHS, gates=ALIGNED,
+            needs=TENSOR,
         ),
         form(
             "tcgen05.ld.sync{.aligned}.16x32bx2.num{.pack::16b}.b32"
             " =r%:num*word32, [a:tmem/tmem].unified, #half:s64",
-            num=ALL, needs=TENSOR,
+            num=ALL, gates=ALIGNED, needs=TENSOR,
         ),
         effects="reads warp",
-        ignores=STRAY,
+        ignores="row col",
     ),
     instruction(
         "tcgen05.ld.red",
@@ -68,25 +80,27 @@ INSTRUCTIONS = [
         form(
             "tcgen05.ld.red.sync{.aligned}.32x32b.num.op{.abs}{.NaN}.f32"
             " =r%:num*word32, =s:loose32, [a:tmem/tmem]",
-            num=ALL.removeprefix("x1 "), op="min max", needs=REDUCTION,
+            num=ALL.removeprefix("x1 "), op="min max", gates=ALIGNED, needs=REDUCTION,
         ),
         form(
             "tcgen05.ld.red.sync{.aligned}.32x32b.num.op.type"
             " =r%:num*word32, =s:loose32, [a:tmem/tmem]",
-            num=ALL.removeprefix("x1 "), op="min max", type="u32 s32", needs=REDUCTION,
+            num=ALL.removeprefix("x1 "), op="min max", type="u32 s32", gates=ALIGNED,
+            needs=REDUCTION,
         ),
         form(
             "tcgen05.ld.red.sync{.aligned}.16x32bx2.num.op{.abs}{.NaN}.f32"
             " =r%:num*word32, =s:loose32, [a:tmem/tmem], #half:s64",
-            num=ALL.removeprefix("x1 "), op="min max", needs=REDUCTION,
+            num=ALL.removeprefix("x1 "), op="min max", gates=ALIGNED, needs=REDUCTION,
         ),
         form(
             "tcgen05.ld.red.sync{.aligned}.16x32bx2.num.op.type"
             " =r%:num*word32, =s:loose32, [a:tmem/tmem], #half:s64",
-            num=ALL.removeprefix("x1 "), op="min max", type="u32 s32", needs=REDUCTION,
+            num=ALL.removeprefix("x1 "), op="min max", type="u32 s32", gates=ALIGNED,
+            needs=REDUCTION,
         ),
         effects="reads warp",
-        ignores=STRAY,
+        ignores="row col",
     ),
     instruction(
         "tcgen05.st",
@@ -94,15 +108,16 @@ INSTRUCTIONS = [
         form(
             "tcgen05.st.sync{.aligned}.shape.num{.unpack::16b}.b32"
             " [a:tmem/tmem], r:count[shape,num]*word32",
-            shape=SHAPE, num=ALL, count=COUNT, rules=WIDTHS, needs=TENSOR,
+            shape=SHAPE, num=ALL, count=COUNT, rules=WIDTHS, gates=ALIGNED,
+            needs=TENSOR,
         ),
         form(
             "tcgen05.st.sync{.aligned}.16x32bx2.num{.unpack::16b}.b32"
             " [a:tmem/tmem], #half:s64, r:num*word32",
-            num=ALL, needs=TENSOR,
+            num=ALL, gates=ALIGNED, needs=TENSOR,
         ),
         effects="writes warp",
-        ignores=STRAY,
+        ignores="row col",
     ),
     instruction(
         "tcgen05.wait::ld",
@@ -158,7 +173,7 @@ INSTRUCTIONS = [
             group=GROUP, space="shared::cluster", needs=TENSOR,
         ),
         effects="writes sync",
-        ignores=STRAY,
+        ignores="row col",
     ),
     instruction(
         "tcgen05.fence::before_thread_sync",

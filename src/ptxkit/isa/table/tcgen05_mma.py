@@ -21,9 +21,6 @@ A = {"": "a:u64", "{.ashift}": "[a:tmem/bits32].unified"}
 LANES = {"cta_group::1": "4", "cta_group::2": "8"}
 MASKS = ("", ", lanes:count[group]*word32")
 
-#: ptxas reads over these.
-STRAY = "b6x16_p32 b4x16_p64"
-
 #: Scaled kinds, with how many scales a row has.
 SCALED = "kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4@8.7"
 SCALES = "scale_vec::1X scale_vec::2X scale_vec::4X block16@8.8 block32@8.8"
@@ -103,7 +100,6 @@ INSTRUCTIONS = [
             for a in A.values()
         ],
         effects="reads writes",
-        ignores=STRAY,
     ),
     instruction(
         "tcgen05.mma.ws",
@@ -125,6 +121,5 @@ INSTRUCTIONS = [
             for a in A.values()
         ],
         effects="reads writes",
-        ignores=STRAY,
     ),
 ]

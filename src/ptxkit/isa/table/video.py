@@ -17,13 +17,20 @@ HALF_MASK = {"h0": "16", "h1": "16", "h10": "16"}
 BYTES = {"b" + "".join(digits): "8" for digits in product("01234567", repeat=4)}
 BYTE_MASK = {"b" + "".join(d): "8" for n in (1, 2, 3, 4) for d in combinations("3210", n)}
 
-SCALAR = dict(dtype=WORD, atype=WORD, btype=WORD, part=PART, needs="2.0/20")
-SHIFT = dict(dtype=WORD, atype=WORD, btype="u32", part=PART, needs="2.0/20", mode="clamp wrap")
-COMPARE = dict(atype=WORD, btype=WORD, cmp=ORDER, part=PART, needs="2.0/20")
-SIMD = dict(dtype=WORD, atype=WORD, btype=WORD, needs="3.0/30", rules={"add": "!sat"})
-SIMD_COMPARE = dict(atype=WORD, btype=WORD, cmp=ORDER, needs="3.0/30")
-TWO = dict(part=HALVES, mask=HALF_MASK)
-FOUR = dict(part=BYTES, mask=BYTE_MASK)
+SCALAR = {"dtype": WORD, "atype": WORD, "btype": WORD, "part": PART, "needs": "2.0/20"}
+SHIFT = {
+    "dtype": WORD,
+    "atype": WORD,
+    "btype": "u32",
+    "part": PART,
+    "needs": "2.0/20",
+    "mode": "clamp wrap",
+}
+COMPARE = {"atype": WORD, "btype": WORD, "cmp": ORDER, "part": PART, "needs": "2.0/20"}
+SIMD = {"dtype": WORD, "atype": WORD, "btype": WORD, "needs": "3.0/30", "rules": {"add": "!sat"}}
+SIMD_COMPARE = {"atype": WORD, "btype": WORD, "cmp": ORDER, "needs": "3.0/30"}
+TWO = {"part": HALVES, "mask": HALF_MASK}
+FOUR = {"part": BYTES, "mask": BYTE_MASK}
 
 
 def _scalar(name: str) -> list[tuple[str, dict[str, object]]]:

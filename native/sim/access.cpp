@@ -1,0 +1,129 @@
+#include "access.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace ptxkit::sim {
+
+namespace {
+
+std::string hex(std::uint64_t value) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    do text.insert(text.begin(), kDigits[value & 15]);
+    while (value >>= 4);
+    return "0x" + text;
+}
+
+std::uint32_t local_stride(const Machine &m) {
+    return static_cast<std::uint32_t>(m.block.local.size() / std::max(1u, m.block.threads));
+}
+
+std::uint8_t *locate_window(Machine &m, Space space, std::uint64_t offset, unsigned bytes,
+                            unsigned lane) {
+    if (space == Space::Shared) {
+        if (offset + bytes > m.block.shared.size() || offset + bytes < offset)
+            m.fault("out-of-bounds",
+                    "shared memory has " + std::to_string(m.block.shared.size()) +
+                        " bytes; the access is at " + hex(offset),
+                    lane, offset);
+        return m.block.shared.data() + offset;
+    }
+    if (space == Space::Local) {
+        const std::uint32_t stride = local_stride(m);
+        if (offset + bytes > stride || offset + bytes < offset)
+            m.fault("out-of-bounds",
+                    "local memory has " + std::to_string(stride) +
+                        " bytes a thread; the access is at " + hex(offset),
+                    lane, offset);
+        return m.block.local.data() + std::size_t{m.warp->index * kLanes + lane} * stride + offset;
+    }
+    auto &parameters = m.engine.parameters;
+    if (offset + bytes > parameters.size() || offset + bytes < offset)
+        m.fault("out-of-bounds",
+                "the kernel's parameters have " + std::to_string(parameters.size()) +
+                    " bytes; the access is at " + hex(offset),
+                lane, offset);
+    return parameters.data() + offset;
+}
+
+std::uint8_t *locate_one(Machine &m, Space space, std::uint64_t address, unsigned bytes,
+                         bool write, unsigned lane) {
+    if (space == Space::Generic) {
+        switch (address & kWindowMask) {
+            case kSharedWindow: return locate_window(m, Space::Shared, address - kSharedWindow, bytes, lane);
+            case kLocalWindow: return locate_window(m, Space::Local, address - kLocalWindow, bytes, lane);
+            case kParamWindow: return locate_window(m, Space::Param, address - kParamWindow, bytes, lane);
+            default: break;
+        }
+    }
+    const Buffer *found = m.engine.buffers.find(address);
+    if (found == nullptr || address + bytes > found->end)
+        m.fault("out-of-bounds",
+                std::string(write ? "a write of " : "a read of ") + std::to_string(bytes) +
+                    " bytes at " + hex(address) + ", " + m.engine.buffers.describe(address),
+                lane, address);
+    if (write && !found->writable)
+        m.fault("read-only", "a write to " + found->name + ", which is read-only", lane, address);
+    return reinterpret_cast<std::uint8_t *>(address);
+}
+
+}  // namespace
+
+void gather_addresses(Machine &m, const Inst &i, const AccessMode &mode, std::uint32_t slot,
+                      std::uint64_t *out) {
+    std::uint64_t offset = static_cast<std::uint64_t>(i.immediate);
+    if (mode.frame_relative) offset += m.warp->frames[m.part->frame].local_base;
+    if (mode.address_bytes == 8) {
+        const std::uint64_t *base = m.source<std::uint64_t>(slot);
+        for (unsigned l = 0; l < kLanes; ++l) out[l] = base[l] + offset;
+    } else if (mode.address_bytes == 4) {
+        // 32-bit arithmetic: shared addresses wrap as on the device.
+        const std::uint32_t *base = m.source<std::uint32_t>(slot);
+        for (unsigned l = 0; l < kLanes; ++l)
+            out[l] = static_cast<std::uint32_t>(base[l] + static_cast<std::uint32_t>(offset));
+    } else {
+        for (unsigned l = 0; l < kLanes; ++l) out[l] = offset;
+    }
+}
+
+void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned bytes, bool write,
+            std::uint8_t **out) {
+    std::uint64_t low = UINT64_MAX, high = 0, any = 0;
+    for (unsigned l = 0; l < kLanes; ++l) {
+        if (!(m.mask >> l & 1)) continue;
+        low = std::min(low, addresses[l]);
+        high = std::max(high, addresses[l]);
+        any |= addresses[l];
+    }
+    if (any & (bytes - 1)) {
+        for (unsigned l = 0; l < kLanes; ++l)
+            if ((m.mask >> l & 1) && (addresses[l] & (bytes - 1)))
+                m.fault("misaligned",
+                        "an access of " + std::to_string(bytes) + " bytes at " + hex(addresses[l]) +
+                            ", which is not a multiple of " + std::to_string(bytes),
+                        l, addresses[l]);
+    }
+    // All lanes in one host buffer: the usual case, with one check for the warp.
+    if ((space == Space::Global || space == Space::Generic || space == Space::Const) &&
+        (high & kWindowMask) == 0) {
+        const Buffer *found = m.engine.buffers.find(low);
+        if (found != nullptr && high + bytes <= found->end && (found->writable || !write)) {
+            for (unsigned l = 0; l < kLanes; ++l)
+                out[l] = reinterpret_cast<std::uint8_t *>(addresses[l]);
+            return;
+        }
+    }
+    if (space == Space::Shared && high + bytes <= m.block.shared.size()) {
+        for (unsigned l = 0; l < kLanes; ++l) out[l] = m.block.shared.data() + addresses[l];
+        return;
+    }
+    for (unsigned l = 0; l < kLanes; ++l) {
+        if (!(m.mask >> l & 1)) continue;
+        const bool window = space == Space::Shared || space == Space::Local || space == Space::Param;
+        out[l] = window ? locate_window(m, space, addresses[l], bytes, l)
+                        : locate_one(m, space, addresses[l], bytes, write, l);
+    }
+}
+
+}  // namespace ptxkit::sim

@@ -1,0 +1,33 @@
+// From addresses to bytes, with every access checked.
+#pragma once
+
+#include "engine.hpp"
+#include "lanes.hpp"
+
+namespace ptxkit::sim {
+
+// Inst::target of memory operations.
+struct AccessMode {
+    explicit AccessMode(std::uint32_t bits)
+        : space(static_cast<Space>(bits & 15)),
+          size(bits >> 4 & 31),
+          is_signed(bits >> 9 & 1),
+          frame_relative(bits >> 10 & 1),
+          address_bytes(bits >> 12 & 15) {}
+    Space space;
+    unsigned size;           // bytes of one element
+    bool is_signed;
+    bool frame_relative;     // a variable of the function: offset from its frame
+    unsigned address_bytes;  // width of the address register; 0: no register
+};
+
+// The addresses of all active lanes; inactive ones are 0.
+void gather_addresses(Machine &m, const Inst &i, const AccessMode &mode, std::uint32_t slot,
+                      std::uint64_t *out);
+
+// The host place of each active lane's `bytes` at its address. Faults on what a debugger
+// would stop at: out of bounds, misaligned, read-only.
+void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned bytes, bool write,
+            std::uint8_t **out);
+
+}  // namespace ptxkit::sim

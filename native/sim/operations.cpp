@@ -1,0 +1,39 @@
+#include "operations.hpp"
+
+#include <unordered_map>
+
+namespace ptxkit::sim {
+
+namespace {
+
+const std::unordered_map<std::string, Operation> &table() {
+    static const std::unordered_map<std::string, Operation> found = [] {
+        OperationList list;
+        add_integer_operations(list);
+        add_float_operations(list);
+        add_compare_operations(list);
+        add_convert_operations(list);
+        add_memory_operations(list);
+        add_control_operations(list);
+        add_warp_operations(list);
+        std::unordered_map<std::string, Operation> map;
+        for (const NamedOperation &one : list) map.emplace(one.name, one.operation);
+        return map;
+    }();
+    return found;
+}
+
+}  // namespace
+
+Operation find_operation(const std::string &name) {
+    const auto found = table().find(name);
+    return found == table().end() ? nullptr : found->second;
+}
+
+std::vector<std::string> operation_names() {
+    std::vector<std::string> names;
+    for (const auto &[name, operation] : table()) names.push_back(name);
+    return names;
+}
+
+}  // namespace ptxkit::sim

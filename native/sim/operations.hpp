@@ -1,0 +1,16 @@
+// The files that define operations, each adding its rows to one list.
+#pragma once
+
+#include "program.hpp"
+
+namespace ptxkit::sim {
+
+void add_integer_operations(OperationList &list);
+void add_float_operations(OperationList &list);
+void add_compare_operations(OperationList &list);
+void add_convert_operations(OperationList &list);
+void add_memory_operations(OperationList &list);
+void add_control_operations(OperationList &list);
+void add_warp_operations(OperationList &list);
+
+}  // namespace ptxkit::sim

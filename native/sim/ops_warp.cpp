@@ -1,0 +1,207 @@
+// Operations between the lanes of a warp, and atomics.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "access.hpp"
+#include "float_mode.hpp"
+#include "operations.hpp"
+
+namespace ptxkit::sim {
+
+namespace {
+
+std::uint32_t members(const Machine &m, std::uint32_t slot) {
+    return slot == kNoSlot ? m.mask : m.source<std::uint32_t>(slot)[std::countr_zero(m.mask)];
+}
+
+// Slots: d, p, a, b, c, members. `immediate`: 0 up, 1 down, 2 bfly, 3 idx.
+void shuffle(Machine &m, const Inst &i) {
+    if (!converge(m, members(m, i.slots[5]))) return;
+    const std::uint32_t *a = m.source<std::uint32_t>(i.slots[2]);
+    const std::uint32_t *b = m.source<std::uint32_t>(i.slots[3]);
+    const std::uint32_t *c = m.source<std::uint32_t>(i.slots[4]);
+    std::uint32_t result[kLanes], inside = 0;
+    for (int l = 0; l < static_cast<int>(kLanes); ++l) {
+        const auto segment = static_cast<int>(c[l] >> 8 & 31);
+        const auto clamp = static_cast<int>(c[l] & 31);
+        const auto delta = static_cast<int>(b[l] & 31);
+        const int limit = (l & segment) | (clamp & ~segment);
+        const int least = l & segment;
+        int j = 0;
+        bool ok = false;
+        switch (i.immediate) {
+            case 0: j = l - delta, ok = j >= limit; break;
+            case 1: j = l + delta, ok = j <= limit; break;
+            case 2: j = l ^ delta, ok = j <= limit; break;
+            default: j = least | (delta & ~segment), ok = j <= limit; break;
+        }
+        if (!ok) j = l;
+        result[l] = a[j & 31];
+        inside |= static_cast<std::uint32_t>(ok) << l;
+    }
+    if (i.slots[0] != kNoSlot) put(m, m.destination<std::uint32_t>(i.slots[0]), result);
+    put_predicate(m, i.slots[1], inside);
+}
+
+// Slots: d, a (predicate), members. `immediate`: 0 all, 1 any, 2 uni, 3 ballot.
+void vote(Machine &m, const Inst &i) {
+    const std::uint32_t who = members(m, i.slots[2]);
+    if (!converge(m, who)) return;
+    const std::uint32_t voters = m.mask & who;
+    const std::uint32_t votes = m.predicate(i.slots[1]) & voters;
+    if (i.immediate == 3) {
+        std::uint32_t result[kLanes];
+        std::fill(std::begin(result), std::end(result), votes);
+        put(m, m.destination<std::uint32_t>(i.slots[0]), result);
+        return;
+    }
+    const bool all = votes == voters, any = votes != 0;
+    const bool answer = i.immediate == 0 ? all : i.immediate == 1 ? any : all || !any;
+    put_predicate(m, i.slots[0], answer ? kFullMask : 0);
+}
+
+// Slots: d, p, a, members. `immediate`: bit 0 all (else any).
+template <class T>
+void match_lanes(Machine &m, const Inst &i) {
+    const std::uint32_t who = members(m, i.slots[3]);
+    if (!converge(m, who)) return;
+    const T *a = m.source<T>(i.slots[2]);
+    std::uint32_t result[kLanes] = {};
+    const std::uint32_t group = m.mask & who;
+    bool equal = true;
+    for (unsigned l = 0; l < kLanes; ++l) {
+        if (!(group >> l & 1)) continue;
+        for (unsigned o = 0; o < kLanes; ++o)
+            if (group >> o & 1) {
+                if (a[o] == a[l]) result[l] |= 1u << o;
+                else equal = false;
+            }
+    }
+    if (i.immediate & 1) {
+        for (std::uint32_t &r : result) r = equal ? group : 0;
+        put_predicate(m, i.slots[1], equal ? kFullMask : 0);
+    }
+    put(m, m.destination<std::uint32_t>(i.slots[0]), result);
+}
+
+// Slots: d, a, members. `immediate`: 0 add, 1 min, 2 max, 3 and, 4 or, 5 xor.
+template <class T>
+void reduce_lanes(Machine &m, const Inst &i) {
+    const std::uint32_t who = members(m, i.slots[2]);
+    if (!converge(m, who)) return;
+    const T *a = m.source<T>(i.slots[1]);
+    const std::uint32_t group = m.mask & who;
+    bool first = true;
+    T total = 0;
+    for (unsigned l = 0; l < kLanes; ++l) {
+        if (!(group >> l & 1)) continue;
+        if (first) total = a[l];
+        else switch (i.immediate) {
+                case 0: total = static_cast<T>(static_cast<std::uint32_t>(total) + static_cast<std::uint32_t>(a[l])); break;
+                case 1: total = std::min(total, a[l]); break;
+                case 2: total = std::max(total, a[l]); break;
+                case 3: total = static_cast<T>(total & a[l]); break;
+                case 4: total = static_cast<T>(total | a[l]); break;
+                default: total = static_cast<T>(total ^ a[l]); break;
+            }
+        first = false;
+    }
+    T result[kLanes];
+    std::fill(std::begin(result), std::end(result), total);
+    put(m, m.destination<T>(i.slots[0]), result);
+}
+
+// ---- atomics ----------------------------------------------------------------------------
+
+enum AtomicKind { kAnd, kOr, kXor, kExchange, kAdd, kIncrement, kDecrement, kMinimum, kMaximum, kCompareSwap };
+
+template <class T>
+T update(T old, T b, T c, int kind, std::int64_t) {
+    if constexpr (std::is_integral_v<T>) {
+        using U = std::make_unsigned_t<T>;
+        switch (kind) {
+            case kAnd: return static_cast<T>(old & b);
+            case kOr: return static_cast<T>(old | b);
+            case kXor: return static_cast<T>(old ^ b);
+            case kAdd: return static_cast<T>(static_cast<U>(old) + static_cast<U>(b));
+            case kIncrement: return old >= b ? T{0} : static_cast<T>(old + 1);
+            case kDecrement: return old == 0 || old > b ? b : static_cast<T>(old - 1);
+            case kMinimum: return std::min(old, b);
+            case kMaximum: return std::max(old, b);
+            case kCompareSwap: return old == b ? c : old;
+            default: return b;
+        }
+    } else {
+        if (kind != kAdd) return b;
+        const T sum = old + b;
+        return std::isnan(sum) ? canonical_nan<T>() : sum;
+    }
+}
+
+template <class T>
+T swap_in(std::uint8_t *place, T b, T c, int kind) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    std::atomic_ref<Bits> cell(*reinterpret_cast<Bits *>(place));
+    Bits seen = cell.load();
+    for (;;) {
+        T old;
+        std::memcpy(&old, &seen, sizeof(T));
+        const T next = update<T>(old, b, c, kind, 0);
+        Bits bits;
+        std::memcpy(&bits, &next, sizeof(T));
+        if (cell.compare_exchange_weak(seen, bits)) return old;
+    }
+}
+
+// Slots: address, d, b, c. `count`: the kind of update.
+template <class T>
+void atomic(Machine &m, const Inst &i) {
+    const AccessMode mode(i.target);
+    std::uint64_t addresses[kLanes];
+    std::uint8_t *places[kLanes];
+    gather_addresses(m, i, mode, i.slots[0], addresses);
+    locate(m, mode.space, addresses, sizeof(T), true, places);
+    const T *b = m.source<T>(i.slots[2]);
+    const T *c = i.slots[3] == kNoSlot ? b : m.source<T>(i.slots[3]);
+    T old[kLanes] = {};
+    for (unsigned l = 0; l < kLanes; ++l)
+        if (m.mask >> l & 1) old[l] = swap_in<T>(places[l], b[l], c[l], i.count);
+    if (i.slots[1] != kNoSlot) put(m, m.destination<T>(i.slots[1]), old);
+}
+
+}  // namespace
+
+void add_warp_operations(OperationList &list) {
+    using std::int32_t, std::int64_t, std::uint32_t, std::uint64_t;
+    const auto add = [&](const char *name, Operation op) { list.push_back({name, op}); };
+    add("shfl", shuffle);
+    add("vote", vote);
+    add("match.b32", match_lanes<uint32_t>);
+    add("match.b64", match_lanes<uint64_t>);
+    add("redux.u32", reduce_lanes<uint32_t>);
+    add("redux.s32", reduce_lanes<int32_t>);
+    add("bar.warp", [](Machine &m, const Inst &i) { converge(m, members(m, i.slots[0])); });
+    add("activemask", [](Machine &m, const Inst &i) {
+        uint32_t result[kLanes];
+        std::fill(std::begin(result), std::end(result), m.mask);
+        put(m, m.destination<uint32_t>(i.slots[0]), result);
+    });
+    add("elect", [](Machine &m, const Inst &i) {
+        const uint32_t who = members(m, i.slots[2]);
+        if (!converge(m, who)) return;
+        const auto leader = static_cast<uint32_t>(std::countr_zero(who));
+        uint32_t result[kLanes];
+        std::fill(std::begin(result), std::end(result), leader);
+        if (i.slots[0] != kNoSlot) put(m, m.destination<uint32_t>(i.slots[0]), result);
+        put_predicate(m, i.slots[1], 1u << leader);
+    });
+    add("atom.u32", atomic<uint32_t>);
+    add("atom.s32", atomic<int32_t>);
+    add("atom.u64", atomic<uint64_t>);
+    add("atom.s64", atomic<int64_t>);
+    add("atom.f32", atomic<float>);
+    add("atom.f64", atomic<double>);
+}
+
+}  // namespace ptxkit::sim

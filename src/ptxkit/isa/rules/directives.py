@@ -1,0 +1,52 @@
+"""Directives between a function's header and its body: known, well placed, well filled."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from ptxkit.isa.directives import DIRECTIVES, MANY, Directive
+from ptxkit.isa.rules.context import Context
+from ptxkit.syntax import Function, FunctionDirective
+
+
+def check_directives(context: Context, function: Function) -> None:
+    """Report what is wrong with the directives of one function."""
+    place = "entry" if function.is_entry else "func"
+    nodes = [node for node in function.directives if isinstance(node, FunctionDirective)]
+    names = [node.name[1:] for node in nodes]
+    for position, node in enumerate(nodes):
+        row = DIRECTIVES.get(node.name[1:])
+        if row is None or not row.places & {"entry", "func"}:
+            known = [f".{n}" for n, d in DIRECTIVES.items() if place in d.places]
+            near = get_close_matches(node.name, known, 1, 0.6)
+            context.error(
+                node, "unknown-directive", f"'{node.name}' is no directive of a function",
+                f"did you mean '{near[0]}'?" if near else "known are: " + " ".join(known),
+            )  # fmt: skip
+            continue
+        if place not in row.places:
+            what = "kernel" if function.is_entry else "device function"
+            context.error(node, "directive", f"'{node.name}' cannot stand on a {what}")
+        _check_values(context, node, row)
+        if row.once and row.name in names[:position]:
+            context.error(node, "directive", f"'{node.name}' stands twice")
+        for other in sorted(row.with_none & set(names)):
+            context.error(node, "directive", f"'{node.name}' cannot stand with '.{other}'")
+        for other in sorted(row.with_all - set(names)):
+            context.error(node, "directive", f"'{node.name}' needs '.{other}' beside it")
+        if not context.meets(row.requirement):
+            needs = f"'{node.name}' needs {row.requirement}"
+            context.error(node, "target", f"{needs}; the file says {context.says()}")
+
+
+def _check_values(context: Context, node: FunctionDirective, row: Directive) -> None:
+    if row.argument not in ("integer", ""):
+        return
+    count = len(node.values)
+    if not row.least <= count <= row.most:
+        most = "or more" if row.most == MANY else f"to {row.most}"
+        wanted = str(row.least) if row.least == row.most else f"{row.least} {most}"
+        context.error(node, "directive", f"'{node.name}' takes {wanted} numbers, not {count}")
+    for value in node.values:
+        if value < row.low:
+            context.error(node, "directive", f"'{node.name}' takes numbers from {row.low} up")

@@ -1,0 +1,134 @@
+"""CUDA C++ to PTX, with NVRTC in this process or with nvcc."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal, get_args
+
+from ptxkit.errors import ToolchainError, UsageError
+from ptxkit.isa.targets import Target
+from ptxkit.syntax import Module, parse
+from ptxkit.toolchain import cuda_messages, locate, nvrtc, process
+from ptxkit.toolchain.messages import CompilerError, CompilerWarning
+from ptxkit.toolchain.versions import parse_arch
+
+Compiler = Literal["nvrtc", "nvcc"]
+Defines = Mapping[str, object] | Iterable[str]
+
+
+def compile_cuda(
+    src: str | bytes,
+    arch: str = "sm_90",
+    *,
+    name: str = "kernel.cu",
+    options: Iterable[str] = (),
+    include_dirs: Iterable[str | Path] = (),
+    defines: Defines = (),
+    line_info: bool = False,
+    debug: bool = False,
+    fast_math: bool = False,
+    compiler: Compiler = "nvrtc",
+    cache: bool = True,
+) -> Module:
+    """Compile CUDA C++ to PTX.
+
+    Needs no GPU and no driver. The headers of the CUDA wheels or of a system CUDA are on
+    the include path. An error in the source is a `ptxkit.toolchain.CompilerError` with
+    its diagnostics; a warning is a Python warning, `CompilerWarning`.
+
+    >>> import ptxkit
+    >>> m = ptxkit.compile_cuda('extern "C" __global__ void k(float *x) { x[0] = 1; }')
+    >>> m.target, [f.name for f in m.kernels]
+    ('sm_90', ['k'])
+    >>> ptxkit.compile_cuda("__global__ void k() { nothing(); }", name="k.cu")
+    Traceback (most recent call last):
+    ptxkit.toolchain.messages.CompilerError: k.cu:1:23: error[cuda]: identifier "nothing" is ...
+    """
+    source = _source_bytes(src)
+    target = parse_arch(arch)
+    if compiler not in get_args(Compiler):
+        raise UsageError(f"compiler is one of {get_args(Compiler)}, not {compiler!r}")
+    words = _words(target, options, include_dirs, defines, line_info, debug, fast_math)
+    run = _with_nvrtc if compiler == "nvrtc" else _with_nvcc
+    ptx, log = run(source, name, words)
+    text = source.decode("utf-8", "replace")
+    found = cuda_messages.parse(log, text, name)
+    if ptx is None:
+        if not any(diagnostic.severity == "error" for diagnostic in found):
+            raise ToolchainError(f"{compiler} failed: {log.strip() or 'it does not say why'}")
+        raise CompilerError(found, log)
+    for diagnostic in found:
+        if diagnostic.filename == name:  # what headers say is not the caller's doing
+            warnings.warn(diagnostic.render(), CompilerWarning, stacklevel=2)
+    return parse(ptx, filename=f"{Path(name).stem}.ptx")
+
+
+def _source_bytes(src: str | bytes) -> bytes:
+    if isinstance(src, str):
+        data = src.encode("utf-8", "surrogateescape")
+    elif isinstance(src, (bytes, bytearray, memoryview)):
+        data = bytes(src)
+    else:
+        raise UsageError(
+            f"compile_cuda needs CUDA C++ as text, not {type(src).__name__}; "
+            "for a file use Path('k.cu').read_text()"
+        )
+    if b"\0" in data:
+        raise UsageError("the CUDA source has a NUL byte in it; a compiler would stop there")
+    return data
+
+
+def _words(
+    target: Target,
+    options: Iterable[str],
+    include_dirs: Iterable[str | Path],
+    defines: Defines,
+    line_info: bool,
+    debug: bool,
+    fast_math: bool,
+) -> list[str]:
+    """The options that NVRTC and nvcc share."""
+    if isinstance(options, str):
+        raise UsageError(f"options is a list of words, not one text: {options!r}")
+    words = [f"--gpu-architecture=compute_{target.number}{target.suffix}"]
+    flags = {
+        "--generate-line-info": line_info,
+        "--device-debug": debug,
+        "--use_fast_math": fast_math,
+    }
+    words += [flag for flag, wanted in flags.items() if wanted]
+    if isinstance(defines, Mapping):
+        # None and True define a name without a value, which the compiler takes as 1.
+        words += [
+            f"-D{key}" if value is None or value is True else f"-D{key}={value}"
+            for key, value in defines.items()
+            if value is not False
+        ]
+    else:
+        words += [f"-D{define}" for define in defines]
+    words += options
+    words += [f"-I{Path(folder).absolute()}" for folder in include_dirs]
+    return words
+
+
+def _with_nvrtc(source: bytes, name: str, words: list[str]) -> tuple[bytes | None, str]:
+    headers = [f"-I{folder}" for folder in locate.include_dirs()]
+    result = nvrtc.load().compile(source, name, [*words, *headers])
+    return result.ptx, result.log
+
+
+def _with_nvcc(source: bytes, name: str, words: list[str]) -> tuple[bytes | None, str]:
+    nvcc = locate.require("nvcc").path
+    with tempfile.TemporaryDirectory(prefix="ptxkit-") as folder:
+        # The directive makes messages and line information name the source, not this file.
+        line = b'#line 1 "%s"\n' % name.replace("\\", "\\\\").replace('"', '\\"').encode()
+        file = Path(folder) / "source.cu"
+        file.write_bytes(line + source)
+        ptx = Path(folder) / "source.ptx"
+        done = process.run(nvcc, ["--ptx", *words, "-o", ptx, file])
+        if done.code:
+            return None, done.everything
+        return ptx.read_bytes(), done.everything

@@ -1,0 +1,159 @@
+"""A small reader of ELF files: sections and symbols, every offset checked."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+
+from ptxkit.errors import ToolchainError
+
+MAGIC = b"\x7fELF"
+CUDA_MACHINE = 190
+_NOBITS = 8
+_SYMTAB = 2
+
+
+class BinaryFormatError(ToolchainError):
+    """A binary file that is damaged, cut off, or not of the expected kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section; `data` is empty for sections that take no room in the file."""
+
+    name: str
+    kind: int
+    flags: int
+    size: int
+    link: int
+    info: int
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """One entry of a symbol table."""
+
+    name: str
+    value: int
+    size: int
+    kind: int
+    section: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    header: struct.Struct
+    section: struct.Struct
+    symbol: struct.Struct
+
+
+# type machine version entry phoff shoff flags ehsize phentsize phnum shentsize shnum shstrndx
+_LAYOUTS = {
+    1: _Layout(struct.Struct("<HHIIIIIHHHHHH"), struct.Struct("<10I"), struct.Struct("<IIIBBH")),
+    2: _Layout(
+        struct.Struct("<HHIQQQIHHHHHH"), struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
+    ),
+}
+_IDENT = 16
+
+
+class Elf:
+    """An ELF file in memory.
+
+    >>> Elf(b"not an ELF file")
+    Traceback (most recent call last):
+    ptxkit.toolchain.elf.BinaryFormatError: this is no ELF file
+    """
+
+    def __init__(self, data: bytes) -> None:
+        if not data.startswith(MAGIC):
+            raise BinaryFormatError("this is no ELF file")
+        layout = _LAYOUTS.get(data[4]) if len(data) > _IDENT else None
+        if layout is None or data[5] != 1 or len(data) < _IDENT + layout.header.size:
+            raise BinaryFormatError("the ELF header is damaged or cut off")
+        self._data = data
+        self._layout = layout
+        self.bits = 32 if data[4] == 1 else 64
+        self.abi_version = data[8]
+        fields = layout.header.unpack_from(data, _IDENT)
+        self.kind, self.machine, self.flags = fields[0], fields[1], fields[6]
+        self._table, self._entry_size, self._count, self._names = fields[5], *fields[10:13]
+
+    @property
+    def is_cubin(self) -> bool:
+        """Whether it is machine code for NVIDIA GPUs."""
+        return bool(self.machine == CUDA_MACHINE)
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """All sections in the order of the file; the first one is empty."""
+        if not self._table:
+            return ()
+        count, names = self._count, self._names
+        if count == 0 or names == 0xFFFF:  # too many for the header: the first section knows
+            first = self._raw_section(0)
+            count, names = count or first[5], first[6] if names == 0xFFFF else names
+        if self._entry_size < self._layout.section.size or count > len(self._data):
+            raise BinaryFormatError("the section table is damaged")
+        raw = [self._raw_section(index) for index in range(count)]
+        strings = self._content(raw[names]) if names < count else b""
+        return tuple(
+            Section(
+                _string(strings, row[0]), row[1], row[2], row[5], row[6], row[7], row[4],
+                b"" if row[1] in (0, _NOBITS) else self._content(row),
+            )
+            for row in raw
+        )  # fmt: skip
+
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The symbol table; empty for a stripped file."""
+        table = next((s for s in self.sections if s.kind == _SYMTAB), None)
+        if table is None:
+            return ()
+        if table.link >= len(self.sections):
+            raise BinaryFormatError("the symbol table has no names")
+        strings = self.sections[table.link].data
+        size = self._layout.symbol.size
+        usable = len(table.data) - len(table.data) % size
+        found = []
+        for row in self._layout.symbol.iter_unpack(table.data[:usable]):
+            if self.bits == 64:
+                name, info, _, section, value, length = row
+            else:
+                name, value, length, info, _, section = row
+            found.append(Symbol(_string(strings, name), value, length, info & 0xF, section))
+        return tuple(found)
+
+    def section(self, name: str) -> Section | None:
+        """The first section of that name."""
+        return next((section for section in self.sections if section.name == name), None)
+
+    @cached_property
+    def end(self) -> int:
+        """Where the file ends, as far as its tables say."""
+        table = self._table + self._entry_size * len(self.sections)
+        ends = (s.offset + len(s.data) for s in self.sections)
+        return max((table, *ends, _IDENT + self._layout.header.size))
+
+    def _raw_section(self, index: int) -> tuple[int, ...]:
+        at = self._table + index * self._entry_size
+        if at + self._layout.section.size > len(self._data):
+            raise BinaryFormatError("the section table is cut off")
+        return self._layout.section.unpack_from(self._data, at)
+
+    def _content(self, row: tuple[int, ...]) -> bytes:
+        start, size = row[4], row[5]
+        if start + size > len(self._data):
+            raise BinaryFormatError("a section reaches past the end of the file")
+        return self._data[start : start + size]
+
+
+def _string(strings: bytes, at: int) -> str:
+    if at >= len(strings):
+        raise BinaryFormatError("a name lies outside of its table")
+    end = strings.find(b"\0", at)
+    return strings[at : end if end >= 0 else len(strings)].decode("utf-8", "surrogateescape")

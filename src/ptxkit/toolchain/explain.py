@@ -1,0 +1,109 @@
+"""From what the assembler says to what the reader needs to know.
+
+Two refusals have nothing to do with the code and get a sentence of their own: a PTX
+version newer than the assembler, and an architecture the module can't run on. For the
+others the checker often knows more than ptxas says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.syntax import Module
+from ptxkit.toolchain import ptxas_messages, versions
+from ptxkit.toolchain.ptxas_messages import Remark
+
+_VERSION = re.compile(r"Unsupported \.version (\S+); current version is '(\S+)'")
+_NEWER_TARGET = re.compile(
+    r"SM version specified by \.target is higher than default SM version assumed"
+    r"|PTX with \.target '(?P<target>\S+)' cannot be compiled (?:for|to) (?:architecture|future arch)"
+)
+_TOO_NEW_HINT = (
+    "install a newer assembler (pip install -U nvidia-nvjitlink nvidia-cuda-nvcc), "
+    "or write '.version {highest}' if the code uses nothing newer"
+)
+
+
+def explain(
+    remarks: Sequence[Remark], module: Module, arch: str, program: str
+) -> Iterator[Diagnostic]:
+    """Diagnostics for what an assembler said about a module."""
+    known = _checker_says(module, arch) if any(r.severity == "error" for r in remarks) else {}
+    for remark in remarks:
+        special = _version(remark, module, program) or _target(remark, module, arch)
+        if special is not None:
+            yield special
+            continue
+        found = ptxas_messages.place(remark, module)
+        better = known.get(found.line)
+        if better is not None and found.severity == "error" and remark.line is not None:
+            found = replace(found, hint=_hint(found, better))
+        yield found
+
+
+def unsupported_architecture(arch: str, program: str, supported: tuple[str, ...]) -> str:
+    """The sentence for an architecture that the assembler does not have.
+
+    >>> print(unsupported_architecture("sm_52", "ptxas 13.4", ("sm_75", "sm_80")))
+    ptxas 13.4 does not assemble for sm_52; it does for sm_75, sm_80
+    """
+    renamed = versions.RENAMED.get(arch)
+    if renamed in supported:
+        return f"{program} does not assemble for {arch}, which is called {renamed} there"
+    return f"{program} does not assemble for {arch}; it does for {', '.join(supported)}"
+
+
+def _version(remark: Remark, module: Module, program: str) -> Diagnostic | None:
+    found = _VERSION.search(remark.message)
+    if found is None:
+        return None
+    written, highest = found.groups()
+    return module.diagnostic(
+        "error",
+        "ptx-version",
+        f"this is PTX {written}, and {program} takes PTX up to {highest}",
+        _directive(module, "Version"),
+        _TOO_NEW_HINT.format(highest=highest),
+    )
+
+
+def _target(remark: Remark, module: Module, arch: str) -> Diagnostic | None:
+    if _NEWER_TARGET.search(remark.message) is None:
+        return None
+    target = module.target or "?"
+    suffix = target[-1] if target[-1] in "af" else ""
+    rule = {
+        "a": f"'{target}' code runs on {target} alone",
+        "f": f"'{target}' code runs on its family from {target[:-1]} on",
+        "": f"'{target}' code runs on {target} and newer",
+    }[suffix]
+    return module.diagnostic(
+        "error",
+        "arch",
+        f"code for {target} cannot run on {arch}: {rule}",
+        _directive(module, "Target"),
+        f"assemble for {target}, or write a '.target' that {arch} has if the code allows",
+    )
+
+
+def _directive(module: Module, kind: str) -> tuple[int, int]:
+    return next((child.span for child in module.children if child.kind == kind), (0, 0))
+
+
+def _checker_says(module: Module, arch: str) -> dict[int, Diagnostic]:
+    """The checker's errors by line; ptxas is the judge, so nothing else is taken."""
+    from ptxkit.isa import check
+
+    found: dict[int, Diagnostic] = {}
+    for diagnostic in check(module):
+        if diagnostic.severity == "error":
+            found.setdefault(diagnostic.line, diagnostic)
+    return found
+
+
+def _hint(found: Diagnostic, better: Diagnostic) -> str | None:
+    said = better.message if better.message.lower() != found.message.lower() else None
+    return "; ".join(part for part in (said, better.hint) if part) or None
