@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from ptxkit.isa import check
+    from ptxkit.run import load
     from ptxkit.syntax import Module, format, parse
     from ptxkit.toolchain import assemble, compile_cuda
 
@@ -46,6 +47,7 @@ _EXPORTS = {
     "check": "ptxkit.isa",
     "compile_cuda": "ptxkit.toolchain",
     "format": "ptxkit.syntax",
+    "load": "ptxkit.run",
     "parse": "ptxkit.syntax",
 }
 
@@ -63,6 +65,7 @@ __all__ = [
     "check",
     "compile_cuda",
     "format",
+    "load",
     "parse",
 ]
 

@@ -111,3 +111,57 @@ class NodeList(Generic[_T]):
 
 def parse(text: bytes, filename: str) -> Any: ...
 def register_kinds(classes: dict[str, type]) -> None: ...
+
+NO_SLOT: int
+WINDOWS: tuple[int, int, int]
+
+def operation_names() -> list[str]: ...
+
+class Program:
+    """A kernel as the simulator runs it."""
+
+    def __init__(self) -> None: ...
+    def add_function(self, name: str) -> int: ...
+    def emit(
+        self,
+        function: int,
+        operation: str,
+        slots: list[int],
+        *,
+        immediate: int = 0,
+        guard: int = ...,
+        negated: bool = False,
+        width: int = 4,
+        count: int = 1,
+        list: int = 0,
+        list_size: int = 0,
+        target: int = 0,
+        node: int = 0,
+    ) -> int: ...
+    def add_list(self, function: int, values: list[int]) -> int: ...
+    def set_list(self, function: int, at: int, value: int) -> None: ...
+    def set_target(self, function: int, at: int, target: int) -> None: ...
+    def set_leader(self, function: int, at: int) -> None: ...
+    def size(self, function: int) -> int: ...
+    def set_frame(
+        self,
+        function: int,
+        register_bytes: int,
+        local_bytes: int,
+        parameters: list[tuple[int, int]],
+        results: list[tuple[int, int]],
+    ) -> None: ...
+    def add_constant(self, value: int, width: int) -> int: ...
+    def set_entry(self, entry: int, shared: int, parameters: int) -> None: ...
+    def run(
+        self,
+        parameters: bytes,
+        buffers: list[tuple[int, int, bool, str]],
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        cluster: tuple[int, int, int],
+        dynamic_shared: int,
+        threads: int,
+        step_limit: int,
+        count: bool,
+    ) -> dict[str, Any]: ...

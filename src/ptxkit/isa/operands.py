@@ -176,6 +176,8 @@ def _check_vector(match: Match, spec: OperandSpec, actual: Actual, wanted: str, 
         spec.at_least and len(actual.elements) >= count and len(actual.elements) in (1, 2, 4)
     ):
         return f"operand '{spec.name}' must have {count} elements, not {len(actual.elements)}"
+    if any(element.kind == "unknown" for element in actual.elements):
+        return ""  # an undeclared name, reported as such
     layered = match.resolve(spec.count).startswith("i")
     return _check_elements(spec, actual.elements, wanted, layered)
 

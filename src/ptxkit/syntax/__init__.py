@@ -7,6 +7,7 @@
 """
 
 from ptxkit._native import Node, NodeList
+from ptxkit.syntax import compare
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.declarations import (
     CallPrototype,
@@ -62,6 +63,7 @@ from ptxkit.syntax.operands import (
     Vector,
 )
 from ptxkit.syntax.scopes import Declaration, Scopes, rename
+from ptxkit.syntax.statistics import Statistics
 
 __all__ = [
     "Address",
@@ -110,12 +112,14 @@ __all__ = [
     "SectionLabel",
     "SectionName",
     "Sink",
+    "Statistics",
     "Subscript",
     "Target",
     "Unary",
     "Variable",
     "Vector",
     "Version",
+    "compare",
     "evaluate",
     "format",
     "parse",

@@ -261,10 +261,12 @@ class _Builder:
         return []
 
     def _find(self, table: dict[tuple[int, str], _T], at: Instruction, name: str) -> _T | None:
-        for ancestor in at.ancestors:
-            found = table.get((ancestor.index, name))
+        node = at.parent
+        while node is not None:
+            found = table.get((node.index, name))
             if found is not None:
                 return found
+            node = node.parent
         return None
 
 

@@ -1,15 +1,15 @@
 """Names and where they are declared.
 
 A scope is the module, a function's parameters with its body, or a ``{ }`` inside it. A
-variable is visible from its declaration to the end of its scope and hides one of the same
-name outside; a label is visible in the whole of its block.
+variable or function is visible from its declaration to the end of its scope and hides one of
+the same name outside; a label is visible in the whole of its block.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ptxkit._native import Node
 from ptxkit.errors import EditError
@@ -95,7 +95,7 @@ def declarations_of(node: Node) -> Iterator[Declaration]:
     elif isinstance(node, (Label, SectionLabel)):
         yield Declaration(node.name, node, "label", "", "", None, -1)
     elif isinstance(node, Function):
-        yield Declaration(node.name, node, "function", "", "", None, -1)
+        yield Declaration(node.name, node, "function", "", "", None, node.span[0])
     elif isinstance(node, Parameter):
         kind = "register" if node.space == "reg" else "parameter"
         yield Declaration(node.name, node, kind, node.space, node.type, None, -1)
@@ -150,10 +150,11 @@ class Scopes:
 
     def scope_of(self, node: Node) -> Scope:
         """The innermost scope a node stands in."""
-        for ancestor in (node, *node.ancestors):
-            found = self._by_block.get(ancestor.index)
-            if found is not None and ancestor.kind in ("Block", "Function"):
-                return found
+        # Up parent by parent: all ancestors at once would be slow in deep nesting.
+        while node is not None:
+            if node.kind in ("Block", "Function"):
+                return self._by_block[node.index]
+            node = node.parent
         return self.root
 
     def resolve(self, node: Node) -> Declaration | None:
@@ -179,62 +180,77 @@ class Scopes:
 
 
 def rename(module: Module, node: Node, name: str) -> Module:
-    """Rename what a node declares or refers to, in its scope; gives the new module."""
+    """Rename what a node declares or refers to, in its scope; gives the new module.
+
+    Raises :class:`ptxkit.EditError` where any name of the module would then mean something else.
+    """
     if not isinstance(node, Node) or not node.same_tree(module):
         raise EditError("rename needs a node of this very module")
-    if not isinstance(name, str) or _IDENTIFIER.fullmatch(name) is None:
-        raise EditError(f"{name!r} is not a PTX identifier")
+    if not isinstance(name, str) or _IDENTIFIER.fullmatch(name) is None or name == "WARP_SZ":
+        raise EditError(f"{name!r} is not a PTX identifier; write letters, digits, _ and $")
     scopes = Scopes(module)
     declaration = scopes.declaration(node)
     if declaration is None:
-        raise EditError(f"'{node.text}' at line {node.line} is not a declared name")
+        raise EditError(f"'{node.text[:60]}' at line {node.line} is not a declared name")
     if declaration.count is not None and node.kind == "Name":
         raise EditError(
             f"'{node.identifier}' is one register of the range '{declaration.node.text}'; "
             "rename the range's declarator, or declare the register by itself first"
         )
-    references = scopes.references(declaration)
     targets = [declaration]
     if declaration.kind == "function":  # prototypes and the definition go together
-        targets = scopes.root.names[declaration.name]
-        references = [n for one in targets for n in scopes.references(one)]
-    _refuse_conflict(scopes, declaration, references, name)
+        targets = [d for d in scopes.root.names[declaration.name] if d.kind == "function"]
     editor = module.edit()
     for target in targets:
+        _refuse_conflict(scopes, target, name)
         editor.replace_span(target.name_span, name)
-    for reference in dict.fromkeys(references):
+    for reference in (n for target in targets for n in scopes.references(target)):
         start = reference.span[0]
         editor.replace_span((start, start + len(declaration.name.encode())), name)
-    return editor.apply()
+    renamed = editor.apply()
+    _prove_same_meaning(scopes, renamed)
+    return renamed
 
 
-def _refuse_conflict(
-    scopes: Scopes, declaration: Declaration, references: list[Node], name: str
-) -> None:
-    """Refuse a new name that would meet another declaration or hide one in use."""
-    names = [name]
-    if declaration.count is not None:
-        names = [f"{name}{number}" for number in range(declaration.count)]
-    home = scopes.scope_of(declaration.node.parent or declaration.node)
-    end = home.node.span[1]
-    for one in names:
-        known = home.local(one, end)
-        if known is not None and known != declaration:
-            raise EditError(f"'{one}' is declared at line {known.node.line} already")
-    wanted = set(names)
-    for node in scopes.module.find("Name"):
-        inside = home.node.span[0] <= node.span[0] < end
-        if inside and node.identifier in wanted and scopes.resolve(node) != declaration:
+def _refuse_conflict(scopes: Scopes, declaration: Declaration, name: str) -> None:
+    """Refuse a new name that meets another declaration of the same scope."""
+    home = scopes.scope_of(declaration.node.parent)
+    others = [d for table in (home.names, home.ranges) for found in table.values() for d in found]
+    new = replace(declaration, name=name)
+    for other in others:
+        same = other.name == declaration.name and other.kind == declaration.kind
+        if not same and _overlap(new, other):
             raise EditError(
-                f"'{node.identifier}' at line {node.line} would change its meaning; "
-                "choose another name"
+                f"'{other.node.text.split()[0] if other.count else other.name}' is declared at "
+                f"line {other.node.line} already; choose another name"
             )
-    for node in references:
-        suffix = node.identifier[len(declaration.name) :]
-        hidden = scopes.scope_of(node).resolve(name + suffix, node.span[0])
-        depth_known = hidden is not None and hidden.node.span[0] >= home.node.span[0]
-        if depth_known and hidden is not None and hidden.kind != "function":
+
+
+def _overlap(a: Declaration, b: Declaration) -> bool:
+    """Say whether two declarations have a name in common."""
+    if a.count is None or b.count is None:
+        if a.count is None and b.count is None:
+            return a.name == b.name
+        single, several = (a, b) if a.count is None else (b, a)
+        number = single.name.removeprefix(several.name)
+        is_member = single.name != number and number.isdecimal() and number.isascii()
+        return is_member and int(number) < (several.count or 0)
+    if len(a.name) > len(b.name):
+        a, b = b, a
+    # %r<20> and %r1<5> meet in %r10 to %r14.
+    digits = b.name.removeprefix(a.name) if b.name.startswith(a.name) else "none"
+    return not digits or (digits.isdecimal() and int(digits) * 10 < (a.count or 0))
+
+
+def _prove_same_meaning(before: Scopes, renamed: Module) -> None:
+    """Compare what every name means before and after; the two trees have the same shape."""
+    after = Scopes(renamed)
+    if renamed.node_count != before.module.node_count:
+        raise EditError("the new name would be read as something else; choose another name")
+    for old, new in zip(before.module.find("Name"), renamed.find("Name"), strict=True):
+        meant, means = before.resolve(old), after.resolve(new)
+        if (meant and meant.node.index) != (means and means.node.index):
             raise EditError(
-                f"'{name + suffix}' at line {hidden.node.line} would hide the renamed one; "
+                f"'{new.identifier}' at line {new.line} would change its meaning; "
                 "choose another name"
             )

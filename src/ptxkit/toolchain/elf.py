@@ -10,7 +10,7 @@ from ptxkit.errors import ToolchainError
 
 MAGIC = b"\x7fELF"
 CUDA_MACHINE = 190
-_NOBITS = 8
+_EMPTY = (0, 8)  # the kinds of section without content: unused, and zeros at load time
 _SYMTAB = 2
 
 
@@ -20,7 +20,7 @@ class BinaryFormatError(ToolchainError):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section; `data` is empty for sections that take no room in the file."""
+    """One section of a file."""
 
     name: str
     kind: int
@@ -29,7 +29,12 @@ class Section:
     link: int
     info: int
     offset: int
-    data: bytes
+    _file: bytes
+
+    @property
+    def data(self) -> bytes:
+        """The content; empty for a section that takes no room in the file."""
+        return b"" if self.kind in _EMPTY else self._file[self.offset : self.offset + self.size]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,7 @@ _IDENT = 16
 
 
 class Elf:
-    """An ELF file in memory.
+    """An ELF file in memory, or mapped into it.
 
     >>> Elf(b"not an ELF file")
     Traceback (most recent call last):
@@ -69,7 +74,7 @@ class Elf:
     """
 
     def __init__(self, data: bytes) -> None:
-        if not data.startswith(MAGIC):
+        if data[: len(MAGIC)] != MAGIC:
             raise BinaryFormatError("this is no ELF file")
         layout = _LAYOUTS.get(data[4]) if len(data) > _IDENT else None
         if layout is None or data[5] != 1 or len(data) < _IDENT + layout.header.size:
@@ -99,14 +104,15 @@ class Elf:
         if self._entry_size < self._layout.section.size or count > len(self._data):
             raise BinaryFormatError("the section table is damaged")
         raw = [self._raw_section(index) for index in range(count)]
-        strings = self._content(raw[names]) if names < count else b""
-        return tuple(
-            Section(
-                _string(strings, row[0]), row[1], row[2], row[5], row[6], row[7], row[4],
-                b"" if row[1] in (0, _NOBITS) else self._content(row),
-            )
-            for row in raw
-        )  # fmt: skip
+        start, size = raw[names][4:6] if names < count else (0, 0)
+        strings = self._data[start : start + size]
+        found = []
+        for name, kind, flags, _, offset, size, link, info, _, _ in raw:
+            if kind not in _EMPTY and offset + size > len(self._data):
+                raise BinaryFormatError("a section reaches past the end of the file")
+            text = _string(strings, name)
+            found.append(Section(text, kind, flags, size, link, info, offset, self._data))
+        return tuple(found)
 
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -132,24 +138,11 @@ class Elf:
         """The first section of that name."""
         return next((section for section in self.sections if section.name == name), None)
 
-    @cached_property
-    def end(self) -> int:
-        """Where the file ends, as far as its tables say."""
-        table = self._table + self._entry_size * len(self.sections)
-        ends = (s.offset + len(s.data) for s in self.sections)
-        return max((table, *ends, _IDENT + self._layout.header.size))
-
     def _raw_section(self, index: int) -> tuple[int, ...]:
         at = self._table + index * self._entry_size
         if at + self._layout.section.size > len(self._data):
             raise BinaryFormatError("the section table is cut off")
         return self._layout.section.unpack_from(self._data, at)
-
-    def _content(self, row: tuple[int, ...]) -> bytes:
-        start, size = row[4], row[5]
-        if start + size > len(self._data):
-            raise BinaryFormatError("a section reaches past the end of the file")
-        return self._data[start : start + size]
 
 
 def _string(strings: bytes, at: int) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from ptxkit._native import Node
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.isa.targets import Requirement, Target, Version
 from ptxkit.syntax import Module, Scopes
+
+_LONG_WORD = re.compile(r"\S{200,}")
 
 
 @dataclass(slots=True)
@@ -47,6 +50,8 @@ class Context:
         hint: str | None,
     ) -> None:
         span = node if isinstance(node, tuple) else node.span
+        if len(message) > 200:  # a name may be a megabyte long
+            message = _LONG_WORD.sub(lambda word: f"{word[0][:80]}...", message)
         self.found.append(self.module.diagnostic(severity, code, message, span, hint))
 
     def meets(self, requirement: Requirement) -> bool:
@@ -54,6 +59,24 @@ class Context:
         if self.version is None or self.target is None:
             return True
         return requirement.met_by(self.version, self.target)
+
+    def require(self, node: Node | tuple[int, int], what: str, need: Requirement) -> None:
+        """Report an error unless the file meets a requirement."""
+        if not self.meets(need):
+            self.error(
+                node, "target", f"{what} needs {need}; the file says {self.says()}",
+                "raise .version or .target",
+            )  # fmt: skip
+
+    @staticmethod
+    def word(node: Node, text: str, further: int = 0) -> tuple[int, int]:
+        """The bytes of a node's own word, or of one some words further; else of the node."""
+        tokens = node.tokens(own=True)
+        for number, (_, word, _, _) in enumerate(tokens):
+            if word == text and number + further < len(tokens):
+                _, _, start, end = tokens[number + further]
+                return start, end
+        return node.span
 
     def says(self) -> str:
         """What the file says of itself, for hints: ``7.5 / sm_80``."""

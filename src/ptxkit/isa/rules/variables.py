@@ -1,46 +1,86 @@
-"""Declarations: types, alignment, sizes, initialisers, where each space may stand."""
+"""Declarations: types, alignment, sizes, where each space may stand."""
 
 from __future__ import annotations
 
-from ptxkit._native import Node
 from ptxkit.isa.rules.context import Context
+from ptxkit.isa.rules.initializers import check_initializer
+from ptxkit.isa.targets import Requirement
 from ptxkit.isa.types import REGISTER_TYPES, SCALAR_TYPES
-from ptxkit.syntax import Declarator, Parameter, Variable, evaluate
+from ptxkit.syntax import Declarator, Parameter, Variable
 
-VARIABLE_TYPES = REGISTER_TYPES | {"texref", "samplerref", "surfref"}
-_HANDLES = frozenset(("texref", "samplerref", "surfref"))
+HANDLES = frozenset(("texref", "samplerref", "surfref"))
+VARIABLE_TYPES = REGISTER_TYPES | HANDLES
+#: Types that came later than their fellows.
+_NEEDS = {"b128": Requirement.parse("8.3/70")}
+#: What to declare for a type that only instructions have.
+_STORED_AS = {
+    "bf16": "b16", "tf32": "b32", "bf16x2": "b32", "u16x2": "b32", "s16x2": "b32",
+    "e4m3x2": "b16", "e5m2x2": "b16", "b1": "pred", "f8": "b8", "f128": "b128",
+    "u128": "b128", "s128": "b128", "int": "s32", "float": "f32", "double": "f64",
+}  # fmt: skip
 
 
 def check_variable(context: Context, node: Variable, *, in_body: bool) -> None:
     """Report what is wrong with one declaration."""
+    if not node.declarators:
+        context.warning(node, "empty", "this declares nothing", "add a name, or remove it")
     if not check_type(context, node):
         return
     space, scalar = node.space, node.type
-    if not in_body:
-        _check_module_level(context, node)
-    elif scalar in _HANDLES:
+    if scalar in HANDLES and in_body:
         context.error(node, "type", f"a .{scalar} variable stands at module level only")
+    elif scalar in HANDLES and space != "global":
+        context.error(
+            context.word(node, f".{space}"), "space", f"a .{scalar} variable is in .global space"
+        )
+    elif not in_body:
+        _check_module_level(context, node)
+    elif space in ("tex", "sreg"):
+        context.error(node, "space", f"'.{space}' variables are no longer part of PTX")
     if scalar == "pred" and space != "reg":
-        context.error(node, "type", "predicates live in .reg space only", "use .b8 for memory")
-    if scalar == "pred" and node.vector > 1:
+        context.error(
+            context.word(node, ".pred"), "type", "predicates live in .reg space only",
+            "use .b8 in memory",
+        )  # fmt: skip
+    elif scalar == "pred" and node.vector > 1:
         context.error(node, "type", "there are no vectors of predicates")
     if node.vector * SCALAR_TYPES[scalar].width > 128:
-        context.error(node, "type", "a vector may be 128 bits wide at most")
+        context.error(
+            context.word(node, f".v{node.vector}"), "type",
+            f"a vector may be 128 bits wide at most; .v{node.vector} .{scalar} has "
+            f"{node.vector * SCALAR_TYPES[scalar].width}",
+        )  # fmt: skip
     for declarator in node.declarators:
         _check_declarator(context, node, declarator)
 
 
 def check_type(context: Context, node: Variable | Parameter) -> bool:
     """Report an unknown type or a bad alignment; False where the type is unknown."""
-    if node.type not in VARIABLE_TYPES:
+    scalar = node.type
+    if scalar not in VARIABLE_TYPES:
+        stored = _STORED_AS.get(scalar)
         context.error(
-            node, "unknown-type", f"'.{node.type}' is not a type a variable can have",
+            context.word(node, f".{scalar}"), "unknown-type",
+            f"'.{scalar}' is not a type a variable can have",
+            f"declare it as .{stored}" if stored else
             "types are .b8 to .b128, .u8 to .u64, .s8 to .s64, .f16, .f16x2, .f32, .f64, .pred",
         )  # fmt: skip
         return False
+    if scalar in _NEEDS:
+        context.require(context.word(node, f".{scalar}"), f"the type .{scalar}", _NEEDS[scalar])
+    independent = "texmode_independent" in context.module.target_options
+    if scalar == "samplerref" and not independent:
+        context.error(
+            context.word(node, ".samplerref"), "type",
+            "samplers are variables of their own in texmode_independent only",
+            "write '.target sm_90, texmode_independent'",
+        )  # fmt: skip
     alignment = node.alignment
     if alignment is not None and (alignment < 1 or alignment & (alignment - 1)):
-        context.error(node, "alignment", f"the alignment {alignment} is not a power of two")
+        context.error(
+            context.word(node, ".align", 1), "alignment",
+            f"the alignment {alignment} is not a power of two",
+        )  # fmt: skip
     return True
 
 
@@ -52,7 +92,10 @@ def _check_module_level(context: Context, node: Variable) -> None:
             "move it into a function",
         )  # fmt: skip
     elif space == "param":
-        context.error(node, "space", "a parameter cannot stand at module level")
+        context.error(
+            node, "space", "a parameter cannot stand at module level",
+            "write it in the parentheses after a function's name",
+        )  # fmt: skip
     elif space in ("tex", "sreg"):
         context.error(node, "space", f"'.{space}' variables are no longer part of PTX")
     if node.linkage == ".common" and space != "global":
@@ -63,12 +106,21 @@ def _check_declarator(context: Context, node: Variable, one: Declarator) -> None
     dimensions = one.dimensions
     initializer = one.initializer
     if node.space == "reg" and dimensions:
-        context.error(one, "type", f"'{one.name}' is an array, which registers cannot be")
+        context.error(
+            one, "type", f"'{one.name}' is an array, which registers cannot be",
+            f"declare several registers: {one.name}<{dimensions[0] or 8}>",
+        )  # fmt: skip
+        return
+    if one.count is not None and one.count >= 1 << 32:
+        context.error(one, "type", "a range has fewer than 2^32 registers")
     if initializer is not None and (
         node.space not in ("global", "const") or node.linkage == ".extern"
     ):
         what = "an .extern variable" if node.linkage == ".extern" else f".{node.space} space"
-        context.error(initializer, "initializer", f"{what} takes no initial value")
+        context.error(
+            initializer, "initializer", f"{what} takes no initial value",
+            "assign it in a function, by an instruction",
+        )  # fmt: skip
         return
     if any(size is None for size in dimensions[1:]):
         context.error(one, "type", "only the first array size may be left out")
@@ -80,46 +132,4 @@ def _check_declarator(context: Context, node: Variable, one: Declarator) -> None
         )  # fmt: skip
     if initializer is not None:
         sizes = (*dimensions, node.vector) if node.vector > 1 else dimensions
-        _check_initializer(context, node.type, sizes, initializer)
-
-
-def _check_initializer(
-    context: Context, scalar: str, sizes: tuple[int | None, ...], value: Node
-) -> None:
-    if scalar in _HANDLES:
-        return
-    if value.kind == "InitializerList":
-        if not sizes:
-            context.error(value, "initializer", "a scalar takes a value without braces")
-            return
-        elements = value.children
-        if sizes[0] is not None and len(elements) > sizes[0]:
-            context.error(
-                elements[sizes[0]], "initializer",
-                f"{len(elements)} values for {sizes[0]} elements",
-            )  # fmt: skip
-            return
-        for element in elements:
-            _check_initializer(context, scalar, sizes[1:], element)
-        return
-    if sizes:
-        context.error(value, "initializer", "an array takes its values in braces")
-        return
-    _check_value(context, scalar, value)
-
-
-def _check_value(context: Context, scalar: str, value: Node) -> None:
-    names = [value] if value.kind == "Name" else list(value.find("Name"))
-    for name in names:
-        if name.text in ("generic", "WARP_SZ"):
-            continue
-        if context.scopes.resolve(name) is None:
-            context.error(name, "undeclared", f"'{name.identifier}' is not declared")
-    if names:
-        return
-    number = evaluate(value)
-    is_float = scalar in ("f16", "f16x2", "f32", "f64")
-    if isinstance(number, int) and is_float:
-        context.error(value, "initializer", f"a .{scalar} needs a float such as 1.0")
-    elif isinstance(number, float) and not is_float and not scalar.startswith("b"):
-        context.error(value, "initializer", f"a .{scalar} needs an integer")
+        check_initializer(context, node.type, sizes, initializer)

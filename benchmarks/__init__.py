@@ -1,0 +1,1 @@
+"""Measurements against the peers: ``python -m benchmarks [names] [--json] [--out FILE]``."""

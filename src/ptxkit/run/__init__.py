@@ -1,0 +1,49 @@
+"""Load and launch kernels.
+
+>>> import numpy as np, ptxkit
+>>> m = ptxkit.parse('''.version 8.0
+... .target sm_80
+... .address_size 64
+... .visible .entry twice(.param .u64 x) {
+...     .reg .b32 %r<4>;
+...     .reg .b64 %rd<4>;
+...     ld.param.u64 %rd1, [x];
+...     mov.u32 %r1, %tid.x;
+...     mul.wide.u32 %rd2, %r1, 4;
+...     add.u64 %rd3, %rd1, %rd2;
+...     ld.global.u32 %r2, [%rd3];
+...     add.u32 %r3, %r2, %r2;
+...     st.global.u32 [%rd3], %r3;
+...     ret;
+... }''')
+>>> x = np.arange(4, dtype=np.uint32)
+>>> report = ptxkit.load(m, device="cpu")["twice"][1, 4](x)
+>>> x
+array([0, 2, 4, 6], dtype=uint32)
+"""
+
+from ptxkit.errors import UsageError
+from ptxkit.run.arguments import LaunchError
+from ptxkit.run.lower import UnsupportedError
+from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport, SimulationError
+from ptxkit.syntax import Module, parse
+
+
+def load(module: Module | str | bytes, device: str = "cpu") -> CpuModule:
+    """Load a module on a device; ``loaded["name"]`` gives a kernel."""
+    if device != "cpu":
+        raise UsageError(f"the device must be 'cpu', not {device!r}")
+    if not isinstance(module, Module):
+        module = parse(module)
+    return CpuModule(module)
+
+
+__all__ = [
+    "CpuKernel",
+    "CpuModule",
+    "LaunchError",
+    "RunReport",
+    "SimulationError",
+    "UnsupportedError",
+    "load",
+]

@@ -1,0 +1,96 @@
+"""Arguments of a launch, checked against the kernel's parameters before anything runs."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ptxkit.errors import PtxkitError
+from ptxkit.isa.types import BITS, FLOAT, SCALAR_TYPES
+from ptxkit.run.layout import Item
+
+
+class LaunchError(PtxkitError):
+    """A launch that cannot be: wrong arguments, grid or block."""
+
+
+def dimensions(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
+    """A grid or a block as three numbers.
+
+    >>> dimensions(4, "grid"), dimensions((2, 3), "block")
+    ((4, 1, 1), (2, 3, 1))
+    """
+    numbers = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    if not 1 <= len(numbers) <= 3:
+        raise LaunchError(f"the {what} must be one to three numbers, not {value!r}")
+    if not all(isinstance(n, (int, np.integer)) and n > 0 for n in numbers):
+        raise LaunchError(f"the {what} must be positive whole numbers, not {value!r}")
+    x, y, z = (*(int(n) for n in numbers), 1, 1)[:3]
+    if what == "block" and x * y * z > 1024:
+        raise LaunchError(f"a block has 1024 threads at most, not {x * y * z}")
+    return x, y, z
+
+
+def check_count(kernel: str, items: list[Item], arguments: Sequence[Any]) -> None:
+    """Refuse too many or too few arguments."""
+    if len(items) != len(arguments):
+        names = ", ".join(f"{item.name} (.{item.type})" for item in items) or "none"
+        raise LaunchError(
+            f"'{kernel}' takes {len(items)} arguments, not {len(arguments)}; they are: {names}"
+        )
+
+
+_INTEGER_FORMATS = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
+
+
+def pack_scalar(kernel: str, item: Item, value: Any) -> bytes:
+    """The bytes of a scalar or struct argument.
+
+    >>> item = Item("n", "u32", 0, 4, 4, False)
+    >>> pack_scalar("k", item, 7)
+    b'\\x07\\x00\\x00\\x00'
+    """
+    where = f"argument '{item.name}' of '{kernel}'"
+    if item.is_array:
+        return _pack_struct(where, item, value)
+    kind = SCALAR_TYPES[item.type].kind
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        value = int(value)
+    if isinstance(value, float) and (kind == FLOAT or (kind == BITS and item.size in (4, 8))):
+        return _pack_float(where, item, value)
+    if isinstance(value, int):
+        if kind == FLOAT:
+            return _pack_float(where, item, float(value))
+        bits = 8 * item.size
+        if not -(1 << (bits - 1)) <= value < 1 << bits:
+            raise LaunchError(f"{where} is .{item.type}; {value} does not fit")
+        return struct.pack(_INTEGER_FORMATS[item.size], value & ((1 << bits) - 1))
+    raise LaunchError(f"{where} is .{item.type}; a {type(value).__name__} cannot be passed there")
+
+
+def _pack_float(where: str, item: Item, value: float) -> bytes:
+    formats = {2: "<e", 4: "<f", 8: "<d"}
+    try:
+        return struct.pack(formats[item.size], value)
+    except (OverflowError, KeyError) as error:
+        raise LaunchError(f"{where} is .{item.type}; {value} does not fit") from error
+
+
+def _pack_struct(where: str, item: Item, value: Any) -> bytes:
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        data = bytes(value)
+    elif isinstance(value, (np.ndarray, np.generic)):
+        data = value.tobytes()
+    else:
+        raise LaunchError(
+            f"{where} is a struct of {item.size} bytes; pass bytes or a numpy value, "
+            f"not {type(value).__name__}"
+        )
+    if len(data) != item.size:
+        raise LaunchError(f"{where} is a struct of {item.size} bytes, not {len(data)}")
+    return data

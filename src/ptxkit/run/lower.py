@@ -1,0 +1,340 @@
+"""From a parsed kernel to a program of the simulator.
+
+Registers become slots of 32 lanes, constants become slots too, and every instruction
+becomes one or a few operations named like it. What the simulator has no operation for is
+an error that names instruction and line, before anything runs.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ptxkit._native import NO_SLOT, Node, Program
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.errors import PtxkitError, UsageError
+from ptxkit.isa.special_registers import SPECIAL_REGISTERS
+from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.run.layout import align, kernel_layout, parameter_layout, scalar_bytes, variable_size
+from ptxkit.syntax import (
+    Declarator,
+    Function,
+    Instruction,
+    Module,
+    Name,
+    Parameter,
+    Scopes,
+    Variable,
+    evaluate,
+)
+from ptxkit.syntax.scopes import Declaration
+
+#: Function addresses in the simulator: this plus the function's number.
+FUNCTION_WINDOW = 0x4000000000000000
+
+
+class UnsupportedError(PtxkitError):
+    """An instruction that the simulator does not know; names it and its line."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.render())
+        self.diagnostic = diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """Where a register lives: its slot, its bytes, its type."""
+
+    slot: int
+    bytes: int
+    type: str
+
+
+@dataclass(slots=True)
+class Symbols:
+    """Where the module's variables lie: absolute addresses, or offsets in shared memory."""
+
+    globals: dict[str, int]
+    shared: dict[str, int]
+    shared_bytes: int
+
+
+@dataclass(slots=True)
+class _FunctionState:
+    index: int
+    node: Function
+    registers: dict[tuple[int, str], Register] = field(default_factory=dict)
+    register_bytes: int = 64  # slot 0 holds the carry flags
+    locals: dict[int, int] = field(default_factory=dict)  # by declaring node
+    local_bytes: int = 0
+    labels: dict[tuple[int, str], int] = field(default_factory=dict)
+    fixups: list[tuple[int, Name]] = field(default_factory=list)
+    table_fixups: list[tuple[int, Name]] = field(default_factory=list)
+
+
+class Lowering:
+    """Lowers one kernel and the functions it may call."""
+
+    def __init__(self, module: Module, symbols: Symbols) -> None:
+        self.module = module
+        self.symbols = symbols
+        self.scopes = Scopes(module)
+        self.program = Program()
+        self.constants: dict[tuple[int, int], int] = {}
+        self.numbers: dict[str, int] = {}
+        self.pending: list[Function] = []
+        self.state: _FunctionState
+        self.kernel: Function
+        self.shared_top = symbols.shared_bytes
+        self.current: Instruction
+
+    # -- whole program -------------------------------------------------------------------
+
+    def lower(self, kernel: Function) -> Program:
+        """The program of a kernel."""
+        self.kernel = kernel
+        self.function_number(kernel)
+        while self.pending:
+            self._function(self.pending.pop(0))
+        _, parameter_bytes = kernel_layout(kernel)
+        self.program.set_entry(self.numbers[kernel.name], self.shared_top, parameter_bytes)
+        return self.program
+
+    def function_number(self, function: Function) -> int:
+        """The number of a function; it is lowered if it was not yet."""
+        found = self.numbers.get(function.name)
+        if found is None:
+            found = self.numbers[function.name] = self.program.add_function(function.name)
+            self.pending.append(function)
+        return found
+
+    def _function(self, node: Function) -> None:
+        body = node.body
+        if body is None:
+            raise self.unsupported(node, f"the function '{node.name}' has no body here")
+        state = self.state = _FunctionState(self.numbers[node.name], node)
+        parameters: list[tuple[int, int]] = []
+        results: list[tuple[int, int]] = []
+        if node is not self.kernel and node != self.kernel:
+            for one, places in (
+                *((p, results) for p in node.return_parameters),
+                *((p, parameters) for p in node.parameters),
+            ):
+                places.append(self._parameter_place(one))
+        for child in body.walk():
+            if child.kind == "Label":
+                key = child.parent.index, child.name
+                state.labels[key] = self.program.size(state.index)
+            elif isinstance(child, Variable):
+                self._variable(child)
+            elif isinstance(child, Instruction):
+                self._instruction(child)
+        self.program.emit(state.index, "ret", [], node=body.index)
+        self._resolve()
+        self.program.set_frame(
+            state.index, state.register_bytes, align(state.local_bytes, 16), parameters, results
+        )
+
+    def _parameter_place(self, one: Parameter) -> tuple[int, int]:
+        items, size = parameter_layout((one,))
+        if one.space == "reg":
+            raise self.unsupported(one, "parameters in .reg space are not simulated")
+        state = self.state
+        state.local_bytes = align(state.local_bytes, max(8, items[0].alignment))
+        offset = state.local_bytes
+        state.locals[one.index] = offset
+        state.local_bytes += size
+        return offset, size
+
+    def _variable(self, node: Variable) -> None:
+        for one in node.declarators:
+            if node.space in ("local", "param"):
+                size, alignment = variable_size(node, one)
+                state = self.state
+                state.local_bytes = align(state.local_bytes, max(8, alignment))
+                state.locals[one.index] = state.local_bytes
+                state.local_bytes += size
+            elif node.space == "shared":
+                size, alignment = variable_size(node, one)
+                self.shared_top = align(self.shared_top, alignment)
+                self.symbols.shared[f"{one.index}"] = self.shared_top
+                self.shared_top += size
+
+    def _resolve(self) -> None:
+        state = self.state
+        for at, name in state.fixups:
+            target = self._label(name)
+            self.program.set_target(state.index, at, target)
+        for at, name in state.table_fixups:
+            self.program.set_list(state.index, at, self._label(name))
+        for target in set(state.labels.values()):
+            self.program.set_leader(state.index, target)
+
+    def _label(self, name: Name) -> int:
+        for ancestor in name.ancestors:
+            found = self.state.labels.get((ancestor.index, name.text))
+            if found is not None:
+                return found
+        raise self.unsupported(name, f"the label '{name.text}' is not declared")
+
+    # -- errors --------------------------------------------------------------------------
+
+    def unsupported(self, node: Node, message: str) -> UnsupportedError:
+        """An error at a node."""
+        return UnsupportedError(self.module.diagnostic("error", "simulator", message, node.span))
+
+    # -- operands ------------------------------------------------------------------------
+
+    def emit(self, operation: str, slots: list[int], **fields: int) -> int:
+        """Add one operation for the current instruction, under its guard."""
+        guard = self.current.guard
+        if guard is not None:
+            fields.setdefault("guard", self.register(guard.predicate).slot)
+        return self.program.emit(
+            self.state.index,
+            operation,
+            slots,
+            node=self.current.index,
+            negated=bool(guard is not None and guard.negated),
+            **fields,
+        )
+
+    def register(self, node: Node) -> Register:
+        """The register a name means."""
+        if not isinstance(node, Name):
+            raise self.unsupported(node, f"'{node.text}' is not a register")
+        declaration = self.scopes.resolve(node)
+        if declaration is None or declaration.kind != "register":
+            raise self.unsupported(node, f"'{node.text}' is not a declared register")
+        if node.selector_length:
+            raise self.unsupported(node, f"the selector of '{node.text}' is not simulated here")
+        key = declaration.node.index, node.identifier
+        found = self.state.registers.get(key)
+        if found is None:
+            found = self.state.registers[key] = self.new_register(declaration.type)
+        return found
+
+    def new_register(self, scalar: str) -> Register:
+        """A fresh slot for a value of a type."""
+        size = scalar_bytes(scalar)
+        slot = self.state.register_bytes
+        taken = 64 if scalar == "pred" else align(32 * size, 64)
+        self.state.register_bytes += taken
+        return Register(slot, size, scalar)
+
+    def constant(self, value: int, size: int) -> int:
+        """The slot of a constant."""
+        value &= (1 << (8 * size)) - 1
+        key = value, size
+        found = self.constants.get(key)
+        if found is None:
+            found = self.constants[key] = self.program.add_constant(value, size)
+        return found
+
+    def source(self, node: Node, scalar: str) -> int:
+        """The slot of a source operand of a type: a register or a constant."""
+        if scalar == "pred":
+            return self.predicate(node)
+        size = scalar_bytes(scalar)
+        if isinstance(node, Name):
+            declaration = self.scopes.resolve(node)
+            if declaration is not None and declaration.kind == "register":
+                return self.register(node).slot
+            if node.text != "WARP_SZ":
+                return self._symbol_slot(node, declaration, 0, size)
+        if node.kind == "Expression" and node.children[0].kind == "Name":
+            first = node.children[0]
+            offset = sum(int(evaluate(child) or 0) for child in node.children[1:])
+            return self._symbol_slot(first, self.scopes.resolve(first), offset, size)
+        return self.constant(self.literal(node, scalar), size)
+
+    def literal(self, node: Node, scalar: str) -> int:
+        """The bits of a constant operand as a value of a type."""
+        value = evaluate(node)
+        if value is None:
+            raise self.unsupported(node, f"'{node.text}' is not simulated as an operand")
+        if isinstance(value, float):
+            kind = SCALAR_TYPES[scalar].name
+            if node.kind == "Float" and node.text[:2].lower() in ("0f", "0d"):
+                bits = int(node.text[2:], 16)
+                if node.text[1] in "fF" and kind in ("f64",):
+                    return int.from_bytes(struct.pack("<d", value), "little")
+                if node.text[1] in "dD" and kind in ("f32",):
+                    return int.from_bytes(struct.pack("<f", value), "little")
+                return bits
+            return int.from_bytes(struct.pack("<d" if kind in ("f64", "b64") else "<f", value), "little")
+        if value == 1 and scalar == "pred":
+            return 0xFFFFFFFF
+        return int(value)
+
+    def predicate(self, node: Node) -> int:
+        """The slot of a source predicate, negated ones through a fresh register."""
+        if node.kind == "Unary":
+            inner = self.predicate(node.children[0])
+            fresh = self.new_register("pred")
+            self.emit("not.pred", [fresh.slot, inner])
+            return fresh.slot
+        if isinstance(node, Name):
+            return self.register(node).slot
+        return self.constant(0xFFFFFFFF if evaluate(node) else 0, 4)
+
+    def destination(self, node: Node) -> int:
+        """The slot of a destination; none for ``_``."""
+        return NO_SLOT if node.kind == "Sink" else self.register(node).slot
+
+    def _symbol_slot(
+        self, node: Node, declaration: Declaration | None, offset: int, size: int
+    ) -> int:
+        place = self.symbol(node, declaration)
+        if place[0] == "local":
+            fresh = self.new_register("b64" if size == 8 else "b32")
+            self.emit("address.local", [fresh.slot], immediate=place[1] + offset, width=size)
+            return fresh.slot
+        return self.constant(place[1] + offset, size)
+
+    def symbol(self, node: Node, declaration: Declaration | None) -> tuple[str, int]:
+        """Where a variable, parameter or function lies: its space and its offset there."""
+        if declaration is None:
+            raise self.unsupported(node, f"'{node.text}' is not declared")
+        owner = declaration.node
+        if isinstance(owner, Function):
+            return "function", FUNCTION_WINDOW + self.function_number(owner)
+        if isinstance(owner, Parameter):
+            if owner.index in self.state.locals:
+                return "local", self.state.locals[owner.index]
+            items, _ = kernel_layout(self.kernel)
+            return "param", next(i.offset for i in items if i.name == declaration.name)
+        if isinstance(owner, Declarator):
+            if owner.index in self.state.locals:
+                return "local", self.state.locals[owner.index]
+            if f"{owner.index}" in self.symbols.shared:
+                return "shared", self.symbols.shared[f"{owner.index}"]
+            if declaration.name in self.symbols.shared and declaration.space == "shared":
+                return "shared", self.symbols.shared[declaration.name]
+            if declaration.name in self.symbols.globals:
+                return declaration.space, self.symbols.globals[declaration.name]
+        raise self.unsupported(node, f"'{node.text}' is not simulated as an operand")
+
+    # -- instructions --------------------------------------------------------------------
+
+    def _instruction(self, node: Instruction) -> None:
+        from ptxkit.run.lowering_table import LOWERINGS
+
+        self.current = node
+        lowering: Callable[[Lowering, Instruction], None] | None = LOWERINGS.get(node.name)
+        if lowering is None:
+            raise self.unsupported(node, f"'{node.opcode}' is not simulated yet")
+        try:
+            lowering(self, node)
+        except ValueError as error:
+            raise self.unsupported(node, f"'{node.opcode}' is not simulated yet: {error}") from error
+        except IndexError as error:
+            raise UsageError(
+                self.module.diagnostic(
+                    "error", "operand-count", f"'{node.opcode}' lacks an operand", node.span
+                ).render()
+            ) from error
+
+
+__all__ = ["SPECIAL_REGISTERS", "Lowering", "Symbols", "UnsupportedError"]

@@ -1,0 +1,212 @@
+"""``device="cpu"``: kernels on numpy arrays, in place, without a GPU."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.errors import PtxkitError
+from ptxkit.run.arguments import LaunchError, check_count, dimensions, pack_scalar
+from ptxkit.run.globals import ModuleMemory
+from ptxkit.run.layout import Item, align, kernel_layout
+from ptxkit.run.lower import Lowering, Symbols
+from ptxkit.syntax import Function, Instruction, Module
+
+
+class SimulationError(PtxkitError):
+    """A kernel did what a debugger would stop at.
+
+    ``kind`` is such as ``"out-of-bounds"``, ``"misaligned"``, ``"deadlock"``,
+    ``"step-limit"``, ``"trap"``; ``diagnostic`` has line and column of the instruction.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        diagnostic: Diagnostic,
+        thread: tuple[int, int, int],
+        block: tuple[int, int, int],
+        address: int,
+    ) -> None:
+        super().__init__(kind, diagnostic, thread, block, address)
+        self.kind = kind
+        self.diagnostic = diagnostic
+        self.thread = thread
+        self.block = block
+        self.address = address
+        self.line = diagnostic.line
+
+    def __str__(self) -> str:
+        return f"{self.diagnostic.render()}\nin thread {self.thread} of block {self.block}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a launch did: warp instructions, and executions of every instruction if counted."""
+
+    warp_instructions: int
+    counts: tuple[tuple[Instruction, int], ...] = ()
+
+
+class CpuKernel:
+    """A kernel on the simulator. ``k[grid, block](*args)`` runs it."""
+
+    def __init__(self, module: Module, function: Function, memory: ModuleMemory) -> None:
+        self.module = module
+        self.function = function
+        self.name = function.name
+        self.parameters: list[Item]
+        self.parameters, self._parameter_bytes = kernel_layout(function)
+        self._memory = memory
+        shared = dict(memory.shared)
+        top = memory.shared_bytes
+        # Dynamic shared arrays all begin where the static ones end.
+        lowering = Lowering(module, Symbols(memory.addresses(), shared, top))
+        for name, _ in memory.dynamic:
+            shared[name] = _dynamic_base(function, module, memory)
+        lowering.symbols.shared.update(shared)
+        self._program = lowering.lower(function)
+        self._functions = lowering.numbers
+
+    def __getitem__(self, key: tuple[Any, ...] | Any) -> Launcher:
+        parts = key if isinstance(key, tuple) and len(key) >= 2 else None
+        if parts is None or len(parts) > 4:
+            raise LaunchError(f"launch '{self.name}' as k[grid, block](...) or k[grid, block, shared]")
+        grid = dimensions(parts[0], "grid")
+        block = dimensions(parts[1], "block")
+        shared = int(parts[2]) if len(parts) > 2 and parts[2] is not None else 0
+        if shared < 0:
+            raise LaunchError(f"the shared bytes of a launch cannot be {shared}")
+        return Launcher(self, grid, block, shared)
+
+    def run(
+        self,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        arguments: Sequence[Any],
+        *,
+        threads: int | None = None,
+        step_limit: int = 0,
+        count: bool = False,
+    ) -> RunReport:
+        """Run the kernel; see :class:`Launcher`."""
+        check_count(self.name, self.parameters, arguments)
+        data = bytearray(max(self._parameter_bytes, 1))
+        buffers: list[tuple[int, int, bool, str]] = []
+        keep: list[Any] = []
+        for item, value in zip(self.parameters, arguments, strict=True):
+            packed = self._pack(item, value, buffers, keep)
+            data[item.offset : item.offset + len(packed)] = packed
+        for name, array in self._memory.arrays.items():
+            writable = name not in self._memory.read_only
+            buffers.append((array.ctypes.data, array.nbytes, writable, f"variable '{name}'"))
+        result = self._program.run(
+            bytes(data), buffers, grid, block, (1, 1, 1), shared,
+            threads or os.cpu_count() or 1, step_limit, count,
+        )  # fmt: skip
+        if "fault" in result:
+            raise self._error(result["fault"])
+        counts: tuple[tuple[Instruction, int], ...] = ()
+        if count:
+            nodes = self.module.walk()
+            counts = tuple(
+                (nodes[node - 1], executed)
+                for _, node, executed in result["counts"]
+                if nodes[node - 1].kind == "Instruction"
+            )
+        return RunReport(result["instructions"], counts)
+
+    def _pack(
+        self, item: Item, value: Any, buffers: list[tuple[int, int, bool, str]], keep: list[Any]
+    ) -> bytes:
+        if isinstance(value, np.ndarray) and not item.is_array:
+            if item.size != 8:
+                raise LaunchError(
+                    f"argument '{item.name}' of '{self.name}' is .{item.type}, not a pointer; "
+                    "an array cannot be passed there"
+                )
+            if not value.flags.c_contiguous:
+                raise LaunchError(
+                    f"argument '{item.name}' of '{self.name}' is not contiguous; pass "
+                    "numpy.ascontiguousarray(x)"
+                )
+            address = value.ctypes.data
+            buffers.append((address, value.nbytes, value.flags.writeable, f"argument '{item.name}'"))
+            keep.append(value)
+            return address.to_bytes(8, "little")
+        if value is None and item.size == 8:
+            return bytes(8)
+        return pack_scalar(self.name, item, value)
+
+    def _error(self, fault: dict[str, Any]) -> SimulationError:
+        node = self.module.walk()[fault["node"] - 1] if fault["node"] else self.function
+        diagnostic = self.module.diagnostic(
+            "error", fault["kind"], f"{fault['message']} (in '{self.name}')", node.span
+        )
+        return SimulationError(
+            fault["kind"], diagnostic, fault["thread"], fault["block"], fault["address"]
+        )
+
+
+def _dynamic_base(function: Function, module: Module, memory: ModuleMemory) -> int:
+    """Where dynamic shared memory begins: after everything of fixed size."""
+    from ptxkit.run.layout import variable_size
+    from ptxkit.syntax import Variable
+
+    top = memory.shared_bytes
+    for one in module.functions:
+        for variable in one.find("Variable"):
+            if isinstance(variable, Variable) and variable.space == "shared":
+                for declarator in variable.declarators:
+                    size, alignment = variable_size(variable, declarator)
+                    top = align(top, alignment) + size
+    return align(top, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """A kernel with its grid and block; call it with the arguments."""
+
+    kernel: CpuKernel
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int
+
+    def __call__(self, *arguments: Any, **options: Any) -> RunReport:
+        """Run. Options: ``threads``, ``step_limit``, ``count``."""
+        return self.kernel.run(self.grid, self.block, self.shared, arguments, **options)
+
+
+class CpuModule:
+    """A module loaded on the simulator."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._memory = ModuleMemory(module)
+        self._kernels: dict[str, CpuKernel] = {}
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The names of the kernels."""
+        return tuple(function.name for function in self.module.kernels)
+
+    def __getitem__(self, name: str) -> CpuKernel:
+        if name not in self._kernels:
+            if name not in self.kernels:
+                known = ", ".join(self.kernels) or "none"
+                raise LaunchError(f"no kernel is called '{name}'; there are: {known}")
+            self._kernels[name] = CpuKernel(self.module, self.module[name], self._memory)
+        return self._kernels[name]
+
+    def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """The bytes of a module variable, as the kernels see them."""
+        if name not in self._memory.arrays:
+            known = ", ".join(self._memory.arrays) or "none"
+            raise LaunchError(f"no variable is called '{name}'; there are: {known}")
+        return self._memory.arrays[name]
