@@ -48,7 +48,9 @@ def main(arguments: list[str] | None = None) -> int:
     results: dict[str, list[Row]] = {
         name: list(known[name](settings)) for name in options.names or known
     }
-    text = json.dumps({name: [r.as_dict() for r in rows] for name, rows in results.items()}, indent=2)
+    text = json.dumps(
+        {name: [r.as_dict() for r in rows] for name, rows in results.items()}, indent=2
+    )
     if options.json:
         print(text)
     else:

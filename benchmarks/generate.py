@@ -57,7 +57,9 @@ class _Registers:
 
 
 def _integer(r: _Registers) -> list[str]:
-    operation = r.random.choice(("add.s32", "sub.s32", "mul.lo.s32", "and.b32", "shl.b32", "max.s32"))
+    operation = r.random.choice(
+        ("add.s32", "sub.s32", "mul.lo.s32", "and.b32", "shl.b32", "max.s32")
+    )
     left = r.old("%r")
     right = r.old("%r") if r.random.random() < 0.5 else str(r.random.randrange(-64, 64))
     if operation == "shl.b32":
@@ -76,7 +78,9 @@ def _float(r: _Registers) -> list[str]:
     if kind == 0:
         return [f"fma.rn.f32 \t{r.new('%f')}, {a}, {b}, {c};"]
     if kind == 1:
-        return [f"mul.f32 \t{r.new('%f')}, {a}, 0f{r.random.randrange(0x3F000000, 0x41000000):08X};"]
+        return [
+            f"mul.f32 \t{r.new('%f')}, {a}, 0f{r.random.randrange(0x3F000000, 0x41000000):08X};"
+        ]
     if kind == 2:
         return [f"add.ftz.f32 \t{r.new('%f')}, {a}, {b};"]
     return [f"ex2.approx.ftz.f32 \t{r.new('%f')}, {a};"]
@@ -120,10 +124,8 @@ def _select(r: _Registers) -> list[str]:
 
 
 def _shuffle(r: _Registers) -> list[str]:
-    value, predicate = r.old("%r"), r.new("%p")
-    return [
-        f"shfl.sync.down.b32 \t{r.new('%r')}|{predicate}, {value}, {r.random.choice((1, 2, 4))}, 31, -1;"
-    ]
+    value, predicate, lanes = r.old("%r"), r.new("%p"), r.random.choice((1, 2, 4))
+    return [f"shfl.sync.down.b32 \t{r.new('%r')}|{predicate}, {value}, {lanes}, 31, -1;"]
 
 
 _SHAPES: tuple[Callable[[_Registers], list[str]], ...] = (

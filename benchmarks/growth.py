@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import sys
 from pathlib import Path
 
@@ -18,10 +19,7 @@ def resident() -> int:
 
 def main(parser: str, size: int) -> None:
     """Parse a generated text and print the growth."""
-    if parser == "pyptx":
-        from pyptx.parser import parse
-    else:
-        from ptxkit import parse
+    parse = importlib.import_module("pyptx.parser" if parser == "pyptx" else "ptxkit").parse
     text = generate(size)
     parse(generate(1000))  # what is loaded on first use is not counted
     gc.collect()

@@ -1,10 +1,10 @@
-"""Reading PTX: speed, memory, walking, growth, formatting and checking."""
+"""Reading PTX: speed, growth, memory, walking, formatting and checking."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -14,21 +14,22 @@ from benchmarks.generate import generate
 from benchmarks.report import Bar, Row, Settings
 from benchmarks.timing import Sample, interleave, measure
 
-CORPUS = Path(__file__).parents[1] / ".cache" / "corpus"
+ROOT = Path(__file__).parents[1]
+CORPUS = ROOT / ".cache" / "corpus"
 
-
-def real_text(size: int) -> tuple[str, bytes] | None:
-    """The smallest collected file of at least ``size`` bytes, with its name."""
-    files = [path for path in CORPUS.rglob("*.ptx") if path.stat().st_size >= size]
-    chosen = min(files, key=lambda path: (path.stat().st_size, path.name), default=None)
-    return None if chosen is None else (chosen.name, chosen.read_bytes())
+Works = dict[str, Callable[[], object]]
 
 
 def benchmark(settings: Settings) -> Iterator[Row]:
     """All rows."""
     text = generate(settings.size)
-    yield from parse_speed(text, settings)
-    yield from real_speed(settings)
+    yield from parsing("parse", text.encode(), settings, note=f"{len(text):,} bytes, generated")
+    yield from against_ptxas(text, settings)
+    real = real_text(settings.size)
+    if real is not None:
+        name, data = real
+        note = f"{len(data):,} bytes, {name}"
+        yield from parsing("parse a real file", data, settings, note=note)
     yield from growth_with_size(settings)
     yield from memory(text, settings)
     yield from walking(text, settings)
@@ -36,127 +37,122 @@ def benchmark(settings: Settings) -> Iterator[Row]:
     yield from checking(settings)
 
 
+def real_text(size: int) -> tuple[str, bytes] | None:
+    """The smallest file of the collected corpus of at least ``size`` bytes, with its name."""
+    files = [path for path in CORPUS.rglob("*.ptx") if path.stat().st_size >= size]
+    chosen = min(files, key=lambda path: (path.stat().st_size, path.name), default=None)
+    return None if chosen is None else (chosen.name, chosen.read_bytes())
+
+
 def megabytes(size: int, sample: Sample) -> float:
     """MB a second of the least disturbed run."""
     return size / sample.minimum / 1e6
 
 
-def parse_speed(text: str, settings: Settings) -> Iterator[Row]:
-    """Generated text, against pyptx on a slice of it and ptxas on all of it."""
-    slice_ = generate(settings.peer_size)
-    data = text.encode()
-    works = {"ours": lambda: ptxkit.parse(data)}
-    if peers.pyptx_reads(slice_):
-        works["pyptx"] = partial(peers.pyptx_parser() or str, slice_)
+def parsing(name: str, data: bytes, settings: Settings, note: str) -> Iterator[Row]:
+    """A text, against pyptx on a smaller one in the same run: it takes a second for 0.5 MB."""
+    peer_text = generate(settings.peer_size)
+    works: Works = {"ours": lambda: ptxkit.parse(data)}
+    peer_parse = peers.pyptx_parser(peer_text)
+    if peer_parse is not None:
+        works["pyptx"] = partial(peer_parse, peer_text)
+    found = interleave(works, repeat=settings.repeat)
+    peer = megabytes(len(peer_text), found["pyptx"]) if "pyptx" in found else None
+    ours = megabytes(len(data), found["ours"])
+    yield Row(name, ours, "MB/s", "pyptx", peer, Bar(100), note=note)
+
+
+def against_ptxas(text: str, settings: Settings) -> Iterator[Row]:
+    """Parsing, against ptxas reading the same text."""
+    found, peer = with_ptxas(text, {"ours": lambda: ptxkit.parse(text)}, settings)
+    note = "ptxas checks and makes no code; its start-up is taken off"
+    ours = megabytes(len(text), found["ours"])
+    yield Row("parse", ours, "MB/s", "ptxas", peer, Bar(10), note=note)
+
+
+def with_ptxas(
+    text: str, works: Works, settings: Settings
+) -> tuple[dict[str, Sample], float | None]:
+    """Times of ``works``, and the MB a second of ptxas in turns with them."""
     try:
         ptxas = peers.Ptxas(text)
-        works["ptxas"] = ptxas.check
-        start_up = ptxas.start_up(settings.repeat)
     except LookupError:
-        start_up = 0.0
-    found = interleave(works, repeat=settings.repeat)
-    ours = megabytes(len(data), found["ours"])
-    pyptx = megabytes(len(slice_), found["pyptx"]) if "pyptx" in found else None
-    yield Row("parse", ours, "MB/s", "pyptx", pyptx, Bar(50), note=f"{len(data):,} bytes")
-    checked = None
-    if "ptxas" in found:
-        checked = len(data) / max(found["ptxas"].minimum - start_up, 1e-9) / 1e6
-    note = "ptxas checks and makes no code; its start-up is taken off"
-    yield Row("parse", ours, "MB/s", "ptxas", checked, Bar(3), note=note)
-
-
-def real_speed(settings: Settings) -> Iterator[Row]:
-    """A collected file, if there is one; pyptx reads a generated slice in the same run."""
-    real = real_text(settings.size)
-    if real is None:
-        return
-    name, data = real
-    slice_ = generate(settings.peer_size)
-    works = {"ours": lambda: ptxkit.parse(data)}
-    if peers.pyptx_reads(slice_):
-        works["pyptx"] = partial(peers.pyptx_parser() or str, slice_)
-    found = interleave(works, repeat=settings.repeat)
-    pyptx = megabytes(len(slice_), found["pyptx"]) if "pyptx" in found else None
-    note = f"{name}, {len(data):,} bytes"
-    ours = megabytes(len(data), found["ours"])
-    yield Row("parse a real file", ours, "MB/s", "pyptx", pyptx, Bar(50), note=note)
+        return interleave(works, repeat=settings.repeat), None
+    found = interleave(
+        {**works, "ptxas": ptxas.check, "start-up": ptxas.start_up}, repeat=settings.repeat
+    )
+    seconds = max(found["ptxas"].minimum - found["start-up"].minimum, 1e-9)
+    return found, len(text) / seconds / 1e6
 
 
 def growth_with_size(settings: Settings) -> Iterator[Row]:
     """Time a byte of a large text over that of a small one: 1 where work is linear."""
     small = generate(settings.size).encode()
     large = generate(settings.large_size).encode()
-    found = interleave(
-        {"small": lambda: ptxkit.parse(small), "large": lambda: ptxkit.parse(large)},
-        repeat=max(3, settings.repeat // 2),
-    )
-    ratio = (found["large"].minimum / len(large)) / (found["small"].minimum / len(small))
-    note = f"{len(small):,} and {len(large):,} bytes"
-    bar = Bar(1.5, on="ours")
-    measure_ = "time a byte, large over small"
-    yield Row(measure_, ratio, "times", bar=bar, higher_is_better=False, note=note)
+    works: Works = {"small": lambda: ptxkit.parse(small), "large": lambda: ptxkit.parse(large)}
+    found = interleave(works, repeat=settings.repeat)
+    ours = megabytes(len(small), found["small"]) / megabytes(len(large), found["large"])
+    name = "time a byte, large over small"
+    note = f"{len(large):,} and {len(small):,} bytes"
+    yield Row(name, ours, "times", bar=Bar(1.5, on="ours"), higher_is_better=False, note=note)
 
 
 def memory(text: str, settings: Settings) -> Iterator[Row]:
     """Bytes a parsed module takes for each byte of its text."""
-    module = ptxkit.parse(text)
-    ours = module.memory / len(text)
     peer = None
-    if peers.pyptx_reads(generate(1000)):
+    if peers.pyptx_parser(generate(settings.peer_size)) is not None:
         peer = memory_growth("pyptx", settings.peer_size)
-    bar = Bar(6, on="ours")
-    note = "module.memory, the text itself included"
-    yield Row(
-        "memory a byte of text", ours, "bytes", "pyptx", peer, bar, higher_is_better=False, note=note
-    )
-    grown = memory_growth("ptxkit", settings.size)
-    note = "growth of the process"
-    yield Row(
-        "memory a byte of text", grown, "bytes", "pyptx", peer, bar, higher_is_better=False, note=note
-    )
+    figures = {
+        "module.memory, the text included": ptxkit.parse(text).memory / len(text),
+        "growth of the process": memory_growth("ptxkit", settings.size),
+    }
+    for note, ours in figures.items():
+        yield Row(
+            "memory a byte of text", ours, "bytes", "pyptx", peer,
+            Bar(6, on="ours"), higher_is_better=False, note=note,
+        )  # fmt: skip
 
 
 def memory_growth(parser: str, size: int) -> float:
     """Bytes a fresh process grows by for each byte it parses; in this one others live."""
     command = [sys.executable, "-m", "benchmarks.growth", parser, str(size)]
-    root = Path(__file__).parents[1]
-    run = subprocess.run(command, check=True, capture_output=True, text=True, cwd=root)
+    run = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     return float(run.stdout)
 
 
-def walking(text: str, settings: Settings) -> Iterator[Row]:
+def walk(module: ptxkit.Module) -> int:
     """Opcode and operand texts of every instruction, in Python."""
+    count = 0
+    for instruction in module.instructions:
+        instruction.opcode  # noqa: B018
+        [operand.text for operand in instruction.operands]
+        count += 1
+    return count
+
+
+def walking(text: str, settings: Settings) -> Iterator[Row]:
+    """Instructions a second, from a parsed module and from text."""
     module = ptxkit.parse(text)
-    slice_ = generate(settings.peer_size)
-    peer_parse = peers.pyptx_parser() if peers.pyptx_reads(slice_) else None
-
-    def walk() -> None:
-        for instruction in module.instructions:
-            instruction.opcode  # noqa: B018
-            [operand.text for operand in instruction.operands]
-
-    works = {"ours": walk}
+    works: Works = {"ours": lambda: walk(module), "text": lambda: walk(ptxkit.parse(text))}
+    peer_text = generate(settings.peer_size)
+    peer_parse = peers.pyptx_parser(peer_text)
     peer_count = 0
     if peer_parse is not None:
-        parsed = peer_parse(slice_)
-        peer_count = sum(1 for _ in peers.pyptx_instructions(parsed))
-        works["pyptx"] = lambda: list(peers.pyptx_instructions(parsed)).clear()
-        works["pyptx from text"] = lambda: list(
-            peers.pyptx_instructions(peer_parse(slice_))
-        ).clear()
-    works["from text"] = lambda: (ptxkit.parse(text), walk()) and None
+        parsed = peer_parse(peer_text)
+        peer_count = peers.pyptx_walk(parsed)
+        works["pyptx"] = lambda: peers.pyptx_walk(parsed)
+        works["pyptx text"] = lambda: peers.pyptx_walk(peer_parse(peer_text))
     found = interleave(works, repeat=settings.repeat)
-    count = len(module.instructions)
-    unit = "instructions/s"
+    count = walk(module)
 
-    def peer(name: str) -> float | None:
-        return peer_count / found[name].minimum if name in found else None
+    def row(name: str, ours: str, peer: str, bar: Bar, note: str) -> Row:
+        rate = peer_count / found[peer].minimum if peer in found else None
+        figure = count / found[ours].minimum
+        return Row(name, figure, "instructions/s", "pyptx", rate, bar, note=note)
 
-    ours = count / found["ours"].minimum
-    bar = Bar(500_000, on="ours")
-    yield Row("walk in Python", ours, unit, "pyptx", peer("pyptx"), bar, note="after parsing")
-    ours = count / found["from text"].minimum
-    yield Row("parse and walk in Python", ours, unit, "pyptx", peer("pyptx from text"), Bar(10))
+    note = "opcode and operand texts, after parsing"
+    yield row("walk in Python", "ours", "pyptx", Bar(500_000, on="ours"), note)
+    yield row("parse and walk in Python", "text", "pyptx text", Bar(10), "the same from text")
 
 
 def layout(text: str, settings: Settings) -> Iterator[Row]:
@@ -167,20 +163,9 @@ def layout(text: str, settings: Settings) -> Iterator[Row]:
 
 
 def checking(settings: Settings) -> Iterator[Row]:
-    """The semantic check, against ptxas doing the same."""
+    """The semantic check of a parsed module, against ptxas doing the same from text."""
     text = generate(settings.peer_size * 4)
     module = ptxkit.parse(text)
-    works = {"ours": lambda: ptxkit.check(module) and None}
-    start_up = 0.0
-    try:
-        ptxas = peers.Ptxas(text)
-        works["ptxas"] = ptxas.check
-        start_up = ptxas.start_up(settings.repeat)
-    except LookupError:
-        pass
-    found = interleave(works, repeat=min(settings.repeat, 3))
-    checked = None
-    if "ptxas" in found:
-        checked = len(text) / max(found["ptxas"].minimum - start_up, 1e-9) / 1e6
+    found, peer = with_ptxas(text, {"ours": lambda: ptxkit.check(module)}, settings)
     ours = megabytes(len(text), found["ours"])
-    yield Row("check", ours, "MB/s", "ptxas", checked, note=f"{len(text):,} bytes, parsed before")
+    yield Row("check", ours, "MB/s", "ptxas", peer, note=f"{len(text):,} bytes, parsed before")

@@ -6,50 +6,44 @@ import importlib
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.timing import measure
 from ptxkit.toolchain.locate import find
 
 _ERROR_LINE = re.compile(r"line (\d+); (?:error|fatal)")
 _BAD_LAST_LINE = "\n.func broken( {\n"
 
 
-def pyptx_parser() -> Callable[[str], Any] | None:
-    """pyptx's parse function, or None where pyptx is not installed."""
+def pyptx_parser(text: str) -> Callable[[str], Any] | None:
+    """pyptx's parse function; None where pyptx is not installed or does not read the text."""
     try:
         parse: Callable[[str], Any] = importlib.import_module("pyptx.parser").parse
     except ImportError:
         return None
+    try:
+        parse(text)
+    except Exception:  # its errors have no common base
+        return None
     return parse
 
 
-def pyptx_reads(text: str) -> bool:
-    """Whether pyptx is here and reads this text."""
-    parse = pyptx_parser()
-    if parse is None:
-        return False
-    try:
-        parse(text)
-    except Exception:  # its own errors have no common base
-        return False
-    return True
-
-
-def pyptx_instructions(module: Any) -> Iterator[tuple[str, list[str]]]:
+def pyptx_walk(module: Any) -> int:
     """Opcode and operand texts of every instruction of a module pyptx has parsed.
 
     Operands have no text of their own there: the emitter's function makes it.
     """
-    nodes = importlib.import_module("pyptx.ir.nodes")
+    kind = importlib.import_module("pyptx.ir.nodes").Instruction
     text_of = importlib.import_module("pyptx.emitter.emitter")._emit_operand
+    count = 0
     for directive in module.directives:
         for statement in getattr(directive, "body", ()):
-            if isinstance(statement, nodes.Instruction):
-                opcode = statement.opcode + "".join(statement.modifiers)
-                yield opcode, [text_of(operand) for operand in statement.operands]
+            if isinstance(statement, kind):
+                statement.opcode + "".join(statement.modifiers)
+                [text_of(operand) for operand in statement.operands]
+                count += 1
+    return count
 
 
 class Ptxas:
@@ -60,7 +54,6 @@ class Ptxas:
         found = find("ptxas")
         if found is None:
             raise LookupError("there is no ptxas")
-        self.size = len(text)
         self._tool = str(found.path)
         self._folder = tempfile.TemporaryDirectory()
         self._file = self._write("text.ptx", text + _BAD_LAST_LINE)
@@ -82,6 +75,6 @@ class Ptxas:
         """Check the whole text once."""
         self._run(self._file)
 
-    def start_up(self, repeat: int) -> float:
-        """Seconds the process takes for no text, to be taken off: ours runs in-process."""
-        return measure(lambda: self._run(self._nothing), repeat=repeat).minimum
+    def start_up(self) -> None:
+        """Check nothing: what the process itself takes. Ours runs in this one."""
+        self._run(self._nothing)

@@ -131,10 +131,16 @@ bool would_merge(std::string_view left, std::string_view right) {
     if (is(a, kFollow) && is(b, kFollow)) return true;
     if (a == '%' && is(b, kFollow)) return true;
     if (is(a, kFollow) && b == '.' && is(left.front(), kDigit)) return true;
-    const std::string_view pairs[] = {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "//", "/*"};
-    const char both[] = {a, b};
-    return std::find(std::begin(pairs), std::end(pairs), std::string_view(both, 2)) !=
-           std::end(pairs);
+    switch (a) {
+        case '<':
+        case '>': return b == a || b == '=';
+        case '=':
+        case '!': return b == '=';
+        case '&':
+        case '|': return b == a;
+        case '/': return b == '/' || b == '*';
+        default: return false;
+    }
 }
 
 bool wants_space(const Piece &left, const Piece &right) {

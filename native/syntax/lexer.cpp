@@ -28,25 +28,43 @@ constexpr std::array<std::uint8_t, 256> make_classes() {
 
 const std::array<std::uint8_t, 256> kClasses = make_classes();
 
-bool out_of_range(std::string_view number) {
-    const bool prefixed = number.size() > 1 && number[0] == '0' && is(number[1], kLetter) &&
-                          number[1] != 'e' && number[1] != 'E';
+namespace {
+
+char prefix_of(std::string_view number) {
+    const bool prefixed = number.size() > 1 && number[0] == '0' && is(number[1], kLetter);
     const char prefix = prefixed ? static_cast<char>(number[1] | 0x20) : '\0';
-    if (prefix == 'f' || prefix == 'd') return false;  // these give their bits
-    const auto too_large = [](const char *end, const std::from_chars_result &result) {
-        return result.ec == std::errc::result_out_of_range && result.ptr == end;
-    };
-    if (!prefixed && number.find_first_of(".eE") != std::string_view::npos) {
-        double value = 0;
-        const char *end = number.data() + number.size();
-        return too_large(end, std::from_chars(number.data(), end, value));
-    }
-    if (number.back() == 'U') number.remove_suffix(1);
+    return prefix == 'e' ? '\0' : prefix;
+}
+
+std::from_chars_result read_integer(std::string_view number, std::uint64_t &value) {
+    const char prefix = prefix_of(number);
     const int base = prefix == 'x' ? 16 : prefix == 'b' ? 2 : number[0] == '0' ? 8 : 10;
-    if (prefixed) number.remove_prefix(2);
+    if (prefix != '\0') number.remove_prefix(2);
+    return std::from_chars(number.data(), number.data() + number.size(), value, base);
+}
+
+}  // namespace
+
+std::uint64_t integer_value(std::string_view number) {
     std::uint64_t value = 0;
-    const char *end = number.data() + number.size();
-    return too_large(end, std::from_chars(number.data(), end, value, base));
+    read_integer(number, value);
+    return value;
+}
+
+bool out_of_range(std::string_view number) {
+    const char prefix = prefix_of(number);
+    if (prefix == 'f' || prefix == 'd') return false;  // these give their bits
+    std::from_chars_result result{};
+    if (prefix == '\0' && number.find_first_of(".eE") != std::string_view::npos) {
+        double value = 0;
+        result = std::from_chars(number.data(), number.data() + number.size(), value);
+    } else {
+        if (number.back() == 'U') number.remove_suffix(1);
+        std::uint64_t value = 0;
+        result = read_integer(number, value);
+    }
+    return result.ec == std::errc::result_out_of_range &&
+           result.ptr == number.data() + number.size();
 }
 
 bool Lexer::at_line_begin(const char *place) const {
@@ -113,7 +131,7 @@ void Lexer::next_with_trivia() {
         const bool comment = *at_ == '/' && (at_[1] == '/' || at_[1] == '*');
         const bool directive = *at_ == '#' && at_line_begin(at_);
         if (!comment && !directive) {
-            skip_rare_trivia();  // NUL bytes at the end
+            if (*at_ == '\0') skip_rare_trivia();  // NUL bytes at the end
             scan();
             return;
         }

@@ -46,6 +46,8 @@ inline bool is(char c, std::uint8_t mask) {
     return (kClasses[static_cast<unsigned char>(c)] & mask) != 0;
 }
 
+// The value of a well-formed integer that fits in 64 bits.
+std::uint64_t integer_value(std::string_view number);
 // Whether a well-formed number does not fit in 64 bits.
 bool out_of_range(std::string_view number);
 

@@ -2,11 +2,28 @@
 
 #include <stdexcept>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace ptxkit::syntax {
 
 namespace {
 constexpr unsigned kMaximumDepth = 400;  // of parentheses, signs and braces in operands
 constexpr std::size_t kMaximumDiagnostics = 1000;
+
+// Have an array in large pages, if it is large. The faults of small ones took a third of
+// the time of parsing 30 MB.
+void prefer_large_pages([[maybe_unused]] const void *array, [[maybe_unused]] std::size_t size) {
+#ifdef __linux__
+    constexpr std::uintptr_t kPage = 4096;
+    if (size < 8u << 20) return;
+    const auto begin = reinterpret_cast<std::uintptr_t>(array);
+    const std::uintptr_t aligned = (begin + kPage - 1) / kPage * kPage;
+    madvise(reinterpret_cast<void *>(aligned), begin + size - aligned, MADV_HUGEPAGE);
+#endif
+}
+
 }  // namespace
 
 std::shared_ptr<const Tree> parse(std::string text, std::string filename) {
@@ -22,6 +39,7 @@ Parser::Parser(Tree &tree)
       lexer_(tree.text_.data(), tree.text_.data() + tree.text_.size()) {
     // Compiler output has about one node for six bytes; pages not written cost nothing.
     nodes_.reserve(tree.text_.size() / 5 + 16);
+    prefer_large_pages(nodes_.data(), nodes_.capacity() * sizeof(Node));
 }
 
 Parser::Depth::Depth(Parser &parser) : parser_(parser) {
@@ -218,7 +236,10 @@ void Parser::recover(Index statement, std::uint32_t start, std::size_t diagnosti
     parent_ = nodes_[statement].parent;
     const bool in_body = nodes_[parent_].kind == Kind::Block;
     nodes_.resize(statement);
-    if (!complete) {
+    if (tree_.diagnostics_.size() >= kMaximumDiagnostics) {
+        // Not PTX at all, a binary perhaps: the rest of the text is one Error node.
+        while (lexer_.kind() != Token::End) lexer_.next();
+    } else if (!complete) {
         // Braces of vectors and initialisers hold no ';', those of blocks and sections do.
         const unsigned outer = open_braces(start);
         unsigned braces = outer;

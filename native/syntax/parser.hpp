@@ -63,6 +63,7 @@ class Parser {
     void section();
     void section_item();
     void section_data();
+    void section_number(std::string_view type);
     void dwarf_line();
     void alias();
     void pragma();
@@ -75,6 +76,7 @@ class Parser {
     void scalar_type();
     void parameter_list(std::uint8_t flags);
     void parameter();
+    void pointer();
     void function_directives(bool is_prototype);
     void integer(const char *what);
     void new_name(const char *what);

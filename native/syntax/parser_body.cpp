@@ -238,7 +238,7 @@ void Parser::opcode() {
     const char *at = lexer_.cursor();
     for (;;) {
         if (*at == '.') {
-            if (!is(at[1], kFollow)) break;
+            if (!is(at[1], kFollow) || is(at[1], kDigit)) break;  // ".5" is a number
             ++at;
             while (is(*at, kFollow)) ++at;
         } else if (at != lexer_.cursor() && *at == ':' && at[1] == ':' && is(at[2], kFollow)) {
@@ -251,6 +251,8 @@ void Parser::opcode() {
     lexer_.move_to(at);
     lexer_.next();
     while (lexer_.kind() == Token::DotWord) lexer_.next();
+    if (lexer_.kind() == Token::Float && lexer_.start() == lexer_.previous_end())
+        unexpected("a modifier such as .f32", "a number as operand needs a space before it");
     close(node);
 }
 

@@ -165,8 +165,13 @@ void Parser::section_data() {
     if (type != ".b8" && type != ".b16" && type != ".b32" && type != ".b64")
         unexpected("data such as .b8, .b16, .b32 or .b64 in the section");
     lexer_.next();
+    const bool is_wide = type == ".b32" || type == ".b64";
     for (;;) {
-        if (lexer_.kind() == Token::Identifier) {
+        const bool is_label = lexer_.kind() == Token::Identifier;
+        if ((is_label || lexer_.kind() == Token::DotWord) && !is_wide)
+            fail("syntax", "an address does not fit into " + std::string(type),
+                 "labels and sections stand in .b32 or .b64 data");
+        if (is_label) {
             leaf(Kind::Name);
             if (lexer_.is_symbol('-')) {
                 lexer_.next();
@@ -183,13 +188,25 @@ void Parser::section_data() {
                 integer("a number after '+'");
             }
         } else {
-            if (lexer_.is_symbol('-')) lexer_.next();
-            integer("a number, a label or a section name");
+            section_number(type);
         }
         if (!lexer_.is_symbol(',')) break;
         lexer_.next();
     }
     close(node);
+}
+
+void Parser::section_number(std::string_view type) {
+    const std::uint32_t start = lexer_.start();
+    const bool is_negative = lexer_.is_symbol('-');
+    if (is_negative) lexer_.next();
+    if (lexer_.kind() != Token::Integer) unexpected("a number, a label or a section name");
+    const std::uint64_t value = integer_value(lexer_.text());
+    const std::uint64_t most = type == ".b8" ? 255 : type == ".b16" ? 65535 : UINT64_MAX;
+    if (value > (is_negative ? most / 2 + 1 : most))
+        fail_at(start, lexer_.end(), "syntax", "the number does not fit into " + std::string(type),
+                "use a wider type, or several numbers");
+    lexer_.next();
 }
 
 // PTX 1.x carried DWARF in lines such as "@@DWARF .4byte 1, 2".
@@ -443,10 +460,10 @@ void Parser::parameter() {
     bool has_type = false;
     bool is_pointer = false;
     bool has_space = false;
-    while (lexer_.kind() == Token::DotWord) {
+    while (lexer_.kind() == Token::DotWord && !is_pointer) {
         switch (classify(lexer_.text())) {
             case Word::Space:
-                if (has_space && !is_pointer) unexpected("a parameter's type or name");
+                if (has_space) unexpected("a parameter's type or name");
                 has_space = true;
                 lexer_.next();
                 break;
@@ -457,7 +474,7 @@ void Parser::parameter() {
             case Word::Pointer:
                 if (!has_type) unexpected("a type before '.ptr'");
                 is_pointer = true;
-                lexer_.next();
+                pointer();
                 break;
             case Word::Attribute: attribute(); break;
             case Word::Vector: lexer_.next(); break;
@@ -474,12 +491,35 @@ void Parser::parameter() {
     if (!has_type) unexpected("a type such as .u64 in the parameter");
     if (lexer_.kind() != Token::Identifier) unexpected("a parameter's name");
     lexer_.next();
-    while (lexer_.is_symbol('[')) {
+    if (lexer_.is_symbol('[')) {
         lexer_.next();
         if (!lexer_.is_symbol(']')) integer("an array size after '['");
         expect(']', "after the array size");
+        if (lexer_.is_symbol('['))
+            fail("syntax", "a parameter has one array size", "multiply the sizes");
     }
     close(node);
+}
+
+// ".ptr .global .align 8", the last two as one likes
+void Parser::pointer() {
+    lexer_.next();
+    const auto word = [this] {
+        return lexer_.kind() == Token::DotWord ? classify(lexer_.text()) : Word::Unknown;
+    };
+    if (word() == Word::Space) {
+        const std::string_view space = lexer_.text();
+        if (space == ".param" || space == ".reg" || space == ".sreg" || space == ".tex")
+            fail("syntax", "a pointer cannot point into " + std::string(space),
+                 "after '.ptr' stands .global, .const, .shared, .local or nothing");
+        lexer_.next();
+    }
+    if (word() == Word::Align) {
+        lexer_.next();
+        integer("a number of bytes after '.align'");
+    }
+    if (lexer_.kind() == Token::DotWord)
+        unexpected("a parameter's name", "the order is '.ptr .global .align 8 name'");
 }
 
 void Parser::function_directives(bool is_prototype) {

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
         PtxkitError,
         PtxSyntaxError,
         ToolchainError,
+        UnknownNameError,
         UsageError,
     )
     from ptxkit.isa import check
     from ptxkit.run import load
     from ptxkit.syntax import Module, format, parse
-    from ptxkit.toolchain import assemble, compile_cuda
+    from ptxkit.toolchain import assemble, compile_cuda, disassemble, extract
 
     __version__: str
 
@@ -42,10 +43,13 @@ _EXPORTS = {
     "PtxkitError": "ptxkit.errors",
     "ToolchainError": "ptxkit.errors",
     "Module": "ptxkit.syntax",
+    "UnknownNameError": "ptxkit.errors",
     "UsageError": "ptxkit.errors",
     "assemble": "ptxkit.toolchain",
     "check": "ptxkit.isa",
     "compile_cuda": "ptxkit.toolchain",
+    "disassemble": "ptxkit.toolchain",
+    "extract": "ptxkit.toolchain",
     "format": "ptxkit.syntax",
     "load": "ptxkit.run",
     "parse": "ptxkit.syntax",
@@ -59,11 +63,14 @@ __all__ = [
     "PtxSyntaxError",
     "PtxkitError",
     "ToolchainError",
+    "UnknownNameError",
     "UsageError",
     "__version__",
     "assemble",
     "check",
     "compile_cuda",
+    "disassemble",
+    "extract",
     "format",
     "load",
     "parse",

@@ -55,6 +55,22 @@ class UsageError(PtxkitError):
     """A call or a command line that makes no sense."""
 
 
+class UnknownNameError(PtxkitError, KeyError):
+    """A function, kernel or variable that is not there; the message lists those that are.
+
+    >>> print(UnknownNameError("kernel", "saxpi", ["saxpy"]))
+    no kernel is called 'saxpi'; there are: saxpy
+    """
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        self.what, self.name, self.known = what, name, tuple(dict.fromkeys(known))
+        super().__init__(what, name, self.known)
+
+    def __str__(self) -> str:
+        known = ", ".join(self.known) or "none"
+        return f"no {self.what} is called '{self.name}'; there are: {known}"
+
+
 class ToolchainError(PtxkitError):
     """An NVIDIA compiler or tool is missing, or refused its input."""
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from tests.gpu.variants import COUNT, Case, cases, inputs, module_text
 
 

@@ -27,14 +27,15 @@ def test_every_variant_is_accepted(title: str) -> None:
     assert not wrong, "\n".join(wrong[:10])
 
 
-@pytest.mark.parametrize("title", FAMILIES.values())
-def test_near_misses_agree(title: str) -> None:
-    answers = oracle.ask(oracle.miss_questions(_family(title), 12))
+def test_near_misses_agree() -> None:
+    """A sample over the whole table; ``python -m tests.isa.agreement`` asks many more."""
+    answers = oracle.ask(oracle.miss_questions(ROOTS, 2))
     wrong = [
         f"{q.kind}: {q.text} [{q.version} {q.target}] ours: {q.ours or 'ok'} ptxas: {t or 'ok'}"
         for q, t in answers
         if bool(q.ours) != bool(t)
     ]
+    assert len(answers) > 10_000
     assert len(wrong) <= 0.01 * len(answers), "\n".join(wrong[:20])
 
 

@@ -16,7 +16,19 @@ from typer.core import TyperGroup
 from ptxkit.errors import PtxkitError
 
 # The commands in the order of the help. `to-python` lives in `to_python.py`.
-COMMANDS = ("check", "fmt", "stats", "diff", "doctor", "compile", "version")
+COMMANDS = (
+    "check",
+    "fmt",
+    "stats",
+    "diff",
+    "run",
+    "compile",
+    "assemble",
+    "disassemble",
+    "extract",
+    "doctor",
+    "version",
+)
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 128 + 2  # what a shell reports for SIGINT

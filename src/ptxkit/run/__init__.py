@@ -22,19 +22,41 @@
 array([0, 2, 4, 6], dtype=uint32)
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, overload
+
 from ptxkit.errors import UsageError
 from ptxkit.run.arguments import LaunchError
 from ptxkit.run.lower import UnsupportedError
 from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport, SimulationError
 from ptxkit.syntax import Module, parse
 
+if TYPE_CHECKING:
+    from ptxkit.run.cuda import CudaModule
 
-def load(module: Module | str | bytes, device: str = "cpu") -> CpuModule:
-    """Load a module on a device; ``loaded["name"]`` gives a kernel."""
-    if device != "cpu":
-        raise UsageError(f"the device must be 'cpu', not {device!r}")
+
+@overload
+def load(module: Module | str | bytes, device: Literal["cpu"] = "cpu") -> CpuModule: ...
+@overload
+def load(module: Module | str | bytes, device: Literal["cuda"]) -> CudaModule: ...
+@overload
+def load(module: Module | str | bytes, device: str) -> CpuModule | CudaModule: ...
+def load(module: Module | str | bytes, device: str = "cpu") -> CpuModule | CudaModule:
+    """Load a module on a device; ``loaded["name"]`` gives a kernel.
+
+    ``device`` is ``"cpu"`` (the simulator), ``"cuda"`` (a GPU), or ``"auto"`` (a GPU if
+    there is one).
+    """
+    if device not in ("cpu", "cuda", "auto"):
+        raise UsageError(f"the device must be 'cpu', 'cuda' or 'auto', not {device!r}")
     if not isinstance(module, Module):
         module = parse(module)
+    if device != "cpu":
+        from ptxkit.run import cuda
+
+        if device == "cuda" or cuda.is_available():
+            return cuda.CudaModule(module)
     return CpuModule(module)
 
 

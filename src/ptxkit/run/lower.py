@@ -98,7 +98,9 @@ class Lowering:
         while self.pending:
             self._function(self.pending.pop(0))
         _, parameter_bytes = kernel_layout(kernel)
-        self.program.set_entry(self.numbers[kernel.name], self.shared_top, parameter_bytes)
+        self.program.set_entry(
+            self.numbers[kernel.name], align(self.shared_top, 16), parameter_bytes
+        )
         return self.program
 
     def function_number(self, function: Function) -> int:
@@ -263,7 +265,9 @@ class Lowering:
                 if node.text[1] in "dD" and kind in ("f32",):
                     return int.from_bytes(struct.pack("<f", value), "little")
                 return bits
-            return int.from_bytes(struct.pack("<d" if kind in ("f64", "b64") else "<f", value), "little")
+            return int.from_bytes(
+                struct.pack("<d" if kind in ("f64", "b64") else "<f", value), "little"
+            )
         if value == 1 and scalar == "pred":
             return 0xFFFFFFFF
         return int(value)
@@ -327,8 +331,10 @@ class Lowering:
             raise self.unsupported(node, f"'{node.opcode}' is not simulated yet")
         try:
             lowering(self, node)
-        except ValueError as error:
-            raise self.unsupported(node, f"'{node.opcode}' is not simulated yet: {error}") from error
+        except (ValueError, StopIteration) as error:
+            raise self.unsupported(
+                node, f"'{node.opcode}' is not simulated yet: {error}"
+            ) from error
         except IndexError as error:
             raise UsageError(
                 self.module.diagnostic(

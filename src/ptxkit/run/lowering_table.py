@@ -152,9 +152,7 @@ def _permute(low: Lowering, node: Instruction) -> None:
 
 # -- comparison ------------------------------------------------------------------------------
 
-_COMPARISONS = frozenset(
-    "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan".split()
-)
+_COMPARISONS = frozenset("eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan".split())
 _BOOLEAN = {"and": 1, "or": 2, "xor": 3}
 
 
@@ -338,12 +336,13 @@ def _st(low: Lowering, node: Instruction) -> None:
             width = low.register(named).bytes
     kind = scalar if width == scalar_bytes(scalar) else f"b{8 * width}"
     at = low.program.add_list(low.state.index, [low.source(v, kind) for v in values])
-    low.emit("st", [slot], immediate=offset, target=bits, list=at, list_size=len(values), width=width)
+    low.emit(
+        "st", [slot], immediate=offset, target=bits, list=at, list_size=len(values), width=width
+    )
 
 
 _ATOMIC = {
-    name: number
-    for number, name in enumerate("and or xor exch add inc dec min max cas".split())
+    name: number for number, name in enumerate("and or xor exch add inc dec min max cas".split())
 }
 
 
@@ -356,9 +355,7 @@ def _atom(low: Lowering, node: Instruction) -> None:
     result = low.destination(operands.pop(0)) if node.name == "atom" else NO_SLOT
     slot, offset, bits = _address(low, operands[0], _space(words), scalar_bytes(scalar))
     values = [low.source(operand, scalar) for operand in operands[1:3]]
-    low.emit(
-        f"atom.{kind}", [slot, result, *values], immediate=offset, target=bits, count=which
-    )
+    low.emit(f"atom.{kind}", [slot, result, *values], immediate=offset, target=bits, count=which)
 
 
 def _cvta(low: Lowering, node: Instruction) -> None:

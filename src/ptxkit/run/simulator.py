@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import PtxkitError
+from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.run.arguments import LaunchError, check_count, dimensions, pack_scalar
 from ptxkit.run.globals import ModuleMemory
 from ptxkit.run.layout import Item, align, kernel_layout
@@ -63,20 +63,26 @@ class CpuKernel:
         self.parameters: list[Item]
         self.parameters, self._parameter_bytes = kernel_layout(function)
         self._memory = memory
-        shared = dict(memory.shared)
-        top = memory.shared_bytes
-        # Dynamic shared arrays all begin where the static ones end.
-        lowering = Lowering(module, Symbols(memory.addresses(), shared, top))
-        for name, _ in memory.dynamic:
-            shared[name] = _dynamic_base(function, module, memory)
-        lowering.symbols.shared.update(shared)
-        self._program = lowering.lower(function)
-        self._functions = lowering.numbers
+        lowering = self._lower(0)
+        if memory.dynamic:
+            # Dynamic arrays begin where the static ones of all called functions end.
+            lowering = self._lower(align(lowering.shared_top, 16))
+        self._program = lowering.program
+
+    def _lower(self, dynamic_base: int) -> Lowering:
+        memory = self._memory
+        shared = {**memory.shared, **{name: dynamic_base for name, _ in memory.dynamic}}
+        symbols = Symbols(memory.addresses(), shared, memory.shared_bytes)
+        lowering = Lowering(self.module, symbols)
+        lowering.lower(self.function)
+        return lowering
 
     def __getitem__(self, key: tuple[Any, ...] | Any) -> Launcher:
         parts = key if isinstance(key, tuple) and len(key) >= 2 else None
         if parts is None or len(parts) > 4:
-            raise LaunchError(f"launch '{self.name}' as k[grid, block](...) or k[grid, block, shared]")
+            raise LaunchError(
+                f"launch '{self.name}' as k[grid, block](...) or k[grid, block, shared]"
+            )
         grid = dimensions(parts[0], "grid")
         block = dimensions(parts[1], "block")
         shared = int(parts[2]) if len(parts) > 2 and parts[2] is not None else 0
@@ -137,7 +143,9 @@ class CpuKernel:
                     "numpy.ascontiguousarray(x)"
                 )
             address = value.ctypes.data
-            buffers.append((address, value.nbytes, value.flags.writeable, f"argument '{item.name}'"))
+            buffers.append(
+                (address, value.nbytes, value.flags.writeable, f"argument '{item.name}'")
+            )
             keep.append(value)
             return address.to_bytes(8, "little")
         if value is None and item.size == 8:
@@ -152,21 +160,6 @@ class CpuKernel:
         return SimulationError(
             fault["kind"], diagnostic, fault["thread"], fault["block"], fault["address"]
         )
-
-
-def _dynamic_base(function: Function, module: Module, memory: ModuleMemory) -> int:
-    """Where dynamic shared memory begins: after everything of fixed size."""
-    from ptxkit.run.layout import variable_size
-    from ptxkit.syntax import Variable
-
-    top = memory.shared_bytes
-    for one in module.functions:
-        for variable in one.find("Variable"):
-            if isinstance(variable, Variable) and variable.space == "shared":
-                for declarator in variable.declarators:
-                    size, alignment = variable_size(variable, declarator)
-                    top = align(top, alignment) + size
-    return align(top, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,14 +192,12 @@ class CpuModule:
     def __getitem__(self, name: str) -> CpuKernel:
         if name not in self._kernels:
             if name not in self.kernels:
-                known = ", ".join(self.kernels) or "none"
-                raise LaunchError(f"no kernel is called '{name}'; there are: {known}")
+                raise UnknownNameError("kernel", name, self.kernels)
             self._kernels[name] = CpuKernel(self.module, self.module[name], self._memory)
         return self._kernels[name]
 
     def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The bytes of a module variable, as the kernels see them."""
         if name not in self._memory.arrays:
-            known = ", ".join(self._memory.arrays) or "none"
-            raise LaunchError(f"no variable is called '{name}'; there are: {known}")
+            raise UnknownNameError("variable", name, self._memory.arrays)
         return self._memory.arrays[name]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ptxkit import _native
 from ptxkit._native import Node, NodeList
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import PtxSyntaxError, UsageError
+from ptxkit.errors import PtxSyntaxError, UnknownNameError, UsageError
 from ptxkit.syntax import declarations, nodes, operands
 from ptxkit.syntax.declarations import Declarator, Function, Variable
 from ptxkit.syntax.nodes import Instruction
@@ -117,8 +117,7 @@ class Module(Node):
             raise UsageError(f"a module is indexed by a function's name, not {name!r}")
         found = [function for function in self.functions if function.name == name]
         if not found:
-            names = ", ".join(dict.fromkeys(f.name for f in self.functions)) or "none"
-            raise KeyError(f"no function is called '{name}'; there are: {names}")
+            raise UnknownNameError("function", name, (f.name for f in self.functions))
         return next((function for function in found if function.has_body), found[0])
 
     def __contains__(self, name: object) -> bool:
@@ -170,7 +169,7 @@ def parse(source: str | bytes, filename: str = "<ptx>", *, recover: bool = False
     >>> import ptxkit
     >>> ptxkit.parse(".func f() { add.f32 a b; }", filename="k.ptx")
     Traceback (most recent call last):
-    ptxkit.errors.PtxSyntaxError: k.ptx:1:23: error[syntax]: expected ';' after the ...
+    ptxkit.errors.PtxSyntaxError: k.ptx:1:23: error[syntax]: expected ',' or ';' after ...
     """
     if isinstance(source, str):
         data = source.encode("utf-8", "surrogateescape")

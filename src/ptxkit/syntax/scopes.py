@@ -63,13 +63,16 @@ class Scope:
         for declaration in reversed(self.names.get(name, ())):
             if declaration.position <= position:
                 return declaration
-        if self.ranges:
-            # "%r12" may be member 12 of %r<..> or member 2 of %r1<..>.
-            for split in range(len(name.rstrip("0123456789")), len(name)):
-                for declaration in reversed(self.ranges.get(name[:split], ())):
-                    known = declaration.position <= position
-                    if known and int(name[split:]) < (declaration.count or 0):
-                        return declaration
+        return self.range_of(name, position) if self.ranges else None
+
+    def range_of(self, name: str, position: int = 1 << 62) -> Declaration | None:
+        """The range of this very scope that a name is a member of."""
+        # "%r12" may be member 12 of %r<..> or member 2 of %r1<..>; the shorter prefix wins.
+        for split in range(len(name.rstrip("0123456789")), len(name)):
+            for declaration in reversed(self.ranges.get(name[:split], ())):
+                known = declaration.position <= position
+                if known and int(name[split : split + 20]) < (declaration.count or 0):
+                    return declaration
         return None
 
     def resolve(self, name: str, position: int) -> Declaration | None:

@@ -13,31 +13,65 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ptxkit.toolchain.assembler import assemble
+    from ptxkit.toolchain.batch import assemble_many
     from ptxkit.toolchain.compiler import compile_cuda
     from ptxkit.toolchain.cubin import Cubin, Resources
+    from ptxkit.toolchain.disassembler import SassInstruction, disassemble, sass
+    from ptxkit.toolchain.elf import BinaryFormatError
+    from ptxkit.toolchain.extractor import ExtractedCubin, ExtractedPtx, extract, extract_cubins
     from ptxkit.toolchain.inventory import Inventory, survey
     from ptxkit.toolchain.messages import CompilerError, CompilerWarning
+    from ptxkit.toolchain.multiprocessor import Limits, Occupancy, best_block, limits_of, occupancy
 
-# Public name -> the file of this room that defines it. Files load on first use.
+# Public name -> the file of this room that defines it. Files load on first use, so none
+# may be called like a public name: it would stand in its place.
 _EXPORTS = {
+    "BinaryFormatError": "elf",
     "CompilerError": "messages",
     "CompilerWarning": "messages",
     "Cubin": "cubin",
+    "ExtractedCubin": "extractor",
+    "ExtractedPtx": "extractor",
     "Inventory": "inventory",
+    "Limits": "multiprocessor",
+    "Occupancy": "multiprocessor",
     "Resources": "cubin",
+    "SassInstruction": "disassembler",
     "assemble": "assembler",
+    "assemble_many": "batch",
+    "best_block": "multiprocessor",
     "compile_cuda": "compiler",
+    "disassemble": "disassembler",
+    "extract": "extractor",
+    "extract_cubins": "extractor",
+    "limits_of": "multiprocessor",
+    "occupancy": "multiprocessor",
+    "sass": "disassembler",
     "survey": "inventory",
 }
 
 __all__ = [
+    "BinaryFormatError",
     "CompilerError",
     "CompilerWarning",
     "Cubin",
+    "ExtractedCubin",
+    "ExtractedPtx",
     "Inventory",
+    "Limits",
+    "Occupancy",
     "Resources",
+    "SassInstruction",
     "assemble",
+    "assemble_many",
+    "best_block",
     "compile_cuda",
+    "disassemble",
+    "extract",
+    "extract_cubins",
+    "limits_of",
+    "occupancy",
+    "sass",
     "survey",
 ]
 

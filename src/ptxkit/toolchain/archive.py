@@ -19,7 +19,7 @@ def members(data: bytes) -> Iterator[tuple[str, bytes]]:
     >>> list(members(b"!<arch>\\n"))
     []
     """
-    if data.startswith(THIN_MAGIC):
+    if data[: len(THIN_MAGIC)] == THIN_MAGIC:
         raise BinaryFormatError("this is a thin archive: its members are separate files")
     at = len(MAGIC)
     long_names = b""

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
+from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import ToolchainError, UsageError
+from ptxkit.isa.targets import Version
 from ptxkit.syntax import Module, parse
-from ptxkit.toolchain import explain, locate, nvjitlink, process, ptxas_messages, versions
+from ptxkit.toolchain import (
+    cache as store,
+)
+from ptxkit.toolchain import (
+    explain,
+    locate,
+    nvjitlink,
+    process,
+    ptxas_messages,
+    versions,
+)
 from ptxkit.toolchain.cubin import Cubin
 from ptxkit.toolchain.messages import CompilerError
 
 Engine = Literal["auto", "nvjitlink", "ptxas"]
 _VERBOSE = "--verbose"
+#: Cubins that were asked for lately. A module is held with its tree.
+_recent: store.Memory[Cubin] = store.Memory(entries=512, cost=256 << 20)
+_TREE_COST = 8  # bytes of tree for a byte of text, about
 _NAMES = {"nvjitlink": "nvJitLink", "ptxas": "ptxas"}
 
 
@@ -39,7 +55,7 @@ class Job:
 
 
 def assemble(
-    source: Module | str | bytes,
+    source: Module | str | bytes | bytearray,
     arch: str | None = None,
     *,
     opt_level: int = 3,
@@ -80,11 +96,33 @@ def assemble(
     Traceback (most recent call last):
     ptxkit.toolchain.messages.CompilerError: <ptx>:7:...
     """
-    if isinstance(options, str):
-        raise UsageError(f"options is a list of words, not one text: {options!r}")
     words = ptxas_options(opt_level, max_registers, line_info, debug, options)
-    job = plan(source, arch, words, engine)
-    return finish(job, *run(job), source)
+    if isinstance(source, bytearray):
+        source = bytes(source)
+    if not cache:
+        job = plan(source, arch, words, engine)
+        return finish(job, *run(job), source)
+    # A module is equal to itself alone, and a text remembers its hash: this costs nothing.
+    name = (source, arch, words, engine, locate.signature())
+    known = _recent.get(name)
+    if known is None:
+        job = plan(source, arch, words, engine)
+        known = _stored(job, source)
+        _recent.put(name, known, len(known.data) + _TREE_COST * len(job.text))
+    return known
+
+
+def _stored(job: Job, source: Module | str | bytes) -> Cubin:
+    """The cubin from disk, or assembled and put there."""
+    name = store.key("cubin", [job.engine, job.release, job.arch, *job.options, job.text])
+    content = store.read(name)
+    if content is not None:
+        header, _, kept = content.partition(b"\0")
+        return finish(job, kept, json.loads(header), source)
+    data, log = run(job)
+    made = finish(job, data, log, source)
+    store.write(name, json.dumps(log).encode() + b"\0" + made.data)
+    return made
 
 
 def ptxas_options(
@@ -95,6 +133,8 @@ def ptxas_options(
     options: Iterable[str],
 ) -> tuple[str, ...]:
     """The options of ptxas for the arguments of `assemble`."""
+    if isinstance(options, str):
+        raise UsageError(f"options is a list of words, not one text: {options!r}")
     if opt_level not in (0, 1, 2, 3):
         raise UsageError(f"opt_level is 0, 1, 2 or 3, not {opt_level!r}")
     if max_registers is not None and not 16 <= max_registers <= 255:
@@ -119,7 +159,7 @@ def plan(
         raise UsageError(f"engine is one of {get_args(Engine)}, not {engine!r}")
     text, filename = source_text(source)
     name, release = _choose(engine, text)
-    supported = supported_architectures(name, release)
+    supported = versions.architectures(release)
     wanted = str(versions.parse_arch(arch)) if arch is not None else None
     if wanted is None:
         wanted = _own_target(source, filename, supported)
@@ -136,8 +176,8 @@ def source_text(source: Module | str | bytes) -> tuple[bytes, str]:
         data, filename = source.source(), source.filename
     elif isinstance(source, str):
         data, filename = source.encode("utf-8", "surrogateescape"), "<ptx>"
-    elif isinstance(source, (bytes, bytearray, memoryview)):
-        data, filename = bytes(source), "<ptx>"
+    elif isinstance(source, bytes):
+        data, filename = source, "<ptx>"
     else:
         raise UsageError(
             f"assemble needs a Module or PTX text, not {type(source).__name__}; "
@@ -148,12 +188,6 @@ def source_text(source: Module | str | bytes) -> tuple[bytes, str]:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise UsageError(f"{filename}:{line}: a NUL byte; the assembler would stop reading there")
     return data, filename
-
-
-def supported_architectures(engine: str, release: str) -> tuple[str, ...]:
-    """What an engine assembles for, from the table of releases."""
-    del engine  # both are built from one source
-    return versions.architectures(release)
 
 
 def run(job: Job) -> tuple[bytes | None, str]:
@@ -173,13 +207,16 @@ def run(job: Job) -> tuple[bytes | None, str]:
 def finish(job: Job, data: bytes | None, log: str, source: Module | str | bytes) -> Cubin:
     """The cubin as data, or the refusal with its diagnostics."""
     remarks = ptxas_messages.remarks(log)
-    found = ()
+    found: tuple[Diagnostic, ...] = ()
     if remarks or data is None:
         module = source if isinstance(source, Module) else None
         if module is None:
             module = parse(job.text, filename=job.filename, recover=True)
         found = tuple(explain.explain(remarks, module, job.arch, job.program))
     if data is None:
+        refused = explain.refused_options(remarks, job.program)
+        if refused is not None:
+            raise ToolchainError(refused)
         if not found:
             raise ToolchainError(f"{job.program} failed: {log.strip() or 'it does not say why'}")
         raise CompilerError(found, log)
@@ -194,9 +231,7 @@ def _choose(engine: Engine, text: bytes) -> tuple[str, str]:
         has_library = locate.find("nvjitlink") is not None
         has_process = locate.find("ptxas") is not None
         if not has_library and not has_process:
-            raise ToolchainError(
-                f"no assembler was found; run: {locate.pip_command('nvjitlink')}"
-            )
+            raise ToolchainError(f"no assembler was found; run: {locate.pip_command('nvjitlink')}")
         if not has_library or (has_process and b".func" in text and _as_new("ptxas", "nvjitlink")):
             engine = "ptxas"
         else:
@@ -205,17 +240,14 @@ def _choose(engine: Engine, text: bytes) -> tuple[str, str]:
 
 
 def _as_new(one: str, other: str) -> bool:
-    parse_version = versions.Version.parse
-    return parse_version(_release(one)) >= parse_version(_release(other))
+    return Version.parse(_release(one)) >= Version.parse(_release(other))
 
 
 def _release(engine: str) -> str:
     return nvjitlink.load().release if engine == "nvjitlink" else process.release("ptxas")
 
 
-def _own_target(
-    source: Module | str | bytes, filename: str, supported: tuple[str, ...]
-) -> str:
+def _own_target(source: Module | str | bytes, filename: str, supported: tuple[str, ...]) -> str:
     module = source if isinstance(source, Module) else parse(source, filename, recover=True)
     if module.target is None:
         raise UsageError(f"{filename} has no .target, so say which: assemble(..., arch='sm_90')")

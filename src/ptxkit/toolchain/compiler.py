@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,8 @@ from typing import Literal, get_args
 from ptxkit.errors import ToolchainError, UsageError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module, parse
-from ptxkit.toolchain import cuda_messages, locate, nvrtc, process
+from ptxkit.toolchain import cache as store
+from ptxkit.toolchain import cuda_messages, includes, locate, nvrtc, process
 from ptxkit.toolchain.messages import CompilerError, CompilerWarning
 from ptxkit.toolchain.versions import parse_arch
 
@@ -51,12 +53,21 @@ def compile_cuda(
     target = parse_arch(arch)
     if compiler not in get_args(Compiler):
         raise UsageError(f"compiler is one of {get_args(Compiler)}, not {compiler!r}")
-    words = _words(target, options, include_dirs, defines, line_info, debug, fast_math)
-    run = _with_nvrtc if compiler == "nvrtc" else _with_nvcc
-    ptx, log = run(source, name, words)
-    text = source.decode("utf-8", "replace")
-    found = cuda_messages.parse(log, text, name)
+    if isinstance(options, str):
+        raise UsageError(f"options is a list of words, not one text: {options!r}")
+    options = tuple(options)
+    folders = [Path(folder).absolute() for folder in include_dirs]
+    words = _words(target, options, folders, defines, line_info, debug, fast_math)
+    entry = _entry(source, name, options, words, folders, compiler) if cache else None
+    ptx, log = _kept(entry)
     if ptx is None:
+        run = _with_nvrtc if compiler == "nvrtc" else _with_nvcc
+        ptx, log = run(source, name, words)
+        if ptx is not None and entry is not None:
+            store.write(entry, json.dumps(log).encode() + b"\0" + ptx)
+    found = cuda_messages.parse(log, source.decode("utf-8", "replace"), name)
+    if ptx is None:
+        _refuse_architecture(target, compiler)
         if not any(diagnostic.severity == "error" for diagnostic in found):
             raise ToolchainError(f"{compiler} failed: {log.strip() or 'it does not say why'}")
         raise CompilerError(found, log)
@@ -64,6 +75,45 @@ def compile_cuda(
         if diagnostic.filename == name:  # what headers say is not the caller's doing
             warnings.warn(diagnostic.render(), CompilerWarning, stacklevel=2)
     return parse(ptx, filename=f"{Path(name).stem}.ptx")
+
+
+def _entry(
+    source: bytes,
+    name: str,
+    options: tuple[str, ...],
+    words: list[str],
+    folders: list[Path],
+    compiler: Compiler,
+) -> str | None:
+    """The name in the cache; None where not everything the result depends on is known."""
+    if any(map(includes.brings_files, options)):
+        return None
+    theirs = locate.include_dirs()
+    headers = includes.fingerprint(source, [*folders, Path(name).absolute().parent], theirs)
+    if headers is None:
+        return None
+    path = str(locate.require(compiler).path)
+    release = nvrtc.load().release if compiler == "nvrtc" else process.release("nvcc")
+    # Line information names the file by its full path.
+    place = str(Path(name).absolute())
+    return store.key("ptx", [compiler, release, path, place, *words, headers, source])
+
+
+def _kept(entry: str | None) -> tuple[bytes | None, str]:
+    content = store.read(entry) if entry is not None else None
+    if content is None:
+        return None, ""
+    log, _, ptx = content.partition(b"\0")
+    return ptx, json.loads(log)
+
+
+def _refuse_architecture(target: Target, compiler: Compiler) -> None:
+    if compiler == "nvrtc" and target.number not in nvrtc.load().architectures():
+        numbers = ", ".join(f"sm_{number}" for number in nvrtc.load().architectures())
+        release = nvrtc.load().release
+        raise ToolchainError(
+            f"NVRTC {release} does not compile for {target}; it does for {numbers}"
+        )
 
 
 def _source_bytes(src: str | bytes) -> bytes:
@@ -83,16 +133,14 @@ def _source_bytes(src: str | bytes) -> bytes:
 
 def _words(
     target: Target,
-    options: Iterable[str],
-    include_dirs: Iterable[str | Path],
+    options: tuple[str, ...],
+    folders: list[Path],
     defines: Defines,
     line_info: bool,
     debug: bool,
     fast_math: bool,
 ) -> list[str]:
     """The options that NVRTC and nvcc share."""
-    if isinstance(options, str):
-        raise UsageError(f"options is a list of words, not one text: {options!r}")
     words = [f"--gpu-architecture=compute_{target.number}{target.suffix}"]
     flags = {
         "--generate-line-info": line_info,
@@ -109,9 +157,7 @@ def _words(
         ]
     else:
         words += [f"-D{define}" for define in defines]
-    words += options
-    words += [f"-I{Path(folder).absolute()}" for folder in include_dirs]
-    return words
+    return [*words, *options, *(f"-I{folder}" for folder in folders)]
 
 
 def _with_nvrtc(source: bytes, name: str, words: list[str]) -> tuple[bytes | None, str]:

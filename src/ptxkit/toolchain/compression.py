@@ -18,7 +18,7 @@ _MIN_MATCH = 4
 _LONG = 15  # a length that continues in the following bytes
 
 
-class NoDecompressor(ToolchainError):
+class DecompressorMissingError(ToolchainError):
     """Nothing on this machine reads zstd."""
 
 
@@ -86,7 +86,7 @@ def zstd(data: bytes, size: int) -> bytes:
         raise BinaryFormatError(f"a zstd frame claims to hold {size} bytes")
     decompress = _zstd_decompressor()
     if decompress is None:
-        raise NoDecompressor("nothing here reads zstd; run: pip install zstandard")
+        raise DecompressorMissingError("nothing here reads zstd; run: pip install zstandard")
     try:
         out = decompress(data, size)
     except Exception as error:  # every library has its own kind

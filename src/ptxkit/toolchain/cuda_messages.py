@@ -7,6 +7,7 @@ each indented by two.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from ptxkit.diagnostics import Diagnostic, Severity
 
@@ -17,7 +18,8 @@ _HEAD = re.compile(
     r"\s*(?:#(?P<number>\d+)(?:-D)?)?\s*: (?P<message>.*)$"
 )
 _GCC = re.compile(
-    r"^(?P<file>[^\s:(][^:(]*):(?P<line>\d+):(?P<column>\d+): (?P<severity>fatal error|error): (?P<message>.*)$"
+    r"^(?P<file>[^\s:(][^:(]*):(?P<line>\d+):(?P<column>\d+): "
+    r"(?P<severity>fatal error|error): (?P<message>.*)$"
 )
 _SUMMARY = re.compile(
     r"^(?:\d+ (?:catastrophic )?errors? detected in|Compilation terminated|Remark: |Error limit)"
@@ -81,7 +83,7 @@ def _diagnostic(
 
 def _excerpt(block: list[str]) -> tuple[str | None, int]:
     """The source line a message shows, and the byte its caret stands under."""
-    for above, row in zip(block, block[1:], strict=False):
+    for above, row in pairwise(block):
         if row.strip() == "^":
             return above.removeprefix(_INDENT), row.index("^") - len(_INDENT)
     return None, 0

@@ -134,7 +134,17 @@ def _read(text: str) -> Iterator[tuple[str, SassInstruction]]:
 
 
 def _operands(text: str) -> tuple[str, ...]:
-    return tuple(operand.strip() for operand in text.split(",")) if text else ()
+    """Split at commas that stand in no brackets and no comment."""
+    found, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        if char in "[({":
+            depth += 1
+        elif char in "])}":
+            depth -= 1
+        elif char == "," and depth == 0:
+            found.append(text[start:at].strip())
+            start = at + 1
+    return (*found, text[start:].strip()) if text else ()
 
 
 def _data(cubin: Cubin | bytes | str | Path) -> bytes:

@@ -19,7 +19,11 @@ from ptxkit.toolchain.ptxas_messages import Remark
 _VERSION = re.compile(r"Unsupported \.version (\S+); current version is '(\S+)'")
 _NEWER_TARGET = re.compile(
     r"SM version specified by \.target is higher than default SM version assumed"
-    r"|PTX with \.target '(?P<target>\S+)' cannot be compiled (?:for|to) (?:architecture|future arch)"
+    r"|PTX with \.target '\S+' cannot be compiled (?:for|to) "
+)
+_NOT_PTX = ("bad input: does not match type", "Missing .version directive")
+_OPTION = re.compile(
+    r"^(?:Unknown option|Argument expected|Value '.*' is not defined for option|'.*' .*option)"
 )
 _TOO_NEW_HINT = (
     "install a newer assembler (pip install -U nvidia-nvjitlink nvidia-cuda-nvcc), "
@@ -31,17 +35,32 @@ def explain(
     remarks: Sequence[Remark], module: Module, arch: str, program: str
 ) -> Iterator[Diagnostic]:
     """Diagnostics for what an assembler said about a module."""
-    known = _checker_says(module, arch) if any(r.severity == "error" for r in remarks) else {}
+    failed = any(remark.severity == "error" for remark in remarks)
+    known = _checker_says(module) if failed else {}
     for remark in remarks:
-        special = _version(remark, module, program) or _target(remark, module, arch)
+        special = (
+            _version(remark, module, program)
+            or _target(remark, module, arch)
+            or _not_ptx(remark, module, program)
+        )
         if special is not None:
             yield special
             continue
         found = ptxas_messages.place(remark, module)
-        better = known.get(found.line)
-        if better is not None and found.severity == "error" and remark.line is not None:
-            found = replace(found, hint=_hint(found, better))
+        if found.severity == "error" and remark.line is not None:
+            # One hint a line: ptxas often says several things about one mistake.
+            better = known.pop(found.line, None)
+            if better is not None:
+                found = replace(found, hint=_hint(found, better))
         yield found
+
+
+def refused_options(remarks: Sequence[Remark], program: str) -> str | None:
+    """The sentence for options that the assembler does not take."""
+    for remark in remarks:
+        if _OPTION.search(remark.message):
+            return f"{program} refused its options: {remark.message}"
+    return None
 
 
 def unsupported_architecture(arch: str, program: str, supported: tuple[str, ...]) -> str:
@@ -93,12 +112,25 @@ def _directive(module: Module, kind: str) -> tuple[int, int]:
     return next((child.span for child in module.children if child.kind == kind), (0, 0))
 
 
-def _checker_says(module: Module, arch: str) -> dict[int, Diagnostic]:
-    """The checker's errors by line; ptxas is the judge, so nothing else is taken."""
+def _not_ptx(remark: Remark, module: Module, program: str) -> Diagnostic | None:
+    if not remark.message.startswith(_NOT_PTX):
+        return None
+    start = len(module.source()) - len(module.source().lstrip())
+    return module.diagnostic(
+        "error",
+        "not-ptx",
+        f"{program} does not take this for PTX, because it does not begin with '.version'",
+        (start, start),
+        "begin with '.version', '.target' and '.address_size 64'",
+    )
+
+
+def _checker_says(module: Module) -> dict[int, Diagnostic]:
+    """What the parser and the checker found, the first of each line; ptxas is the judge."""
     from ptxkit.isa import check
 
     found: dict[int, Diagnostic] = {}
-    for diagnostic in check(module):
+    for diagnostic in (*module.diagnostics, *check(module)):
         if diagnostic.severity == "error":
             found.setdefault(diagnostic.line, diagnostic)
     return found

@@ -74,7 +74,7 @@ def extract(path: str | Path) -> list[ExtractedPtx]:
     with _Contents(path) as data:
         try:
             found = list(_images(data, frozenset({"ptx"})))
-        except compression.NoDecompressor as error:
+        except compression.DecompressorMissingError as error:
             return _with_cuobjdump(path, error)
         except BinaryFormatError as error:
             raise BinaryFormatError(f"'{path}': {error}") from error
@@ -167,7 +167,7 @@ def _in_elf(data: bytes, kinds: frozenset[str]) -> Iterator[fatbin.Image]:
 
 
 def _debug_ptx(path: Path, data: bytes) -> list[ExtractedPtx]:
-    found = []
+    found: list[ExtractedPtx] = []
     for section in Elf(data).sections:
         if section.name.startswith(_PTX_LINES) and section.data:
             text = section.data.removesuffix(b"\0").replace(b"\0", b"\n") + b"\n"
@@ -190,12 +190,10 @@ def _with_cuobjdump(path: Path, why: ToolchainError) -> list[ExtractedPtx]:
     if tool is None:
         raise ToolchainError(f"{why} (or: {locate.pip_command('cuobjdump')})") from why
     with tempfile.TemporaryDirectory(prefix="ptxkit-") as folder:
-        done = process.run(
-            tool.path, ["--extract-ptx", "all", path.absolute()], cwd=Path(folder)
-        )
+        done = process.run(tool.path, ["--extract-ptx", "all", path.absolute()], cwd=Path(folder))
         if done.code:
             raise BinaryFormatError(f"'{path}': {done.everything.strip()}")
-        found = []
+        found: list[ExtractedPtx] = []
         for file in sorted(Path(folder).glob("*.ptx"), key=_dump_number):
             arch = _DUMPED.search(file.name)
             text = file.read_bytes().rstrip(b"\0").decode("utf-8", "surrogateescape")

@@ -13,7 +13,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-_DIRECTIVE = re.compile(rb"^[ \t]*(?:#|%:)[ \t]*(include(?:_next)?|import|embed)\b[ \t]*(.*)$", re.M)
+_DIRECTIVE = re.compile(
+    rb"^[ \t]*(?:#|%:)[ \t]*(include(?:_next)?|import|embed)\b[ \t]*(.*)$", re.MULTILINE
+)
 _NAME = re.compile(rb'["<]([^">\n]+)[">]')
 _PROBE = re.compile(rb"\b__has_(?:include|embed)")
 # Options that bring in files of their own.
@@ -32,9 +34,7 @@ def brings_files(option: str) -> bool:
     return option.startswith(_FILE_OPTIONS)
 
 
-def fingerprint(
-    source: bytes, folders: Sequence[Path], toolchain: Sequence[Path]
-) -> bytes | None:
+def fingerprint(source: bytes, folders: Sequence[Path], toolchain: Sequence[Path]) -> bytes | None:
     """A hash of every header that is not the toolchain's; None where it can't be known."""
     digest = hashlib.blake2b(digest_size=32)
     waiting = [source]
@@ -47,31 +47,24 @@ def fingerprint(
             name = _NAME.match(rest.strip())
             if kind != b"include" or name is None:
                 return None
-            found = _resolve(name[1].decode("utf-8", "surrogateescape"), folders, toolchain)
-            if found is None:
+            header = name[1].decode("utf-8", "surrogateescape")
+            own = [folder / header for folder in folders if (folder / header).is_file()]
+            theirs = [folder / header for folder in toolchain if (folder / header).is_file()]
+            if not own and not theirs:
                 return None
-            path, is_toolchain = found
-            digest.update(str(path).encode("utf-8", "surrogateescape") + b"\0")
-            if path in seen or is_toolchain:
-                continue
-            seen.add(path)
-            try:
-                content = path.read_bytes()
-            except OSError:
-                return None
-            digest.update(hashlib.blake2b(content).digest())
-            waiting.append(content)
-            # Its own folder is searched for what it includes.
-            folders = [*folders, path.parent]
+            # Which of several is taken depends on where the directive stands: all count.
+            for path in (*own, *theirs[:1]):
+                digest.update(str(path).encode("utf-8", "surrogateescape") + b"\0")
+            for path in own:
+                if path in seen:
+                    continue
+                seen.add(path)
+                try:
+                    content = path.read_bytes()
+                except OSError:
+                    return None
+                digest.update(hashlib.blake2b(content).digest())
+                waiting.append(content)
+                # Its own folder is searched for what it includes.
+                folders = [*folders, path.parent]
     return digest.digest()
-
-
-def _resolve(
-    name: str, folders: Sequence[Path], toolchain: Sequence[Path]
-) -> tuple[Path, bool] | None:
-    for group, is_toolchain in ((folders, False), (toolchain, True)):
-        for folder in group:
-            path = folder / name
-            if path.is_file():
-                return path, is_toolchain
-    return None

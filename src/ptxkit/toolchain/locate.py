@@ -98,13 +98,18 @@ def find(name: str) -> Found | None:
     True
     """
     part = PARTS[name]
-    key = (name, *map(os.environ.get, _SEARCHED_VARIABLES), *sys.path)
+    key = (name, *signature())
     known = _remembered.get(key)
     if known is None:
         known = next(_candidates(part), None)
         if known is not None:
             _remembered[key] = known
     return known
+
+
+def signature() -> tuple[str | None, ...]:
+    """All that decides what is found, as one hashable value."""
+    return (*map(os.environ.get, _SEARCHED_VARIABLES), *sys.path)
 
 
 def find_all(name: str) -> list[Found]:
@@ -158,8 +163,8 @@ def _candidates(part: Part) -> Iterator[Found]:
         return
     only = os.environ.get("PTXKIT_TOOLCHAIN")
     if only is not None:
-        for root in filter(None, only.split(os.pathsep)):
-            yield from _in_root(part, Path(root), "environment")
+        for folder in filter(None, only.split(os.pathsep)):
+            yield from _in_root(part, Path(folder), "environment")
         return
     for root in _wheel_roots():
         yield from _in_root(part, root, "wheel")

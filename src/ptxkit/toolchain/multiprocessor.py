@@ -17,6 +17,10 @@ from ptxkit.toolchain.versions import parse_arch
 
 Limiter = Literal["threads", "warps", "blocks", "registers", "shared", "barriers"]
 
+# Where several stand in the way, the one a programmer can do something about comes first.
+_ORDER: tuple[Limiter, ...] = ("threads", "registers", "shared", "barriers", "warps", "blocks")
+_NO_LIMIT = 2**31 - 1
+
 WARP = 32
 _MAX_BLOCK_THREADS = 1024
 _REGISTERS = 65536
@@ -127,7 +131,7 @@ def occupancy(
     block_warps = -(-block_threads // WARP)
     largest = min(_MAX_BLOCK_THREADS, resources.max_threads or _MAX_BLOCK_THREADS)
     found: dict[Limiter, int] = {
-        "threads": has.blocks if block_threads <= largest else 0,
+        "threads": _NO_LIMIT if block_threads <= largest else 0,
         "registers": _by_registers(resources.registers, block_warps, has),
         "shared": _by_shared(resources.shared + dynamic_shared, has),
         "warps": has.warps // block_warps,
@@ -136,11 +140,7 @@ def occupancy(
     if has.barriers is not None and resources.barriers:
         found["barriers"] = has.barriers // resources.barriers
     blocks = min(found.values())
-    # Where several stand in the way, the one a programmer can do something about first.
-    order: tuple[Limiter, ...] = (
-        ("threads",) if found["threads"] == 0 else ()
-    ) + ("registers", "shared", "barriers", "warps", "blocks")
-    limiter = next(name for name in order if found.get(name) == blocks)
+    limiter = next(name for name in _ORDER if found.get(name) == blocks)
     warps = blocks * block_warps
     return Occupancy(blocks, warps, warps / has.warps, limiter, MappingProxyType(found))
 
@@ -162,7 +162,7 @@ def best_block(resources: Resources, arch: str, dynamic_shared: int = 0) -> int:
 def _by_registers(registers: int, block_warps: int, has: Limits) -> int:
     per_warp = -(-registers * WARP // _REGISTER_UNIT) * _REGISTER_UNIT
     if per_warp == 0:
-        return has.blocks
+        return _NO_LIMIT
     # The check at launch counts the warps of a block in whole rounds of the partitions.
     rounded = -(-block_warps // _PARTITIONS) * _PARTITIONS
     if registers > _MAX_REGISTERS or per_warp * rounded > _REGISTERS:
@@ -175,4 +175,4 @@ def _by_shared(wanted: int, has: Limits) -> int:
     if wanted > max(has.shared_per_block, _DEFAULT_SHARED):
         return 0
     taken = -(-(wanted + has.reserved) // has.shared_unit) * has.shared_unit
-    return has.shared // taken if taken else has.blocks
+    return has.shared // taken if taken else _NO_LIMIT

@@ -86,9 +86,7 @@ class NvJitLink:
             if status:
                 return Linked(None, log or f"fatal   : {_meaning(status)}\n")
             size = ctypes.c_size_t()
-            self._check(
-                self._library.nvJitLinkGetLinkedCubinSize(handle, ctypes.byref(size))
-            )
+            self._check(self._library.nvJitLinkGetLinkedCubinSize(handle, ctypes.byref(size)))
             cubin = ctypes.create_string_buffer(size.value)
             self._check(self._library.nvJitLinkGetLinkedCubin(handle, cubin))
             return Linked(cubin.raw, log)

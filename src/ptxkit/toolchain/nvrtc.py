@@ -71,9 +71,7 @@ class Nvrtc:
 
     def _text(self, program: ctypes.c_void_p, what: str) -> bytes:
         size = ctypes.c_size_t()
-        self._check(
-            getattr(self._library, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
-        )
+        self._check(getattr(self._library, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
         buffer = ctypes.create_string_buffer(size.value)
         self._check(getattr(self._library, f"nvrtcGet{what}")(program, buffer))
         # The size counts the NUL at the end, and only that is not text.

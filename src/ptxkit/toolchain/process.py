@@ -34,7 +34,11 @@ class Finished:
 
 
 def run(
-    tool: Path, arguments: Sequence[str | Path], *, cwd: Path | None = None, timeout: float = TIMEOUT
+    tool: Path,
+    arguments: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    timeout: float = TIMEOUT,
 ) -> Finished:
     """Run a tool to its end; a crash or a timeout is a `ToolchainError`."""
     words = [str(tool), *map(str, arguments)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ptxkit.errors import UsageError
 from ptxkit.isa.targets import TARGET_SINCE, Target, Version
 
@@ -36,6 +38,7 @@ def highest_ptx(release: str) -> str | None:
     return PTX_OF_RELEASE.get(release)
 
 
+@lru_cache(maxsize=None)
 def architectures(release: str) -> tuple[str, ...]:
     """The real architectures a release assembles for; those of the newest known if newer.
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from difflib import get_close_matches
+
 from ptxkit._native import Node
 from ptxkit.isa.reader import INTERNER, ScopeReader
 from ptxkit.isa.rules.calls import check_call
+from ptxkit.isa.rules.constants import check_constants
 from ptxkit.isa.rules.context import Context
 from ptxkit.isa.rules.instructions import Judge, check_instruction, judge_for
 from ptxkit.isa.rules.variables import check_variable
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS
-from ptxkit.syntax import Function, Instruction, Name, Variable
+from ptxkit.syntax import Declaration, Function, Instruction, Label, Name, Variable
 from ptxkit.syntax.graph import TERMINATORS
 from ptxkit.syntax.scopes import Scope
 
@@ -57,6 +61,7 @@ def check_body(context: Context, function: Function) -> None:
         else:
             if block is not body:
                 reader.leave()
+    check_constants(context, body)
     if state.reachable and state.last is not None:
         context.warning(
             state.last, "missing-ret", f"control runs off the end of '{function.name}'",
@@ -92,8 +97,8 @@ def _check_statement(
     if name == "call":
         check_call(context, node)
     if name in TERMINATORS and guard is None:
+        state.warned = state.warned and not state.reachable
         state.reachable = False
-        state.warned = False
     state.last = node
 
 
@@ -101,8 +106,21 @@ def _check_guard(context: Context, reader: ScopeReader, predicate: Name) -> None
     actual = INTERNER.actual(reader.name(predicate))
     if actual.kind == "unknown" or (actual.kind == "register" and actual.type == "pred"):
         return
-    what = f"a .{actual.type} register" if actual.kind == "register" else f"a {actual.kind}"
-    context.error(predicate, "guard", f"the guard '{predicate.text}' is {what}, not a predicate")
+    what = f"a .{actual.type} register" if actual.kind == "register" else _KINDS[actual.kind]
+    context.error(
+        predicate, "guard", f"the guard '{predicate.text}' is {what}, not a predicate",
+        "compare it with setp, which gives a .pred register",
+    )  # fmt: skip
+
+
+_KINDS = {
+    "symbol": "a variable",
+    "special": "a special register",
+    "integer": "a constant",
+    "function": "a function",
+    "label": "a label",
+    "table": "a list of targets",
+}
 
 
 def _check_table(context: Context, table: Node) -> None:
@@ -113,6 +131,8 @@ def _check_table(context: Context, table: Node) -> None:
             context.error(name, "undeclared", f"the {wanted} '{name.text}' is not declared")
         elif declaration.kind != wanted:
             context.error(name, "label", f"'{name.text}' is not a {wanted}")
+        elif isinstance(declaration.node, Function) and declaration.node.is_entry:
+            context.error(name, "call", f"'{name.text}' is a kernel; only a .func can be called")
 
 
 def _check_duplicates(context: Context, scope: Scope) -> None:
@@ -130,24 +150,90 @@ def _check_duplicates(context: Context, scope: Scope) -> None:
                 ranges[1].name_span, "duplicate",
                 f"the range '{prefix}<...>' is declared at line {ranges[0].node.line} already",
             )  # fmt: skip
+    for name, declarations in scope.names.items() if scope.ranges else ():
+        member = scope.range_of(name)
+        if member is not None:
+            context.error(
+                declarations[0].name_span, "duplicate",
+                f"'{name}' is one of '{member.node.text}' at line {member.node.line} already",
+            )  # fmt: skip
 
 
 def _report_undeclared(context: Context, reader: ScopeReader, reported: set[str]) -> None:
     for node in reader.undeclared:
-        name = node.identifier
-        if name in reported:
-            continue
-        reported.add(name)
-        scope = context.scopes.scope_of(node)
-        later = scope.resolve(name, 1 << 62)
-        if later is not None:
-            hint = f"it is declared at line {later.node.line}; move the declaration up"
-        elif name.startswith("%") and name in _near_special(name):
-            hint = "it is no special register of PTX"
-        else:
-            hint = "declare it with .reg, or fix its name"
-        context.error(node, "undeclared", f"'{name}' is not declared", hint)
+        if node.identifier not in reported:
+            reported.add(node.identifier)
+            what, hint = _explain_undeclared(context, node)
+            context.error(node, "undeclared", f"{what} '{node.identifier}' is not declared", hint)
     reader.undeclared.clear()
+
+
+def _explain_undeclared(context: Context, node: Node) -> tuple[str, str]:
+    """What an undeclared name should have been, and what to do about it."""
+    name, scope, what = node.identifier, context.scopes.scope_of(node), _role(node)
+    later = scope.resolve(name, 1 << 62)
+    if later is not None:
+        return what, f"it is declared at line {later.node.line}, after its use; move that up"
+    inner = next((label for label in _labels(node) if label.name == name), None)
+    if inner is not None:
+        return what, f"the label at line {inner.line} is seen inside its own {{ }} only"
+    prefix = name.rstrip("0123456789")
+    ranges = _all_ranges(scope)
+    if prefix != name and prefix in ranges:
+        last = f"{prefix}{(ranges[prefix].count or 1) - 1}"
+        return what, f"'{ranges[prefix].node.text}' declares {prefix}0 to {last}; raise its number"
+    known = [*_all_names(scope), *(label.name for label in _labels(node))]
+    specials = SPECIAL_REGISTERS if name.startswith("%") else ()
+    near = get_close_matches(name[:80], [*known, *specials], 1, 0.75)
+    if near:
+        return what, f"did you mean '{near[0]}'?"
+    return what, _TO_DO.get(what, "declare it, such as '.reg .b32 name;', or fix its name")
+
+
+#: What a name is for, by its instruction and its place among the operands that are names.
+_ROLES = {
+    ("bra", 0): "the label",
+    ("brx", 1): "the list of labels",
+    ("call", 0): "the function",
+    ("call", 1): "the prototype",
+}
+_TO_DO = {
+    "the label": "write 'name:' before the instruction to go to",
+    "the list of labels": "write 'name: .branchtargets A, B;' before it",
+    "the function": "declare it with .func before this function",
+    "the prototype": "write 'name: .callprototype ...;' before it",
+}
+
+
+def _role(node: Node) -> str:
+    statement = node.parent
+    if not isinstance(statement, Instruction):
+        return "the name"
+    names = [operand for operand in statement.operands if operand.kind == "Name"]
+    return _ROLES.get((statement.name, names.index(node)), "the name")
+
+
+def _labels(node: Node) -> Iterator[Label]:
+    while node.kind != "Function":
+        node = node.parent
+    return iter(node.find("Label"))
+
+
+def _all_names(scope: Scope) -> Iterator[str]:
+    at: Scope | None = scope
+    while at is not None:
+        yield from at.names
+        at = at.parent
+
+
+def _all_ranges(scope: Scope) -> dict[str, Declaration]:
+    found: dict[str, Declaration] = {}
+    at: Scope | None = scope
+    while at is not None:
+        for prefix, ranges in at.ranges.items():
+            found.setdefault(prefix, ranges[-1])
+        at = at.parent
+    return found
 
 
 def _report_selectors(context: Context, reader: ScopeReader) -> None:
@@ -156,10 +242,3 @@ def _report_selectors(context: Context, reader: ScopeReader) -> None:
         hint = f"it has {' '.join('.' + part for part in parts)}" if parts else "it has no parts"
         context.error(node, "operand", f"'{node.text}' is no part of '{node.identifier}'", hint)
     reader.bad_selectors.clear()
-
-
-def _near_special(name: str) -> frozenset[str]:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, SPECIAL_REGISTERS, 1, 0.8)
-    return frozenset((name,)) if near else frozenset()

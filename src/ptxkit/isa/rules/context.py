@@ -10,7 +10,7 @@ from ptxkit.diagnostics import Diagnostic
 from ptxkit.isa.targets import Requirement, Target, Version
 from ptxkit.syntax import Module, Scopes
 
-_LONG_WORD = re.compile(r"\S{200,}")
+_LONG_WORD = re.compile(r"[^\s']{200,}")
 
 
 @dataclass(slots=True)

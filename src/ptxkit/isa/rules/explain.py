@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from ptxkit.isa.directives import DIRECTIVES
 from ptxkit.isa.forms import Form
 from ptxkit.isa.match import broken_rule
 from ptxkit.isa.registry import known_names, specs_of
@@ -25,9 +27,9 @@ class Explanation:
 def explain(name: str, modifiers: tuple[str, ...]) -> Explanation:
     """Say what is wrong with an opcode that no row of the table matches."""
     if name not in known_names():
-        near = get_close_matches(name, known_names(), 1, 0.6)
-        hint = f"did you mean '{near[0]}'?" if near else "see docs/isa.md for all instructions"
-        return Explanation("unknown-instruction", f"there is no instruction '{name}'", hint)
+        return Explanation(
+            "unknown-instruction", f"there is no instruction '{name}'", _near_instruction(name)
+        )
     forms = tuple(form for row in specs_of(name) if row.begins(modifiers) for form in row.forms)
     if not forms:
         roots = sorted(row.root for row in specs_of(name))
@@ -41,8 +43,11 @@ def explain(name: str, modifiers: tuple[str, ...]) -> Explanation:
     stray = _stray(forms, modifiers)
     if stray is not None:
         word = modifiers[stray]
-        near = get_close_matches(word, _all_values(forms), 1, 0.6)
+        values = _all_values(forms)
+        near = get_close_matches(word[:80], values, 1, 0.6)
         hint = f"did you mean '{near[0]}'?" if near else _forms_hint(forms)
+        if word.lower() in values:
+            hint = f"PTX is written in lower case: '{word.lower()}'"
         return Explanation("modifier", f"'{word}' is not a modifier of '{name}'", hint, stray)
     best = min((_distance(form, modifiers) for form in forms), key=lambda one: one.score)
     if doubled is not None and modifiers[doubled] not in SCALAR_TYPES:
@@ -72,6 +77,32 @@ def explain(name: str, modifiers: tuple[str, ...]) -> Explanation:
         f"these modifiers do not go together in '{name}'",
         f"the nearest form is: {best.form.syntax.split(' ')[0]}{text}",
     )
+
+
+def _near_instruction(name: str) -> str:
+    if name.lower() in known_names():
+        return f"PTX is written in lower case: '{name.lower()}'"
+    if name in DIRECTIVES:
+        return f"did you mean the directive '.{name}'?"
+    near = get_close_matches(name[:80], known_names(), 1, 0.6)
+    return f"did you mean '{near[0]}'?" if near else "see docs/isa.md for all instructions"
+
+
+#: What stands in the notation of the table for types, ranges and needs (see forms.py).
+_NOTATION = re.compile(
+    r":(?:\w+\[\w+\]|[\w*+/.~])+(?:\([\d./*-]*\))?|(?<=\{)[!?][\w./+]+|&/\w+|\[\]"
+    r"|[=@#%$&~!]|(?<=\w)_(?!\w)|(?<![\w\]])[+-]"
+)
+
+
+def plain_form(syntax: str) -> str:
+    """A form of the table as a reader of PTX would write it.
+
+    >>> plain_form("ld.space.type =d:type~, [a:space]{, c:b64}")
+    'ld.space.type d, [a]{, c}'
+    """
+    head, _, operands = syntax.partition(" ")
+    return f"{head} {_NOTATION.sub('', operands)}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from ptxkit.isa.match import Match, match
 from ptxkit.isa.operands import Problem, check_operands, requirements, short_addresses
 from ptxkit.isa.reader import INTERNER, ScopeReader
 from ptxkit.isa.rules.context import Context
-from ptxkit.isa.rules.explain import Explanation, explain
+from ptxkit.isa.rules.explain import Explanation, explain, plain_form
 from ptxkit.isa.targets import Requirement, Target, Version
 from ptxkit.syntax import Instruction
 
@@ -123,14 +123,14 @@ def _report(context: Context, node: Instruction, verdict: Verdict) -> None:
     for problem in verdict.problems:
         place = node if problem.operand is None else node.operands[problem.operand]
         where = node.opcode_node if problem.operand is None else place
-        hint = problem.hint or None
+        hint = _plain(problem.hint)
         context.error(where, problem.code, f"'{opcode}': {problem.message}", hint)
     for need in verdict.unmet:
         context.error(
             node.opcode_node,
             "target",
             f"'{opcode}' needs {need}; the file says {context.says()}",
-            "raise .version or .target, or use another instruction",
+            "raise .version or .target, or use another instruction or modifier",
         )
     if not verdict.problems and not verdict.unmet and not verdict.in_order:
         context.note(
@@ -138,6 +138,12 @@ def _report(context: Context, node: Instruction, verdict: Verdict) -> None:
             "modifier-order",
             f"the modifiers of '{opcode}' are not in the manual's order",
         )
+
+
+def _plain(hint: str) -> str | None:
+    """A hint for readers who do not know the notation of the table."""
+    said, found, syntax = hint.partition("the form is: ")
+    return f"{said}{found}{plain_form(syntax)}" if found else hint or None
 
 
 def _modifier_span(node: Instruction, number: int | None) -> tuple[int, int]:

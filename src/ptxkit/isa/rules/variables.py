@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from ptxkit._native import Node
+from ptxkit.isa.directives import DIRECTIVES
 from ptxkit.isa.rules.context import Context
 from ptxkit.isa.rules.initializers import check_initializer
 from ptxkit.isa.targets import Requirement
 from ptxkit.isa.types import REGISTER_TYPES, SCALAR_TYPES
 from ptxkit.syntax import Declarator, Parameter, Variable
 
+_ATTRIBUTES = frozenset((".managed", ".unified"))
 HANDLES = frozenset(("texref", "samplerref", "surfref"))
 VARIABLE_TYPES = REGISTER_TYPES | HANDLES
 #: Types that came later than their fellows.
@@ -50,8 +53,23 @@ def check_variable(context: Context, node: Variable, *, in_body: bool) -> None:
             f"a vector may be 128 bits wide at most; .v{node.vector} .{scalar} has "
             f"{node.vector * SCALAR_TYPES[scalar].width}",
         )  # fmt: skip
+    for attribute in node.attributes:
+        check_attributes(context, attribute)
     for declarator in node.declarators:
         _check_declarator(context, node, declarator)
+
+
+def check_attributes(context: Context, node: Node) -> None:
+    """Report attributes that do not exist or come too early."""
+    for _, word, start, end in node.tokens():
+        row = DIRECTIVES.get(word[1:]) if word.startswith(".") else None
+        if word in _ATTRIBUTES and row is not None:
+            context.require((start, end), f"the attribute '{word}'", row.requirement)
+        elif word.startswith(".") and word != ".attribute":
+            context.error(
+                (start, end), "attribute", f"there is no attribute '{word}'",
+                "attributes are .managed and .unified(number, number)",
+            )  # fmt: skip
 
 
 def check_type(context: Context, node: Variable | Parameter) -> bool:
