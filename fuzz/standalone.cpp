@@ -3,7 +3,11 @@
 //
 //     standalone --seconds N --dictionary FILE --findings FOLDER SEED-FOLDER...
 //     standalone FILE...         (each file once, to look at a finding)
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
+#include <cctype>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>

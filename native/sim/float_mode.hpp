@@ -16,13 +16,19 @@ struct FloatMode {
           saturate(bits & 8),
           propagate_nan(bits & 16),
           xor_sign(bits & 32),
-          relu(bits & 64) {}
+          relu(bits & 64),
+          out_of_bounds(bits & 128),
+          to_whole(bits & 256),
+          finite(bits & 512) {}
     unsigned rounding;  // 0 nearest even, 1 to zero, 2 down, 3 up
     bool flush;
     bool saturate;
     bool propagate_nan;
     bool xor_sign;
     bool relu;
+    bool out_of_bounds;  // .oob: a NaN of all ones stands for an element that is not there
+    bool to_whole;       // .rni and its kin: round to a whole number first
+    bool finite;         // .satfinite: the largest number in place of infinity
 };
 
 // Sets the processor's rounding for as long as it lives.

@@ -1,5 +1,6 @@
 #include "half.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -14,6 +15,8 @@ struct Format {
 };
 constexpr Format kHalf{10, -14, 15};
 constexpr Format kBfloat{7, -126, 127};
+constexpr Format kE4m3{3, -6, 8};
+constexpr Format kE5m2{2, -14, 15};
 constexpr Format kSingle{23, -126, 127};
 constexpr Format kDouble{52, -1022, 1023};
 
@@ -83,14 +86,15 @@ std::uint16_t narrow(double value, const Format &format, unsigned rounding) {
 }  // namespace
 
 double half_to_double(std::uint16_t bits) {
-    const int exponent = bits >> 10 & 31;
-    const int fraction = bits & 1023;
-    double value;
-    if (exponent == 31)
-        value = fraction ? std::nan("") : INFINITY;
-    else
-        value = exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24);
-    return bits & 0x8000 ? -value : value;
+    const std::uint64_t sign = std::uint64_t{bits} >> 15 << 63;
+    const std::uint64_t exponent = bits >> 10 & 31;
+    const std::uint64_t fraction = bits & 1023;
+    if (exponent == 0) {
+        const double value = static_cast<double>(fraction) * 0x1p-24;
+        return sign ? -value : value;
+    }
+    const std::uint64_t biased = exponent == 31 ? 2047 : exponent - 15 + 1023;
+    return std::bit_cast<double>(sign | biased << 52 | fraction << 42);
 }
 
 double bfloat_to_double(std::uint16_t bits) {
@@ -102,6 +106,54 @@ std::uint16_t double_to_half(double value, unsigned rounding) {
 }
 std::uint16_t double_to_bfloat(double value, unsigned rounding) {
     return narrow(value, kBfloat, rounding);
+}
+
+double e4m3_to_double(std::uint8_t bits) {
+    const int exponent = bits >> 3 & 15;
+    const int fraction = bits & 7;
+    double value;
+    if ((bits & 0x7F) == 0x7F)
+        value = std::bit_cast<double>(0x7FF8000000000000ull);
+    else
+        value = exponent ? std::ldexp(8 + fraction, exponent - 10) : std::ldexp(fraction, -9);
+    return bits & 0x80 ? -value : value;
+}
+double e5m2_to_double(std::uint8_t bits) {
+    return half_to_double(static_cast<std::uint16_t>(bits << 8));
+}
+
+namespace {
+
+// Rounds to a format whose largest number has the bits `largest`; a NaN is 0x7F.
+std::uint8_t narrow_finite(double value, const Format &format, std::uint8_t largest) {
+    if (std::isnan(value)) return 0x7F;
+    const auto sign = static_cast<std::uint8_t>(std::signbit(value) ? 0x80 : 0);
+    if (std::isinf(value)) return sign | largest;
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const int biased = static_cast<int>(bits >> 52 & 0x7FF);
+    const std::uint64_t fraction = bits & 0xFFFFFFFFFFFFFull;
+    const std::uint64_t magnitude = biased ? fraction | 1ull << 52 : fraction;
+    const int exponent = (biased ? biased : 1) - 1075;
+    const std::uint64_t rounded = round_bits(magnitude, exponent, false, sign != 0, format, 0);
+    return static_cast<std::uint8_t>(sign | std::min<std::uint64_t>(rounded, largest));
+}
+
+}  // namespace
+
+std::uint8_t double_to_e4m3(double value) { return narrow_finite(value, kE4m3, 0x7E); }
+std::uint8_t double_to_e5m2(double value) { return narrow_finite(value, kE5m2, 0x7B); }
+
+double add_to_odd(double a, double b) {
+    const double sum = a + b;
+    if (!std::isfinite(sum)) return sum;
+    // Knuth's two-sum: `lost` is exactly what the addition rounded away.
+    const double part = sum - a;
+    const double lost = (a - (sum - part)) + (b - part);
+    auto bits = std::bit_cast<std::uint64_t>(sum);
+    if (lost == 0 || (bits & 1)) return sum;
+    // An even last bit and an inexact sum: go to the odd neighbour on the side of the truth.
+    bits += (lost > 0) == (sum > 0) ? 1ull : ~0ull;
+    return std::bit_cast<double>(bits);
 }
 
 std::uint64_t integer_to_float(std::int64_t value, bool is_unsigned, unsigned format,

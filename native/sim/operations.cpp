@@ -16,6 +16,12 @@ const std::unordered_map<std::string, Operation> &table() {
         add_memory_operations(list);
         add_control_operations(list);
         add_warp_operations(list);
+        add_half_operations(list);
+        add_video_operations(list);
+        add_packed_operations(list);
+        add_bit_operations(list);
+        add_approximate_operations(list);
+        add_narrow_operations(list);
         std::unordered_map<std::string, Operation> map;
         for (const NamedOperation &one : list) map.emplace(one.name, one.operation);
         return map;

@@ -12,5 +12,11 @@ void add_convert_operations(OperationList &list);
 void add_memory_operations(OperationList &list);
 void add_control_operations(OperationList &list);
 void add_warp_operations(OperationList &list);
+void add_half_operations(OperationList &list);
+void add_video_operations(OperationList &list);
+void add_packed_operations(OperationList &list);
+void add_bit_operations(OperationList &list);
+void add_approximate_operations(OperationList &list);
+void add_narrow_operations(OperationList &list);
 
 }  // namespace ptxkit::sim

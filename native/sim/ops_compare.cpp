@@ -1,7 +1,10 @@
 // Comparisons, predicates.
+#include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "float_mode.hpp"
+#include "half.hpp"
 #include "lanes.hpp"
 #include "operations.hpp"
 
@@ -11,8 +14,7 @@ namespace {
 
 // setp: p and q from a comparison and, with a boolean operator, a further predicate.
 // Slots: p, q, a, b, c. `immediate`: bits 0-1 the operator, bit 2 flush.
-void set_predicates(Machine &m, const Inst &i, std::uint32_t compared) {
-    std::uint32_t p = compared, q = ~compared;
+void set_predicates(Machine &m, const Inst &i, std::uint32_t p, std::uint32_t q) {
     const std::uint32_t c = i.slots[4] == kNoSlot ? 0 : m.predicate(i.slots[4]);
     switch (i.immediate & 3) {
         case 1: p &= c, q &= c; break;
@@ -24,15 +26,62 @@ void set_predicates(Machine &m, const Inst &i, std::uint32_t compared) {
     put_predicate(m, i.slots[1], q);
 }
 
-template <class T, class F>
-void compare(Machine &m, const Inst &i, F f) {
-    set_predicates(m, i, mask2(m.source<T>(i.slots[2]), m.source<T>(i.slots[3]), f));
+// The comparisons. The unordered ones hold for a NaN, the ordered ones do not; for integers
+// there is no difference.
+struct Equal { template <class T> static bool holds(T a, T b) { return a == b; } };
+struct NotEqual { template <class T> static bool holds(T a, T b) { return a < b || a > b; } };
+struct Less { template <class T> static bool holds(T a, T b) { return a < b; } };
+struct LessEqual { template <class T> static bool holds(T a, T b) { return a <= b; } };
+struct Greater { template <class T> static bool holds(T a, T b) { return a > b; } };
+struct GreaterEqual { template <class T> static bool holds(T a, T b) { return a >= b; } };
+template <class C>
+struct Not { template <class T> static bool holds(T a, T b) { return !C::holds(a, b); } };
+struct Ordered { template <class T> static bool holds(T a, T b) { return !std::isnan(a) && !std::isnan(b); } };
+
+// How an element of a type is read from its register.
+template <class T>
+struct Plain {
+    using Bits = T;
+    static T read(T value, bool ftz) {
+        if constexpr (std::is_floating_point_v<T>) return ftz ? flush(value) : value;
+        else return value;
+    }
+};
+struct HalfType {
+    using Bits = std::uint16_t;
+    static float read(Bits value, bool ftz) {
+        if (ftz && !(value & 0x7C00)) value &= 0x8000;
+        return static_cast<float>(half_to_double(value));
+    }
+};
+struct BfloatType {
+    using Bits = std::uint16_t;
+    static float read(Bits value, bool) { return std::bit_cast<float>(std::uint32_t{value} << 16); }
+};
+
+template <class Type, class Comparison>
+void compare(Machine &m, const Inst &i) {
+    using Bits = typename Type::Bits;
+    const bool ftz = i.immediate & 4;
+    const std::uint32_t found =
+        mask2(m.source<Bits>(i.slots[2]), m.source<Bits>(i.slots[3]), [&](Bits a, Bits b) {
+            return Comparison::holds(Type::read(a, ftz), Type::read(b, ftz));
+        });
+    set_predicates(m, i, found, ~found);
 }
 
-template <class T, class F>
-void compare_float(Machine &m, const Inst &i, F f) {
+// Pairs: p is for the lower halves, q for the upper ones.
+template <class Type, class Comparison>
+void compare_pairs(Machine &m, const Inst &i) {
     const bool ftz = i.immediate & 4;
-    compare<T>(m, i, [&](T a, T b) { return ftz ? f(flush(a), flush(b)) : f(a, b); });
+    const std::uint16_t *a = m.source<std::uint16_t>(i.slots[2]);
+    const std::uint16_t *b = m.source<std::uint16_t>(i.slots[3]);
+    std::uint32_t found[2] = {0, 0};
+    for (unsigned e = 0; e < 2 * kLanes; ++e) {
+        const bool holds = Comparison::holds(Type::read(a[e], ftz), Type::read(b[e], ftz));
+        found[e % 2] |= static_cast<std::uint32_t>(holds) << (e / 2);
+    }
+    set_predicates(m, i, found[0], found[1]);
 }
 
 template <class T>
@@ -40,50 +89,39 @@ void add_integer(OperationList &list, const std::string &type) {
     const auto add = [&](const std::string &name, Operation op) {
         list.push_back({"setp." + name + "." + type, op});
     };
-    const Operation eq = [](Machine &m, const Inst &i) { compare<T>(m, i, [](T a, T b) { return a == b; }); };
-    const Operation ne = [](Machine &m, const Inst &i) { compare<T>(m, i, [](T a, T b) { return a != b; }); };
-    const Operation lt = [](Machine &m, const Inst &i) { compare<T>(m, i, [](T a, T b) { return a < b; }); };
-    const Operation le = [](Machine &m, const Inst &i) { compare<T>(m, i, [](T a, T b) { return a <= b; }); };
-    const Operation gt = [](Machine &m, const Inst &i) { compare<T>(m, i, [](T a, T b) { return a > b; }); };
-    const Operation ge = [](Machine &m, const Inst &i) { compare<T>(m, i, [](T a, T b) { return a >= b; }); };
-    add("eq", eq), add("ne", ne), add("lt", lt), add("le", le), add("gt", gt), add("ge", ge);
-    add("lo", lt), add("ls", le), add("hi", gt), add("hs", ge);
+    using P = Plain<T>;
+    add("eq", compare<P, Equal>), add("ne", compare<P, NotEqual>);
+    add("lt", compare<P, Less>), add("lo", compare<P, Less>);
+    add("le", compare<P, LessEqual>), add("ls", compare<P, LessEqual>);
+    add("gt", compare<P, Greater>), add("hi", compare<P, Greater>);
+    add("ge", compare<P, GreaterEqual>), add("hs", compare<P, GreaterEqual>);
 }
 
-template <class T>
+// One row for every comparison of floats; `kPairs` for two in a register.
+template <class Type, bool kPairs = false>
 void add_float(OperationList &list, const std::string &type) {
-    const auto add = [&](const std::string &name, Operation op) {
-        list.push_back({"setp." + name + "." + type, op});
+    const auto add = [&]<class C>(const char *name, C) {
+        const Operation op = [] {
+            if constexpr (kPairs) return compare_pairs<Type, C>;
+            else return compare<Type, C>;
+        }();
+        list.push_back({std::string("setp.") + name + "." + type, op});
     };
-    add("eq", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return a == b; }); });
-    add("ne", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return a < b || a > b; }); });
-    add("lt", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return a < b; }); });
-    add("le", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return a <= b; }); });
-    add("gt", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return a > b; }); });
-    add("ge", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return a >= b; }); });
-    add("equ", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return !(a < b || a > b); }); });
-    add("neu", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return !(a == b); }); });
-    add("ltu", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return !(a >= b); }); });
-    add("leu", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return !(a > b); }); });
-    add("gtu", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return !(a <= b); }); });
-    add("geu", [](Machine &m, const Inst &i) { compare_float<T>(m, i, [](T a, T b) { return !(a < b); }); });
-    add("num", [](Machine &m, const Inst &i) {
-        compare_float<T>(m, i, [](T a, T b) { return !std::isnan(a) && !std::isnan(b); });
-    });
-    add("nan", [](Machine &m, const Inst &i) {
-        compare_float<T>(m, i, [](T a, T b) { return std::isnan(a) || std::isnan(b); });
-    });
-    // slct by a float: a where c >= 0
-    list.push_back({"slct.b32." + type, [](Machine &m, const Inst &i) {
-        const bool ftz = i.immediate & 4;
-        map3<std::uint32_t, std::uint32_t, std::uint32_t, T>(
-            m, i, [&](std::uint32_t a, std::uint32_t b, T c) { return (ftz ? flush(c) : c) >= 0 ? a : b; });
-    }});
-    list.push_back({"slct.b64." + type, [](Machine &m, const Inst &i) {
-        const bool ftz = i.immediate & 4;
-        map3<std::uint64_t, std::uint64_t, std::uint64_t, T>(
-            m, i, [&](std::uint64_t a, std::uint64_t b, T c) { return (ftz ? flush(c) : c) >= 0 ? a : b; });
-    }});
+    add("eq", Equal{}), add("ne", NotEqual{});
+    add("lt", Less{}), add("le", LessEqual{});
+    add("gt", Greater{}), add("ge", GreaterEqual{});
+    add("equ", Not<NotEqual>{}), add("neu", Not<Equal>{});
+    add("ltu", Not<GreaterEqual>{}), add("leu", Not<Greater>{});
+    add("gtu", Not<LessEqual>{}), add("geu", Not<Less>{});
+    add("num", Ordered{}), add("nan", Not<Ordered>{});
+}
+
+// slct by a float: a where c >= 0.
+template <class T>
+void select_by_sign(Machine &m, const Inst &i) {
+    const bool ftz = i.immediate & 4;
+    map3<T, T, T, float>(
+        m, i, [&](T a, T b, float c) { return (ftz ? flush(c) : c) >= 0 ? a : b; });
 }
 
 template <class F>
@@ -102,8 +140,13 @@ void add_compare_operations(OperationList &list) {
     add_integer<uint64_t>(list, "u64"), add_integer<int64_t>(list, "s64");
     add_integer<uint16_t>(list, "b16"), add_integer<uint32_t>(list, "b32");
     add_integer<uint64_t>(list, "b64");
-    add_float<float>(list, "f32"), add_float<double>(list, "f64");
+    add_float<Plain<float>>(list, "f32"), add_float<Plain<double>>(list, "f64");
+    add_float<HalfType>(list, "f16"), add_float<HalfType, true>(list, "f16x2");
+    add_float<BfloatType>(list, "bf16"), add_float<BfloatType, true>(list, "bf16x2");
     const auto add = [&](const char *name, Operation op) { list.push_back({name, op}); };
+    add("slct.b16.f32", select_by_sign<uint16_t>);
+    add("slct.b32.f32", select_by_sign<uint32_t>);
+    add("slct.b64.f32", select_by_sign<uint64_t>);
     add("and.pred", [](Machine &m, const Inst &i) { predicates(m, i, [](uint32_t a, uint32_t b) { return a & b; }); });
     add("or.pred", [](Machine &m, const Inst &i) { predicates(m, i, [](uint32_t a, uint32_t b) { return a | b; }); });
     add("xor.pred", [](Machine &m, const Inst &i) { predicates(m, i, [](uint32_t a, uint32_t b) { return a ^ b; }); });

@@ -2,7 +2,7 @@
 #include <bit>
 #include <cfenv>
 #include <cmath>
-#include <cstring>
+#include <initializer_list>
 #include <limits>
 
 #include "float_mode.hpp"
@@ -21,20 +21,40 @@ T finish(T value, const FloatMode &mode) {
     return value;
 }
 
+// What a NaN result is: single precision has one NaN; double precision makes an operand's
+// quiet, the first of `operands` that is one, or gives the default.
+template <class T>
+T nan_of(std::initializer_list<T> operands) {
+    if constexpr (sizeof(T) == 8)
+        for (const T value : operands)
+            if (std::isnan(value))
+                return std::bit_cast<T>(std::bit_cast<std::uint64_t>(value) | 0x0008000000000000ull);
+    return canonical_nan<T>();
+}
+
+template <class T>
+T finish(T value, const FloatMode &mode, std::initializer_list<T> operands) {
+    if constexpr (sizeof(T) == 8)
+        return std::isnan(value) ? nan_of(operands) : value;
+    else
+        return finish(value, mode);
+}
+
 template <class T, class F>
 void unary(Machine &m, const Inst &i, F f) {
     const FloatMode mode(i.immediate);
     const Rounding rounding(mode.rounding);
-    map1<T, T>(m, i, [&](T a) { return finish(f(mode.flush ? flush(a) : a), mode); });
+    map1<T, T>(m, i, [&](T a) { return finish<T>(f(mode.flush ? flush(a) : a), mode, {a}); });
 }
 
-template <class T, class F>
+// `kFirst`: of two NaNs the first operand's is the result; sums and products take the second.
+template <class T, bool kFirst = false, class F>
 void binary(Machine &m, const Inst &i, F f) {
     const FloatMode mode(i.immediate);
     const Rounding rounding(mode.rounding);
     map2<T, T, T>(m, i, [&](T a, T b) {
         if (mode.flush) a = flush(a), b = flush(b);
-        return finish(f(a, b), mode);
+        return kFirst ? finish<T>(f(a, b), mode, {a, b}) : finish<T>(f(a, b), mode, {b, a});
     });
 }
 
@@ -69,7 +89,8 @@ void fused(Machine &m, const Inst &i) {
     } else {
         fma_lanes(a, b, c, result);
     }
-    for (unsigned l = 0; l < kLanes; ++l) result[l] = finish(result[l], mode);
+    for (unsigned l = 0; l < kLanes; ++l)
+        result[l] = finish<T>(result[l], mode, {b[l], c[l], a[l]});
     put(m, m.destination<T>(i.slots[0]), result);
 }
 
@@ -83,7 +104,7 @@ void extremum(Machine &m, const Inst &i) {
         if (mode.xor_sign) a = std::fabs(a), b = std::fabs(b);
         T value;
         if (std::isnan(a) || std::isnan(b)) {
-            if (mode.propagate_nan || (std::isnan(a) && std::isnan(b))) return canonical_nan<T>();
+            if (mode.propagate_nan || (std::isnan(a) && std::isnan(b))) return nan_of({b, a});
             value = std::isnan(a) ? b : a;
         } else if (a == b) {
             value = std::signbit(a) == kMaximum ? b : a;
@@ -103,7 +124,7 @@ void add_type(OperationList &list, const std::string &type) {
     add("add.", [](Machine &m, const Inst &i) { binary<T>(m, i, [](T a, T b) { return a + b; }); });
     add("sub.", [](Machine &m, const Inst &i) { binary<T>(m, i, [](T a, T b) { return a - b; }); });
     add("mul.", [](Machine &m, const Inst &i) { binary<T>(m, i, [](T a, T b) { return a * b; }); });
-    add("div.", [](Machine &m, const Inst &i) { binary<T>(m, i, [](T a, T b) { return a / b; }); });
+    add("div.", [](Machine &m, const Inst &i) { binary<T, true>(m, i, [](T a, T b) { return a / b; }); });
     add("fma.", fused<T>);
     add("min.", extremum<T, false>);
     add("max.", extremum<T, true>);
@@ -114,20 +135,19 @@ void add_type(OperationList &list, const std::string &type) {
     add("rsqrt.", [](Machine &m, const Inst &i) {
         unary<T>(m, i, [](T a) {
             if (a == 0) return std::copysign(std::numeric_limits<T>::infinity(), a);
-            return static_cast<T>(1.0 / std::sqrt(static_cast<double>(a)));
+            return T{1} / std::sqrt(a);
         });
     });
+    // These are additions of zero on the device: a NaN is made quiet, its sign stays.
     add("abs.", [](Machine &m, const Inst &i) {
         const FloatMode mode(i.immediate);
-        map1<T, T>(m, i, [&](T a) { return std::fabs(mode.flush ? flush(a) : a); });
+        map1<T, T>(m, i, [&](T a) {
+            return std::isnan(a) ? nan_of({a}) : std::fabs(mode.flush ? flush(a) : a);
+        });
     });
     add("neg.", [](Machine &m, const Inst &i) {
         const FloatMode mode(i.immediate);
-        map1<T, T>(m, i, [&](T a) {
-            a = mode.flush ? flush(a) : a;
-            const auto bits = std::bit_cast<BitsOf<T>>(a);
-            return std::bit_cast<T>(bits ^ BitsOf<T>{1} << (8 * sizeof(T) - 1));
-        });
+        map1<T, T>(m, i, [&](T a) { return std::isnan(a) ? nan_of({a}) : -(mode.flush ? flush(a) : a); });
     });
     add("copysign.", [](Machine &m, const Inst &i) {
         map2<T, T, T>(m, i, [](T a, T b) {
@@ -135,17 +155,6 @@ void add_type(OperationList &list, const std::string &type) {
             const auto x = std::bit_cast<BitsOf<T>>(a), y = std::bit_cast<BitsOf<T>>(b);
             return std::bit_cast<T>((x & sign) | (y & ~sign));
         });
-    });
-}
-
-// The approximations are computed in double and rounded once: closer to the true value
-// than the hardware's, and within its documented error.
-template <class F>
-void approximate(Machine &m, const Inst &i, F f) {
-    const FloatMode mode(i.immediate);
-    map1<float, float>(m, i, [&](float a) {
-        if (mode.flush) a = flush(a);
-        return finish(static_cast<float>(f(static_cast<double>(a))), mode);
     });
 }
 
@@ -171,22 +180,6 @@ void add_float_operations(OperationList &list) {
     add_type<double>(list, "f64");
     list.push_back({"testp.f32", test_property<float>});
     list.push_back({"testp.f64", test_property<double>});
-    const auto add = [&](const char *name, Operation op) { list.push_back({name, op}); };
-    add("sin.f32", [](Machine &m, const Inst &i) {
-        approximate(m, i, [](double a) { return std::sin(a); });
-    });
-    add("cos.f32", [](Machine &m, const Inst &i) {
-        approximate(m, i, [](double a) { return std::cos(a); });
-    });
-    add("lg2.f32", [](Machine &m, const Inst &i) {
-        approximate(m, i, [](double a) { return std::log2(a); });
-    });
-    add("ex2.f32", [](Machine &m, const Inst &i) {
-        approximate(m, i, [](double a) { return std::exp2(a); });
-    });
-    add("tanh.f32", [](Machine &m, const Inst &i) {
-        approximate(m, i, [](double a) { return std::tanh(a); });
-    });
 }
 
 }  // namespace ptxkit::sim

@@ -6,6 +6,7 @@
 
 #include "lanes.hpp"
 #include "operations.hpp"
+#include "wide_integer.hpp"
 
 namespace ptxkit::sim {
 
@@ -29,9 +30,9 @@ template <class T>
 T high_product(T a, T b) {
     if constexpr (sizeof(T) == 8) {
         if constexpr (std::is_signed_v<T>)
-            return static_cast<T>(static_cast<__int128>(a) * b >> 64);
+            return static_cast<T>(static_cast<Int128>(a) * b >> 64);
         else
-            return static_cast<T>(static_cast<unsigned __int128>(a) * b >> 64);
+            return static_cast<T>(static_cast<Uint128>(a) * b >> 64);
     } else {
         using Big = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
         return static_cast<T>(static_cast<Big>(a) * static_cast<Big>(b) >> (8 * sizeof(T)));
@@ -48,7 +49,7 @@ T divide(T a, T b) {
 
 template <class T>
 T remainder(T a, T b) {
-    if (b == 0) return a;
+    if (b == 0) return static_cast<T>(~T{0});  // as for divide
     if constexpr (std::is_signed_v<T>)
         if (b == -1) return 0;
     return static_cast<T>(a % b);
@@ -67,40 +68,43 @@ T shift_right(T a, uint32_t n) {
     return static_cast<T>(a >> n);
 }
 
+// The hardware takes the low byte of a 32-bit field's position and length; 64-bit fields are
+// made of shifts by the whole amounts.
+template <class T>
+uint32_t field_amount(uint32_t value) { return sizeof(T) == 4 ? value & 255 : value; }
+
+// `count` low ones; more than the width are all of them.
+template <class U>
+U low_ones(uint64_t count) {
+    return count >= 8 * sizeof(U) ? ~U{0} : static_cast<U>((U{1} << count) - 1);
+}
+
 template <class T>
 T extract_field(T a, uint32_t position, uint32_t length) {
+    using U = std::make_unsigned_t<T>;
     constexpr uint32_t bits = 8 * sizeof(T);
-    position &= 255;
-    length &= 255;
-    const T source = a;
-    bool sign = false;
+    position = field_amount<T>(position);
+    length = field_amount<T>(length);
+    if (length == 0) return 0;
+    const U ones = low_ones<U>(length);
+    const U field = position >= bits ? U{0} : static_cast<U>(static_cast<U>(a) >> position) & ones;
     if constexpr (std::is_signed_v<T>) {
-        if (length != 0) {
-            const uint32_t at = std::min(position + length - 1, bits - 1);
-            sign = (static_cast<std::make_unsigned_t<T>>(source) >> at & 1) != 0;
+        const auto at = std::min<uint64_t>(uint64_t{position} + length - 1, bits - 1);
+        if (static_cast<U>(a) >> at & 1) {
+            const uint32_t kept = position >= bits ? 0 : std::min(length, bits - position);
+            return static_cast<T>(field | ~low_ones<U>(kept));
         }
     }
-    using U = std::make_unsigned_t<T>;
-    U result = sign ? ~U{0} : U{0};
-    for (uint32_t n = 0; n < length && n < bits && position + n < bits; ++n) {
-        const U bit = static_cast<U>(source) >> (position + n) & 1;
-        result = static_cast<U>((result & ~(U{1} << n)) | bit << n);
-    }
-    return static_cast<T>(result);
+    return static_cast<T>(field);
 }
 
 template <class T>
 T insert_field(T a, T b, uint32_t position, uint32_t length) {
-    constexpr uint32_t bits = 8 * sizeof(T);
-    position &= 255;
-    length &= 255;
-    T result = b;
-    for (uint32_t n = 0; n < length && position + n < bits; ++n) {
-        const T one = static_cast<T>(T{1} << (position + n));
-        result = (a >> n & 1) ? (result | one) : (result & ~one);
-        if (n + 1 >= bits) break;
-    }
-    return result;
+    position = field_amount<T>(position);
+    length = field_amount<T>(length);
+    if (position >= 8 * sizeof(T)) return b;
+    const T ones = static_cast<T>(low_ones<T>(length) << position);
+    return static_cast<T>((b & ~ones) | (static_cast<T>(a << position) & ones));
 }
 
 template <class T>
@@ -177,6 +181,14 @@ void add_type(OperationList &list, const std::string &type) {
     add("max.", [](Machine &m, const Inst &i) {
         map2<T, T, T>(m, i, [](T a, T b) { return std::max(a, b); });
     });
+    if constexpr (std::is_signed_v<T>) {
+        add("min.relu.", [](Machine &m, const Inst &i) {
+            map2<T, T, T>(m, i, [](T a, T b) { return std::max<T>(std::min(a, b), 0); });
+        });
+        add("max.relu.", [](Machine &m, const Inst &i) {
+            map2<T, T, T>(m, i, [](T a, T b) { return std::max<T>(std::max(a, b), 0); });
+        });
+    }
     add("sad.", [](Machine &m, const Inst &i) {
         map3<T, T, T, T>(m, i, [](T a, T b, T c) {
             return wrap_add(c, a < b ? wrap_sub(b, a) : wrap_sub(a, b));
@@ -280,7 +292,7 @@ void with_carry(Machine &m, const Inst &i) {
     const bool in = i.immediate & 1, out = i.immediate & 2, subtract = i.immediate & 4;
     std::uint32_t carries = *flags;
     T result[kLanes];
-    using Big = std::conditional_t<sizeof(T) == 4, uint64_t, unsigned __int128>;
+    using Big = std::conditional_t<sizeof(T) == 4, uint64_t, Uint128>;
     for (unsigned l = 0; l < kLanes; ++l) {
         const Big carry = in ? (*flags >> l & 1) : (subtract ? 1 : 0);
         const T right = subtract ? static_cast<T>(~b[l]) : b[l];
@@ -305,7 +317,7 @@ void product_with_carry(Machine &m, const Inst &i) {
     std::uint32_t carries = *flags;
     T result[kLanes];
     using S = std::make_signed_t<T>;
-    using Big = std::conditional_t<sizeof(T) == 4, uint64_t, unsigned __int128>;
+    using Big = std::conditional_t<sizeof(T) == 4, uint64_t, Uint128>;
     for (unsigned l = 0; l < kLanes; ++l) {
         T product = a[l] * b[l];
         if (high)

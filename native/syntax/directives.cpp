@@ -1,5 +1,8 @@
 #include "directives.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace ptxkit::syntax {
 
 namespace {
@@ -52,6 +55,31 @@ Word classify(std::string_view word) {
     for (const Entry &entry : kWords)
         if (entry.text == word) return entry.word;
     return Word::Unknown;
+}
+
+std::string_view nearest(std::string_view word) {
+    if (word.size() > 20) return {};
+    std::string_view found;
+    std::size_t least = word.size() < 5 ? 2 : 3;  // changes of one character: fewer than that
+    for (const Entry &entry : kWords) {
+        // The edit distance, row by row.
+        std::array<std::size_t, 32> row{};
+        for (std::size_t at = 0; at <= word.size(); ++at) row[at] = at;
+        for (std::size_t line = 1; line <= entry.text.size(); ++line) {
+            std::size_t diagonal = row[0];
+            row[0] = line;
+            for (std::size_t at = 1; at <= word.size(); ++at) {
+                const std::size_t same = diagonal + (entry.text[line - 1] != word[at - 1]);
+                diagonal = row[at];
+                row[at] = std::min({same, row[at] + 1, row[at - 1] + 1});
+            }
+        }
+        if (row[word.size()] < least) {
+            least = row[word.size()];
+            found = entry.text;
+        }
+    }
+    return found;
 }
 
 }  // namespace ptxkit::syntax

@@ -31,4 +31,7 @@ enum class Word : unsigned char {
 // What a word with its dot means as a directive.
 Word classify(std::string_view word);
 
+// The directive that a misspelled word is nearest to; empty where none is near.
+std::string_view nearest(std::string_view word);
+
 }  // namespace ptxkit::syntax

@@ -12,6 +12,10 @@ namespace {
 constexpr unsigned kIndent = 4;
 constexpr unsigned kContinuation = 8;
 
+constexpr unsigned kMaximumIndent = 80;  // else deep nesting would give a quadratic text
+
+unsigned indent_of(unsigned depth) { return std::min(depth, kMaximumIndent / kIndent) * kIndent; }
+
 // A token at `offset` begins a line.
 struct Break {
     std::uint32_t offset;
@@ -61,9 +65,9 @@ std::vector<Break> find_breaks(const Tree &tree) {
         const auto depth = static_cast<unsigned>(open.size());
         const Kind parent = nodes[node.parent].kind;
         if (node.kind == Kind::CallPrototype) {
-            breaks.push_back({node.start, depth * kIndent});
+            breaks.push_back({node.start, indent_of(depth)});
         } else if (node.kind == Kind::Label) {
-            breaks.push_back({node.start, (depth - 1) * kIndent});
+            breaks.push_back({node.start, indent_of(depth - 1)});
         } else if (node.kind == Kind::Parameter) {
             const Node &list = nodes[node.parent];
             const bool several = nodes[node.parent + 1].next < list.next;
@@ -72,11 +76,11 @@ std::vector<Break> find_breaks(const Tree &tree) {
                 breaks.push_back({node.start, kIndent});
         } else if (begins_line(node.kind) &&
                    !(node.kind == Kind::FunctionDirective && parent == Kind::CallPrototype)) {
-            breaks.push_back({node.start, depth * kIndent});
+            breaks.push_back({node.start, indent_of(depth)});
         }
         if (node.kind == Kind::Block || node.kind == Kind::Section) {
             open.push_back(index);
-            closings.push_back({node.end - 1, depth * kIndent});
+            closings.push_back({node.end - 1, indent_of(depth)});
         } else if (node.kind == Kind::ParameterList && nodes[node.parent].kind == Kind::Function) {
             const bool several = index + 1 < node.next && nodes[index + 1].next < node.next;
             if (several && !(node.flags & kReturnList)) breaks.push_back({node.end - 1, 0});

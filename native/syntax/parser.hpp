@@ -56,6 +56,7 @@ class Parser {
 
     // module level (parser_module.cpp)
     void module_statement();
+    [[noreturn]] void unknown_directive(const char *known);
     void version();
     void target();
     void address_size();

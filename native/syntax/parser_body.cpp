@@ -128,9 +128,8 @@ void Parser::body_directive() {
         case Word::Alias:
             fail("syntax", found() + " cannot stand inside a function", "move it to module level");
         default:
-            fail("unknown-directive", found() + " is not a directive that can stand here",
-                 "expected one of .reg .local .shared .param .global .const .loc .pragma "
-                 ".branchtargets .calltargets .callprototype");
+            unknown_directive(".reg .local .shared .param .global .const .loc .pragma "
+                              ".branchtargets .calltargets .callprototype");
     }
 }
 
@@ -221,6 +220,8 @@ void Parser::instruction() {
     opcode();
     if (lexer_.is_symbol(':'))
         fail("syntax", "a guard cannot stand before a label", "write 'LABEL: @p ...'");
+    if (lexer_.is_symbol('='))
+        fail("syntax", "PTX has no '='", "write 'mov.b32 result, value;'");
     if (!lexer_.is_symbol(';')) {
         for (;;) {
             operand(is_call);

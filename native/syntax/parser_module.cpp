@@ -63,11 +63,22 @@ void Parser::module_statement() {
         case Word::Pointer:
             unexpected("a state space such as .global before the type");
         case Word::Unknown:
-            fail("unknown-directive", found() + " is not a directive that can stand here",
-                 "expected one of .version .target .address_size .file .section .pragma .alias "
-                 ".extern .visible .weak .common .entry .func .global .const .shared");
+            unknown_directive(".version .target .address_size .file .section .pragma .alias "
+                              ".extern .visible .weak .common .entry .func .global .const .shared");
         default: return declaration(false);
     }
+}
+
+void Parser::unknown_directive(const char *known) {
+    const std::string_view word = lexer_.text();
+    if (word == ".pred" || (word.size() > 2 && is(word[2], kDigit) &&
+                            std::string_view("usbf").find(word[1]) != std::string_view::npos))
+        fail("syntax", "the declaration has no state space",
+             "write .global, .shared, .reg ... before the type");
+    const std::string_view near = nearest(word);
+    fail("unknown-directive", found() + " is not a directive that can stand here",
+         near.empty() ? "expected one of " + std::string(known)
+                      : "did you mean '" + std::string(near) + "'?");
 }
 
 void Parser::integer(const char *what) {
@@ -96,6 +107,8 @@ void Parser::version() {
     lexer_.next();
     if (lexer_.kind() != Token::Float) unexpected("a version such as 9.0 after '.version'");
     lexer_.next();
+    if (lexer_.kind() == Token::Float && !lexer_.on_new_line())
+        fail("syntax", "a version has two parts", "write 9.0");
     close(node);
 }
 
@@ -107,6 +120,8 @@ void Parser::target() {
         lexer_.next();
         new_name("a target or option after ','");
     }
+    if (lexer_.kind() == Token::Identifier && !lexer_.on_new_line())
+        unexpected("',' between targets and options");
     close(node);
 }
 
@@ -140,7 +155,8 @@ void Parser::section() {
     lexer_.next();
     expect('{', "after the section's name");
     while (!lexer_.is_symbol('}')) {
-        if (lexer_.kind() == Token::End)
+        const bool is_word = lexer_.kind() == Token::DotWord;
+        if (lexer_.kind() == Token::End || (is_word && classify(lexer_.text()) != Word::Unknown))
             fail_at(start, end, "unbalanced", "the section is never closed", "add the closing '}'");
         section_item();
     }

@@ -31,10 +31,9 @@ MUTANTS = (
     Mutant(
         "what follows a comma in a vector is skipped",
         "parser_operand.cpp",
-        "            operand(is_call);\n            if (!lexer_.is_symbol(',')) break;",
-        "            operand(is_call);\n            if (kind == Kind::Vector)\n"
-        "                while (!lexer_.is_symbol(closing)) lexer_.next();\n"
-        "            if (!lexer_.is_symbol(',')) break;",
+        "vector_element();",
+        "{\n                vector_element();\n"
+        "                while (!lexer_.is_symbol(closing)) lexer_.next();\n            }",
     ),
     Mutant(
         "an instruction ends before its semicolon",

@@ -103,6 +103,15 @@ def test_warnings_of_headers_are_not_the_callers():
         compile_cuda("#include <cuda_fp8.h>\n", "sm_90")
 
 
+def test_a_header_of_the_host_gets_a_hint():
+    with pytest.raises(CompilerError) as caught:
+        compile_cuda("#include <cstdio>\n")
+    assert "<cuda/std/cstdio>, or compile with nvcc" in caught.value.diagnostics[0].hint
+    assert "k" in compile_cuda(
+        '#include <cstdio>\nextern "C" __global__ void k() { printf("x"); }', compiler="nvcc"
+    )
+
+
 @pytest.mark.parametrize("compiler", ["nvrtc", "nvcc"])
 def test_an_architecture_the_compiler_lacks(compiler):
     with pytest.raises(ToolchainError) as caught:

@@ -122,11 +122,12 @@ class _Namer:
     def __init__(self) -> None:
         self._next = itertools.count(1)
 
-    def register(self, wanted: str) -> tuple[str, Actual]:
+    def register(self, wanted: str, *, relaxed: bool = False) -> tuple[str, Actual]:
+        """A register for a type; loads and stores of bytes use 16-bit ones, as compilers do."""
         if wanted in REGISTER_CLASSES:
             wanted = "b64" if "b64" in REGISTER_CLASSES[wanted] else "b32"
-        kind = wanted if wanted in PREFIXES else f"b{max(SCALAR_TYPES[wanted].width, 16)}"
-        if kind == "b8" or wanted in ("u8", "s8", "b8"):
+        kind = wanted if wanted in PREFIXES else f"b{SCALAR_TYPES[wanted].width}"
+        if kind == "b8" and relaxed:
             kind = "b16"
         return f"{PREFIXES[kind]}{next(self._next)}", Actual("register", kind)
 
@@ -155,7 +156,7 @@ def _render_value(
         return _HANDLES[wanted], Actual("symbol", wanted, space="global")
     count = found.operand_count(spec.count)
     if not count:
-        return namer.register(wanted)
+        return namer.register(wanted, relaxed=spec.relaxed)
     layered = found.resolve(spec.count).startswith("i")
     parts = [namer.register("u32" if layered and not n else wanted) for n in range(count)]
     text = "{" + ", ".join(text for text, _ in parts) + "}"

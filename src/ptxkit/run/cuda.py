@@ -281,14 +281,14 @@ class CudaModule:
     def _load(self, text: bytes) -> Any:
         driver = self.driver
         size = 1 << 16
-        log = ctypes.create_string_buffer(size)
+        log = bytes(size)  # the bindings write into it
         options = [
             driver.CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
             driver.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         ]
-        error, handle = driver.cuModuleLoadDataEx(text, 2, options, [ctypes.addressof(log), size])
+        error, handle = driver.cuModuleLoadDataEx(text, 2, options, [log, size])
         if int(error) != 0:
-            message = log.value.decode(errors="replace").strip() or getattr(error, "name", "")
+            message = log.split(b"\0")[0].decode(errors="replace").strip() or getattr(error, "name", "")
             raise CudaError(f"the driver cannot load '{self.module.filename}': {message}")
         return handle
 

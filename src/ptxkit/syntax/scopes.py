@@ -89,9 +89,10 @@ class Scope:
 def declarations_of(node: Node) -> Iterator[Declaration]:
     """What a statement declares in the scope it stands in."""
     if isinstance(node, Variable):
-        space, scalar, position = node.space, node.type, node.span[1]
+        space, scalar = node.space, node.type
+        kind = "register" if space == "reg" else "variable"
         for declarator in node.declarators:
-            kind = "register" if space == "reg" else "variable"
+            position = declarator.span[0]  # its own initialiser may name it
             yield Declaration(
                 declarator.name, declarator, kind, space, scalar, declarator.count, position
             )

@@ -1,4 +1,4 @@
-"""PTX to cubin, with nvJitLink in this process or with ptxas."""
+"""PTX to cubin, with ptxas or with nvJitLink in this process."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def assemble(
     Needs no GPU and no driver. `arch` is the module's own target where none is given, or
     the oldest one that the assembler still has. `options` are those of ptxas.
 
-    The engine is nvJitLink in this process. It compiles functions apart from the kernels
-    that call them, which the driver and ptxas do not; so a module with functions goes to
-    ptxas where that is installed. Name an engine to decide yourself: ``"ptxas"`` is a
-    process of its own, which no input can take this one down with.
+    The engine is ptxas where it is installed, because that gives the code which nvcc and the
+    driver give. nvJitLink works in this process and is faster, but makes relocatable code,
+    as ``ptxas --compile-only`` does: registers and instructions can differ. Name an engine
+    to decide yourself.
 
     What the assembler refuses is a `ptxkit.toolchain.CompilerError` with diagnostics at
     the places in the PTX.
@@ -158,7 +158,7 @@ def plan(
     if engine not in get_args(Engine):
         raise UsageError(f"engine is one of {get_args(Engine)}, not {engine!r}")
     text, filename = source_text(source)
-    name, release = _choose(engine, text)
+    name, release = _choose(engine)
     supported = versions.architectures(release)
     wanted = str(versions.parse_arch(arch)) if arch is not None else None
     if wanted is None:
@@ -225,22 +225,20 @@ def finish(job: Job, data: bytes | None, log: str, source: Module | str | bytes)
     )
 
 
-def _choose(engine: Engine, text: bytes) -> tuple[str, str]:
+def _choose(engine: Engine) -> tuple[str, str]:
     """The engine to use and its release."""
     if engine == "auto":
-        has_library = locate.find("nvjitlink") is not None
-        has_process = locate.find("ptxas") is not None
-        if not has_library and not has_process:
-            raise ToolchainError(f"no assembler was found; run: {locate.pip_command('nvjitlink')}")
-        if not has_library or (has_process and b".func" in text and _as_new("ptxas", "nvjitlink")):
-            engine = "ptxas"
-        else:
+        tool, library = locate.find("ptxas"), locate.find("nvjitlink")
+        if tool is None and library is None:
+            raise ToolchainError(f"no assembler was found; run: {locate.pip_command('ptxas')}")
+        if tool is None:
             engine = "nvjitlink"
+        elif library is None or tool.path.parents[1] == library.path.parents[1]:
+            engine = "ptxas"
+        else:  # of two installations the newer one takes more
+            newer = Version.parse(_release("nvjitlink")) > Version.parse(_release("ptxas"))
+            engine = "nvjitlink" if newer else "ptxas"
     return engine, _release(engine)
-
-
-def _as_new(one: str, other: str) -> bool:
-    return Version.parse(_release(one)) >= Version.parse(_release(other))
 
 
 def _release(engine: str) -> str:

@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 
 from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.toolchain import locate
 
 _HEAD = re.compile(
     r"^(?:(?P<file>.+?)\((?P<line>\d+)\)|(?P<end>At end of source)|(?P<tool>nvrtc|nvcc\b[^:]*)"
@@ -24,6 +25,8 @@ _GCC = re.compile(
 _SUMMARY = re.compile(
     r"^(?:\d+ (?:catastrophic )?errors? detected in|Compilation terminated|Remark: |Error limit)"
 )
+_MISSING_HEADER = re.compile(r'cannot open source file "(.*)"')
+_HOST_HEADER = re.compile(r"c?[a-z_]+(?:\.h)?")
 _INDENT = "  "
 _WORD = re.compile(r"\w+|\S")
 
@@ -75,10 +78,28 @@ def _diagnostic(
         column = _column(shown, caret, text)
     notes = [row.strip() for row in block if "detected during" in row or row.startswith(" " * 12)]
     hint = " ".join(row for row in notes if "^" not in row and row != (shown or "").strip())
+    hint = hint or _missing_header(fields["message"])
     return Diagnostic(
         severity, code, fields["message"].strip(), line, column, hint or None,
         filename=name, source_line=text,
     )  # fmt: skip
+
+
+def _missing_header(message: str) -> str:
+    found = _MISSING_HEADER.search(message)
+    if found is None:
+        return ""
+    name = found[1]
+    for part, begins in (("headers", "cuda_"), ("cccl", ("cuda/", "cub/", "thrust/"))):
+        if name.startswith(begins) and locate.find(part) is None:
+            return f"run: {locate.pip_command(part)}"
+    if _HOST_HEADER.fullmatch(name) and "/" not in name:
+        plain = name.removesuffix(".h").removeprefix("c")
+        return (
+            f"NVRTC has no headers of the host; write <cuda/std/{plain}> or <cuda/std/c{plain}>, "
+            "or compile with nvcc"
+        )
+    return "name its folder in include_dirs (-I)"
 
 
 def _excerpt(block: list[str]) -> tuple[str | None, int]:

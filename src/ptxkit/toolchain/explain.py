@@ -21,6 +21,7 @@ _NEWER_TARGET = re.compile(
     r"SM version specified by \.target is higher than default SM version assumed"
     r"|PTX with \.target '\S+' cannot be compiled (?:for|to) "
 )
+_SYNTAX = "Parsing error"
 _NOT_PTX = ("bad input: does not match type", "Missing .version directive")
 _OPTION = re.compile(
     r"^(?:Unknown option|Argument expected|Value '.*' is not defined for option|'.*' .*option)"
@@ -52,6 +53,8 @@ def explain(
             better = known.pop(found.line, None)
             if better is not None:
                 found = replace(found, hint=_hint(found, better))
+            elif found.message.startswith(_SYNTAX) and module.diagnostics:
+                found = replace(found, hint=_elsewhere(module.diagnostics[0]))
         yield found
 
 
@@ -134,6 +137,11 @@ def _checker_says(module: Module) -> dict[int, Diagnostic]:
         if diagnostic.severity == "error":
             found.setdefault(diagnostic.line, diagnostic)
     return found
+
+
+def _elsewhere(first: Diagnostic) -> str:
+    """What the parser says of a mistake that ptxas notices later."""
+    return f"line {first.line}: {first.message}" + (f"; {first.hint}" if first.hint else "")
 
 
 def _hint(found: Diagnostic, better: Diagnostic) -> str | None:

@@ -71,16 +71,24 @@ def place(remark: Remark, module: Module) -> Diagnostic:
     """One remark at its place."""
     quoted = _QUOTED.findall(remark.message)
     if remark.line is None:
-        span = _named_function(quoted, module)
+        span = _named(quoted, module)
     else:
         span = _in_line(remark.line, quoted, module)
     return module.diagnostic(remark.severity, "ptxas", remark.message, span)
 
 
-def _named_function(quoted: list[str], module: Module) -> tuple[int, int]:
+def _named(quoted: list[str], module: Module) -> tuple[int, int]:
+    """What a message without a line is about: a function, or the first use of a name."""
     for function in module.functions:
         if function.name in quoted:
             return _first_line(module, function.span)
+    for word in quoted:
+        at = 0
+        for line in module.source().split(b"\n"):
+            found = _find_word(line, word.encode("utf-8", "surrogateescape"))
+            if found is not None:
+                return at + found[0], at + found[1]
+            at += len(line) + 1
     return (0, 0)
 
 

@@ -131,8 +131,6 @@ def _check_table(context: Context, table: Node) -> None:
             context.error(name, "undeclared", f"the {wanted} '{name.text}' is not declared")
         elif declaration.kind != wanted:
             context.error(name, "label", f"'{name.text}' is not a {wanted}")
-        elif isinstance(declaration.node, Function) and declaration.node.is_entry:
-            context.error(name, "call", f"'{name.text}' is a kernel; only a .func can be called")
 
 
 def _check_duplicates(context: Context, scope: Scope) -> None:

@@ -62,11 +62,14 @@ class Context:
 
     def require(self, node: Node | tuple[int, int], what: str, need: Requirement) -> None:
         """Report an error unless the file meets a requirement."""
-        if not self.meets(need):
-            self.error(
-                node, "target", f"{what} needs {need}; the file says {self.says()}",
-                "raise .version or .target",
-            )  # fmt: skip
+        if self.version is None or self.target is None or self.meets(need):
+            return
+        gone = [one for one in need.removals if one.met_by(self.version, self.target)]
+        if gone:
+            said, hint = f"is gone from {gone[0]} on", "use what has taken its place"
+        else:
+            said, hint = f"needs {need}", "raise .version or .target, or do without it"
+        self.error(node, "target", f"{what} {said}; the file says {self.says()}", hint)
 
     @staticmethod
     def word(node: Node, text: str, further: int = 0) -> tuple[int, int]:

@@ -39,16 +39,14 @@ def check_directives(context: Context, function: Function) -> None:
         _check_values(context, node, row)
         if row.once and row.name in names[:position]:
             context.error(node, "directive", f"'{node.name}' stands twice")
-        for other in sorted(row.with_none & set(names)):
+        for other in sorted(row.with_none & set(names[:position])):
             context.error(node, "directive", f"'{node.name}' cannot stand with '.{other}'")
         if row.name == "noreturn" and function.return_parameters:
             context.error(node, "directive", f"'{function.name}' returns a value, so it returns",
                           "remove '.noreturn' or the returned parameter")  # fmt: skip
         for other in sorted(row.with_all - set(names)):
             context.error(node, "directive", f"'{node.name}' needs '.{other}' beside it")
-        if not context.meets(row.requirement):
-            needs = f"'{node.name}' needs {row.requirement}"
-            context.error(node, "target", f"{needs}; the file says {context.says()}")
+        context.require(node, f"'{node.name}'", row.requirement)
 
 
 def _check_values(context: Context, node: FunctionDirective, row: Directive) -> None:

@@ -18,25 +18,27 @@ _HEADS = (VersionNode, TargetNode, AddressSize)
 
 def check_header(context: Context) -> None:
     """``.version`` comes first, ``.target`` next, each with a known value."""
+    children = context.module.children
     # What could not be read is reported already, and may have been what seems to be missing.
-    children = [child for child in context.module.children if child.kind != "Error"]
-    unread = next((c for c in context.module.children if not isinstance(c, _HEADS)), None)
+    unread = next((child for child in children if not isinstance(child, _HEADS)), None)
     if unread is None or unread.kind != "Error":
         _check_presence(context, children)
     previous: Node | None = None
     for position, child in enumerate(children):
+        unknown = previous is not None and previous.kind == "Error"
         if isinstance(child, VersionNode):
-            if position > 0:
+            if position > 0 and not unknown:
                 context.error(
                     child, "misplaced", "'.version' stands at the very beginning of a file only"
                 )
             _check_version(context, child)
         elif isinstance(child, TargetNode):
-            if previous is not None and not isinstance(previous, (VersionNode, TargetNode)):
+            known = previous is None or isinstance(previous, (VersionNode, TargetNode))
+            if not known and not unknown:
                 context.error(child, "misplaced", "'.target' stands right after '.version' only")
             _check_target(context, child)
         elif isinstance(child, AddressSize):
-            if not isinstance(previous, TargetNode):
+            if not isinstance(previous, TargetNode) and not unknown:
                 context.error(
                     child, "misplaced", "'.address_size' stands once, right after '.target'"
                 )
@@ -47,7 +49,7 @@ def check_header(context: Context) -> None:
         previous = child
 
 
-def _check_presence(context: Context, children: list[Node]) -> None:
+def _check_presence(context: Context, children: tuple[Node, ...]) -> None:
     first = children[0] if children else None
     if not isinstance(first, VersionNode):
         # At the first line that says something, or where it could stand.

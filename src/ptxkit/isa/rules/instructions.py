@@ -126,12 +126,7 @@ def _report(context: Context, node: Instruction, verdict: Verdict) -> None:
         hint = _plain(problem.hint)
         context.error(where, problem.code, f"'{opcode}': {problem.message}", hint)
     for need in verdict.unmet:
-        context.error(
-            node.opcode_node,
-            "target",
-            f"'{opcode}' needs {need}; the file says {context.says()}",
-            "raise .version or .target, or use another instruction or modifier",
-        )
+        context.require(node.opcode_node, f"'{opcode}'", need)
     if not verdict.problems and not verdict.unmet and not verdict.in_order:
         context.note(
             node.opcode_node,

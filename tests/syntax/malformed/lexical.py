@@ -1,0 +1,38 @@
+"""Characters, strings, comments and braces."""
+
+from syntax.snippets import HEAD, Bad, kernel, module
+
+LEXICAL = (
+    Bad("empty file", "«»", "1:1"),
+    Bad("only white space", "«»\n\t \n", "1:1"),
+    Bad("only comments", "«»// nothing here\n/* nor here */\n", "1:1"),
+    Bad("open comment", kernel("mov.b32 %r1, 1; «/*» open"), "8:21"),
+    Bad("nested comment", module("/* a /* b */ «c» */"), "4:14"),
+    Bad("open string", kernel('.pragma «"»nounroll;'), "8:13"),
+    Bad("escaped quote", module('.file 1 "a\\"«b»"'), "4:13"),
+    Bad("character literal", kernel("mov.b32 %r1, «'»a';"), "8:18"),
+    Bad("string as operand", kernel('mov.b32 %r1, «"a"»;'), "8:18"),
+    Bad("backslash", kernel("mov.b32 «\\»\n    %r1, 1;"), "8:13"),
+    Bad("backquote", kernel("mov.b32 %r1, «`»;"), "8:18"),
+    Bad("lone dollar", kernel("mov.b32 %r1, «$»;"), "8:18"),
+    Bad("lone percent", kernel("mov.b32 %r1, «%»;"), "8:18"),
+    Bad("lone dot", module("«.» global .u32 x;"), "4:1"),
+    Bad("hash inside a line", module(".global .u32 x; «#» here"), "4:17"),
+    Bad("letter outside ASCII", kernel(".reg .b32 «é»;"), "8:15"),
+    Bad("letter outside ASCII, later", kernel(".reg .b32 caf«é»;"), "8:18"),
+    Bad("character beyond 16 bits", kernel("mov.b32 %r1, «😀»;"), "8:18"),
+    Bad("no-break space", kernel("mov.b32«\u00a0»%r1, 1;"), "8:12"),
+    Bad("typographic quotes", module(".file 1 «\u201c»k.cu\u201d"), "4:9"),
+    Bad("byte that is not UTF-8", kernel("mov.b32 %r1, «\udce9»;"), "8:18"),
+    Bad("byte order mark inside", module("«\ufeff».global .u32 x;"), "4:1"),
+    Bad("NUL inside", module(".global .u32 x;«\0»"), "4:16"),
+    Bad("binary", "«\x7f»ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\xbe\0", "1:1"),
+    Bad("UTF-16", "«\udcff»\udcfe.\0v\0e\0r\0s\0i\0o\0n\0", "1:1"),
+    Bad("open brace", f"{HEAD}.entry k()\n«{{»\n    ret;\n", "5:1"),
+    Bad("open brace, inner", kernel("«{»\n    {\n    }").replace("    ret;\n}", "    ret;"), "8:5"),
+    Bad("open brace before a function", module(".func f() «{» ret;"), "4:11"),
+    Bad("open brace after an error", kernel("{ add.s32 %r1 «%r2»; }"), "8:19"),
+    Bad("stray closing brace", module("«}»"), "4:1"),
+    Bad("closing brace too early", kernel("}").replace("    ret;", "    «ret»;"), "9:5"),
+    Bad("block outside functions", module("«{» }"), "4:1"),
+)

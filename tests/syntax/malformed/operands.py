@@ -1,0 +1,36 @@
+"""How operands are written."""
+
+from syntax.snippets import Bad, kernel
+
+OPERANDS = (
+    Bad("no comma between operands", kernel("add.s32 %r1 «%r2», %r3;"), "8:17"),
+    Bad("two commas", kernel("add.s32 %r1, «,» %r3;"), "8:18"),
+    Bad("comma first", kernel("add.s32 «,» %r2, %r3;"), "8:13"),
+    Bad("comma last", kernel("add.s32 %r1, %r2, %r3,«;»"), "8:27"),
+    Bad("open address", kernel("ld.global.b32 %r1, [%rd1«;»"), "8:29"),
+    Bad("bracket not opened", kernel("ld.global.b32 %r1, %rd1«]»;"), "8:28"),
+    Bad("empty brackets", kernel("ld.global.b32 %r1, [«]»;"), "8:25"),
+    Bad("brackets twice", kernel("ld.global.b32 %r1, [«[»%rd1]];"), "8:25"),
+    Bad("subtracted offset", kernel("ld.global.b32 %r1, [%rd1«-»8];"), "8:29"),
+    Bad("register as offset", kernel("ld.global.b32 %r1, [%rd1+«%rd2»];"), "8:30"),
+    Bad("float as offset", kernel("ld.global.b32 %r1, [%rd1+«1.5»];"), "8:30"),
+    Bad("float expression as offset", kernel("ld.global.b32 %r1, [%rd1+«(1.5)»];"), "8:30"),
+    Bad("offset missing", kernel("ld.global.b32 %r1, [%rd1+«]»;"), "8:30"),
+    Bad("offset outside the brackets", kernel("ld.global.b32 %r1, [%rd1]«+»4;"), "8:30"),
+    Bad("empty subscript", kernel("ld.global.b32 %r1, gv[«]»;"), "8:27"),
+    Bad("open vector", kernel("ld.global.v2.b32 {%r1, %r2, «[»%rd1];"), "8:33"),
+    Bad("empty vector", kernel("ld.global.v2.b32 {«}», [%rd1];"), "8:23"),
+    Bad("vector without a comma", kernel("ld.global.v2.b32 {%r1 «%r2»}, [%rd1];"), "8:27"),
+    Bad("vector in a vector", kernel("ld.global.v2.b32 {«{»%r1, %r2}}, [%rd1];"), "8:23"),
+    Bad("vector with an address", kernel("mov.b64 %rd1, {%r1, «[»%r2]};"), "8:25"),
+    Bad("vector with a sum", kernel("mov.b64 %rd1, {%r1, %r2«+»4};"), "8:28"),
+    Bad("pair without a second part", kernel("setp.lt.s32 %p1|«,» %r1, %r2;"), "8:21"),
+    Bad("pair without a first part", kernel("setp.lt.s32 «|»%p1, %r1, %r2;"), "8:17"),
+    Bad("three parts of a pair", kernel("setp.lt.s32 %p1|%p2«|»%p3, %r1, %r2;"), "8:24"),
+    Bad("two selectors", kernel("mov.u32 %r1, %tid.x«.y»;"), "8:24"),
+    Bad("complement of a register", kernel("mov.b32 %r1, ~«%r2»;"), "8:19"),
+    Bad("negated twice", kernel("and.pred %p1, %p2, !!«%p3»;"), "8:26"),
+    Bad("difference of a name", kernel("mov.u64 %rd1, gv«-»4;"), "8:21"),
+    Bad("directive as operand", kernel("mov.b32 %r1, «.b32»;"), "8:18"),
+    Bad("at sign as operand", kernel("mov.b32 %r1, «@»;"), "8:18"),
+)
