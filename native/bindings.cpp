@@ -26,4 +26,5 @@ NB_MODULE(_native, m) {
           "How this extension was compiled: compiler, build_type and flags.");
     ptxkit::bind_syntax(m);
     ptxkit::bind_sim(m);
+    ptxkit::bind_launch(m);
 }

@@ -73,7 +73,7 @@ void Parser::body_statement() {
             // A label is a name and a colon; anything else begins an instruction.
             const char *after = lexer_.cursor();
             if (*after == ':' ||
-                (is(*after, kSpace) && [&] {
+                ((is(*after, kSpace) || *after == '/') && [&] {
                     const Lexer::Mark mark = lexer_.mark();
                     lexer_.next();
                     const bool colon = lexer_.is_symbol(':');

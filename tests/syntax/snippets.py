@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
+
+from isa.ptxas import find_ptxas
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 KERNEL = ".visible .entry k(.param .u64 kp)\n"
@@ -53,3 +60,16 @@ class Bad:
         under, _ = rest.split("»")
         start = len(before.encode("utf-8", "surrogateescape"))
         return start, start + len(under.encode("utf-8", "surrogateescape"))
+
+
+def ptxas_accepts(data: bytes, folder: Path, *options: str) -> bool:
+    """Ask ptxas, for the target the file names or else for sm_90."""
+    target = re.search(rb"\.target\s+(sm_(?:75|8[0679]|90|1[012][0-9])[af]?)\b", data)
+    arch = target[1].decode() if target else "sm_90"
+    ptxas = find_ptxas()
+    assert ptxas is not None
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".ptx") as file:
+        file.write(data)
+        file.flush()
+        command = [ptxas, "-arch", arch, *options, file.name, "-o", os.devnull]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0

@@ -16,6 +16,7 @@ from ptxkit.toolchain import (
     disassemble,
     locate,
     process,
+    versions,
 )
 from ptxkit.toolchain.elf import BinaryFormatError
 from toolchain.sources import HUNGRY, PTX, SAXPY
@@ -42,7 +43,7 @@ MISTAKES = {
     "no version": (".version 8.0\n", ""),
     "no text": (PTX, ""),
     "another text": (PTX, "hello, world\n"),
-    "two in a line": (".entry second() { ret; }", ".entry second() { .reg .b32 x; mov.b32 x, y; ret; }"),
+    "two in a line": ("second() { ret; }", "second() { .reg .b32 x; mov.b32 x, y; ret; }"),
 }  # fmt: skip
 
 
@@ -97,15 +98,20 @@ def test_a_text_is_as_good_as_a_module():
     assert assemble(PTX.encode() + b"\0", "sm_90").data == assemble(module, "sm_90").data
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_90a", "sm_100f", "sm_120", "sm_121a"])
+@pytest.mark.parametrize(
+    "arch", ["sm_75", "sm_80", "sm_90", "sm_90a", "sm_100f", "sm_120", "sm_121a"]
+)
 def test_resources_are_those_that_cuobjdump_and_ptxas_say(arch):
     target = "sm_75" if arch[-1] not in "af" else arch
     module = compile_cuda(HUNGRY, target)
-    cubin = assemble(module, arch, engine="ptxas", options=["--allow-expensive-optimizations=false"])
+    cubin = assemble(
+        module, arch, engine="ptxas", options=["--allow-expensive-optimizations=false"]
+    )
     for name, needs in cubin.resources.items():
         used = re.search(
-            rf"Function properties for {name}\n *(\d+) bytes stack frame, (\d+) bytes spill stores, "
-            r"(\d+) bytes spill loads\n.*Used (\d+) registers, used (\d+) barriers"
+            rf"Function properties for {name}\n *(\d+) bytes stack frame, "
+            r"(\d+) bytes spill stores, (\d+) bytes spill loads\n"
+            r".*Used (\d+) registers, used (\d+) barriers"
             r"(?:, (\d+) bytes cumulative stack size)?(?:, (\d+) bytes smem)?",
             cubin.log,
         )
@@ -235,7 +241,9 @@ def test_a_warning_is_on_the_cubin():
     text = PTX.replace("second() { ret; }", "second() { .reg .b64 a; ld.global.u32 a, [a]; ret; }")
     cubin = assemble(text.replace(".u32 a, [a]", ".volatile.u64 a, [a]"))
     assert cubin.diagnostics == ()
-    cubin = assemble(compile_cuda(HUNGRY), max_registers=32, opt_level=1, options=["--warn-on-spills"])
+    cubin = assemble(
+        compile_cuda(HUNGRY), max_registers=32, opt_level=1, options=["--warn-on-spills"]
+    )
     assert {d.severity for d in cubin.diagnostics} == {"warning"}
     assert "hungry" in cubin.diagnostics[0].source_line
 
@@ -249,6 +257,12 @@ def test_cubins_and_errors_travel():
         assemble(PTX.replace("ret", "retreat"))
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (str(copy), copy.log, copy.line) == (str(caught.value), caught.value.log, 15)
+
+
+@pytest.mark.parametrize("arch", versions.architectures("13.0"))
+def test_a_cubin_knows_its_architecture(arch):
+    text = f".version 9.0\n.target {arch}\n.address_size 64\n.entry k() {{ ret; }}\n"
+    assert Cubin.from_bytes(assemble(text, engine="ptxas").data).arch == arch
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"text", b"\x7fELF" + b"\xff" * 200])

@@ -55,7 +55,9 @@ def test_names_that_clash_are_kept_apart(monkeypatch):
     "odd",
     [
         kernel("odd", head=HEAD.replace("8.0", "8.1")),
-        kernel("odd", extra=".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"),
+        kernel(
+            "odd", extra=".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+        ),
         kernel("odd", extra=".weak .global .b32 g;\n"),
         kernel("odd", extra='.file 1 "k.cu"\n', body=".loc 1 1 1\n    ret;"),
         kernel("odd").replace(".address_size 64\n", ""),
@@ -69,8 +71,10 @@ def test_modules_that_can_not_be_joined_stay_alone(odd, monkeypatch):
 
 
 def test_variables_go_along():
-    texts = [kernel(f"k{i}", f"ld.global.u32 %r1, [g{i}]; ret;", extra=f".global .b32 g{i} = {i};\n")
-             for i in range(3)]  # fmt: skip
+    texts = [
+        kernel(f"k{i}", f"ld.global.u32 %r1, [g{i}]; ret;", extra=f".global .b32 g{i} = {i};\n")
+        for i in range(3)
+    ]
     assert len(assemble_many(texts, batch=True)) == 3
 
 

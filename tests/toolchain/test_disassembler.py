@@ -19,7 +19,7 @@ def test_one_kernel_of_several():
 
 
 def test_a_kernel_that_is_not_there_lists_those_that_are():
-    with pytest.raises(UsageError, match="no kernel is called 'third'; there are: .*first"):
+    with pytest.raises(UsageError, match=r"no kernel is called 'third'; there are: .*first"):
         disassemble(assemble(PTX), "third")
 
 

@@ -1,5 +1,6 @@
 """PTX out of every kind of file, compared with cuobjdump; damaged files are refused."""
 
+import contextlib
 import random
 import subprocess
 import time
@@ -70,7 +71,7 @@ def make_fatbin(work, name, *options, archs=("sm_80", "sm_90a", "sm_100f")):
     for arch in archs:
         file = work / f"{arch}.ptx"
         if not file.exists():
-            file.write_bytes(compile_cuda(SAXPY * 1, arch).emit_bytes())
+            file.write_bytes(compile_cuda(SAXPY, arch).emit_bytes())
         images.append(f"--image3=kind=ptx,sm={arch.removeprefix('sm_')},file={file}")
     tool = locate.require("nvcc").path.parent / "fatbinary"
     target = work / name
@@ -179,7 +180,7 @@ def test_every_zstd_reader_reads(work):
             patch.setattr(compression, "_zstd_decompressor", lambda d=decompress: d)
             assert ours(path) == expected
             data = bytearray(path.read_bytes())
-            data[200:240] = bytes(40)
+            data[96:100] = bytes(4)  # where the first frame begins
             with pytest.raises(BinaryFormatError):
                 list(fatbin.images(bytes(data)))
     assert readers
@@ -191,7 +192,9 @@ def test_a_file_without_ptx_gives_none(tmp_path):
     assert extract(tmp_path / "empty.o") == []
 
 
-@pytest.mark.parametrize("data", [b"", b"text", b"\x7fELF", b"!<arch>\nnonsense", b"!<thin>\n", bytes(100)])
+@pytest.mark.parametrize(
+    "data", [b"", b"text", b"\x7fELF", b"!<arch>\nnonsense", b"!<thin>\n", bytes(100)]
+)
 def test_what_is_nothing_of_that_is_refused(data, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(data)
@@ -241,10 +244,8 @@ def test_damaged_files_end_in_an_error_or_a_result(kind, built, tmp_path):
 @settings(max_examples=200)
 @given(st.binary(max_size=200), st.integers(0, 400))
 def test_lz4_takes_any_bytes(data, size):
-    try:
+    with contextlib.suppress(BinaryFormatError):
         assert len(compression.lz4(data, size)) == size
-    except BinaryFormatError:
-        pass
 
 
 @pytest.mark.parametrize(

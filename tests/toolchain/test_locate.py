@@ -106,7 +106,7 @@ def test_the_environment_replaces_the_search(bare, monkeypatch):
 
 def test_a_wrong_override_is_an_error(bare, monkeypatch):
     monkeypatch.setenv("PTXKIT_PTXAS", str(bare / "nowhere"))
-    with pytest.raises(ToolchainError, match="PTXKIT_PTXAS names '.*nowhere', which is not there"):
+    with pytest.raises(ToolchainError, match=r"PTXKIT_PTXAS names '.*nowhere', which is not there"):
         locate.find("ptxas")
 
 

@@ -63,7 +63,9 @@ def test_occupancy_is_that_of_the_cuda_header(tmp_path):
             registers = chance.choice([0, 8, 31, 32, 33, 64, 100, 128, 168, 255])
             shared = chance.choice([0, 1, 400, 4096, 16384, 48 * 1024])
             barriers = chance.choice([0, 1, 2, 5, 16])
-            block = chance.choice([1, 31, 32, 33, 64, 96, 128, 200, 256, 384, 512, 768, 1000, 1024, 1025])
+            block = chance.choice(
+                [1, 31, 32, 33, 64, 96, 128, 200, 256, 384, 512, 768, 1000, 1024, 1025]
+            )
             dynamic = chance.choice([0, 0, 100, 1024, 30_000, 60_000, 99 * 1024 - shared, 200_000])
             launches.append((number, has, registers, shared, barriers, block, max(dynamic, 0)))
     asked = "".join(
@@ -81,7 +83,9 @@ def test_occupancy_is_that_of_the_cuda_header(tmp_path):
 
 def test_limits_are_those_of_the_cccl_header():
     header = locate.require("cccl").path.parents[1] / "__device" / "arch_traits.h"
-    bodies = re.findall(r"arch_traits<arch_id::sm_(\d+)>\(\) noexcept\n\{(.*?)\n\}", header.read_text(), re.S)
+    bodies = re.findall(
+        r"arch_traits<arch_id::sm_(\d+)>\(\) noexcept\n\{(.*?)\n\}", header.read_text(), re.S
+    )
     traits = {}
     for number, body in bodies:
         base = re.search(r"= ::cuda::arch_traits<arch_id::sm_(\d+)>\(\);", body)

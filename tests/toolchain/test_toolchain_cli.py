@@ -5,7 +5,7 @@ import json
 import pytest
 
 from helpers import run_cli
-from ptxkit.toolchain import locate, survey
+from ptxkit.toolchain import locate, process, survey
 from toolchain.sources import PTX, SAXPY
 
 
@@ -43,7 +43,7 @@ def test_doctor_says_what_to_install(monkeypatch, tmp_path):
     assert result.returncode == 1
     assert "pip install 'ptxkit[cuda]'" in result.stdout
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/ptxas").symlink_to(locate.require("ptxas").path if False else _real("ptxas"))
+    (tmp_path / "bin/ptxas").symlink_to(_real("ptxas"))
     result = run_cli("doctor")
     assert result.returncode == 1
     assert "for nvrtc, nvjitlink, nvcc" in result.stdout
@@ -78,10 +78,13 @@ def test_compile_and_assemble(files):
     assert (files / "out.cubin").read_bytes()[:4] == b"\x7fELF"
     head, columns, row = result.stdout.splitlines()
     assert head.startswith("sm_90 by ptxas")
-    assert columns.split() == (
-        "kernel registers spills stack shared constant barriers local code block occupancy "
-        "limited by"
-    ).split()
+    assert (
+        columns.split()
+        == (
+            "kernel registers spills stack shared constant barriers local code block occupancy "
+            "limited by"
+        ).split()
+    )
     assert row.split()[0] == "saxpy"
     assert "100%" in row
 
@@ -162,8 +165,6 @@ def test_disassemble_ptx_and_cubin(files):
 
 def test_extract(files):
     tool = _real("nvcc").parent / "fatbinary"
-    from ptxkit.toolchain import process
-
     done = process.run(tool, ["-64", "--create=k.fatbin", "--image3=kind=ptx,sm=80,file=k.ptx"])
     assert done.code == 0
     result = run_cli("extract", "k.fatbin", "--list")

@@ -115,7 +115,9 @@ class ScopeReader:
         identifier, known = node.identifier, self._stack[-1][1]
         found = known.get(identifier)
         if found is None:
-            found = known[identifier] = self._look_up(node, identifier)
+            found = self._look_up(node, identifier)
+            if INTERNER.actual(found) is not UNKNOWN:  # each use of an unknown name is told
+                known[identifier] = found
         return found
 
     def _look_up(self, node: Node, identifier: str) -> int:

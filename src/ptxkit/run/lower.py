@@ -211,11 +211,23 @@ class Lowering:
             raise self.unsupported(node, f"'{node.text}' is not a declared register")
         if node.selector_length:
             raise self.unsupported(node, f"the selector of '{node.text}' is not simulated here")
+        return self._named_register(node, declaration)
+
+    def _named_register(self, node: Name, declaration: Declaration) -> Register:
         key = declaration.node.index, node.identifier
         found = self.state.registers.get(key)
         if found is None:
             found = self.state.registers[key] = self.new_register(declaration.type)
         return found
+
+    def selected(self, node: Node) -> tuple[int, str]:
+        """The slot of a 32-bit operand and its selector, such as ``.h0``."""
+        if not isinstance(node, Name):
+            return self.source(node, "b32"), ""
+        declaration = self.scopes.resolve(node)
+        if declaration is None or declaration.kind != "register":
+            return self.source(node, "b32"), ""
+        return self._named_register(node, declaration).slot, node.selector
 
     def new_register(self, scalar: str) -> Register:
         """A fresh slot for a value of a type."""
@@ -323,7 +335,7 @@ class Lowering:
     # -- instructions --------------------------------------------------------------------
 
     def _instruction(self, node: Instruction) -> None:
-        from ptxkit.run.lowering_table import LOWERINGS
+        from ptxkit.run.lowering import LOWERINGS
 
         self.current = node
         lowering: Callable[[Lowering, Instruction], None] | None = LOWERINGS.get(node.name)

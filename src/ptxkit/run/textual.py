@@ -70,7 +70,7 @@ def _array(text: str, found: re.Match[str], generator: np.random.Generator) -> A
     if fill == "rand":
         if kind == "f":
             return generator.random(shape).astype(scalar)
-        info = np.iinfo(np.dtype(scalar))
+        info: Any = np.iinfo(np.dtype(scalar).name)
         return generator.integers(info.min, info.max, shape, dtype=scalar, endpoint=True)
     try:
         return np.full(shape, float(fill) if kind == "f" else int(fill, 0), scalar)

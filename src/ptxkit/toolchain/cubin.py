@@ -16,6 +16,9 @@ from ptxkit.toolchain.elf import BinaryFormatError, Elf
 # Attributes of .nv.info sections, by their number in the file.
 _FRAME_SIZE, _MIN_STACK_SIZE, _REGISTER_COUNT = 0x11, 0x12, 0x2F
 _MAX_THREADS, _BARRIERS = 0x05, 0x4C
+_ACCELERATED = 0x09  # of .nv.compat
+_ACCELERATED_FLAG = 0x800  # of the header, before ABI version 8
+_MADE_FOR = re.compile(rb"(?:-arch|--gpu-name)[ =](sm_\d+[af]?)")
 _SIZED_VALUE = 4  # the format with its own length; all others are two bytes
 # From sm_90 on the first kilobyte of shared memory is the system's, and the section of a
 # kernel counts it.
@@ -120,12 +123,18 @@ class Cubin:
 
 
 def architecture(elf: Elf) -> str:
-    """The architecture of a cubin, from the flags of its header."""
-    if elf.abi_version >= 8:
-        number, suffix = elf.flags >> 8 & 0xFF, "a" if elf.flags & 0x8 else ""
-    else:
-        number, suffix = elf.flags & 0xFF, "a" if elf.flags & 0x800 else ""
-    return f"sm_{number}{suffix}"
+    """The architecture of a cubin, from its header; the suffix from where it is recorded."""
+    if elf.abi_version < 8:
+        return f"sm_{elf.flags & 0xFF}" + ("a" if elf.flags & _ACCELERATED_FLAG else "")
+    name = f"sm_{elf.flags >> 8 & 0xFF}"
+    compatibility = elf.section(".nv.compat")
+    for attribute, value in _attributes(compatibility.data if compatibility else b""):
+        if attribute == _ACCELERATED and value[:1] == b"\1":
+            return f"{name}a"
+    # Code for a family has no mark of its own, but for the options it was made with.
+    note = elf.section(".note.nv.tkinfo")
+    made_for = _MADE_FOR.search(note.data if note else b"")
+    return f"{name}f" if made_for and made_for[1].decode() == f"{name}f" else name
 
 
 def read_spills(log: str) -> dict[str, tuple[int, int]]:

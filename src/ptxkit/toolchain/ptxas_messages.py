@@ -70,10 +70,8 @@ def diagnostics(log: str, module: Module) -> list[Diagnostic]:
 def place(remark: Remark, module: Module) -> Diagnostic:
     """One remark at its place."""
     quoted = _QUOTED.findall(remark.message)
-    if remark.line is None:
-        span = _named(quoted, module)
-    else:
-        span = _in_line(remark.line, quoted, module)
+    line = remark.line
+    span = _named(quoted, module) if line is None else _in_line(line, quoted, module)
     return module.diagnostic(remark.severity, "ptxas", remark.message, span)
 
 

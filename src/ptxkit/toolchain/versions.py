@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from ptxkit.errors import UsageError
 from ptxkit.isa.targets import TARGET_SINCE, Target, Version
@@ -38,7 +38,7 @@ def highest_ptx(release: str) -> str | None:
     return PTX_OF_RELEASE.get(release)
 
 
-@lru_cache(maxsize=None)
+@cache
 def architectures(release: str) -> tuple[str, ...]:
     """The real architectures a release assembles for; those of the newest known if newer.
 

@@ -69,7 +69,11 @@ DECLARATIONS = (
     Bad("integer value for a float", module(".global .f32 x = «1»;"), "4:18"),
     Bad("value for .f16", module(".global .f16 x = «1.0»;"), "4:18"),
     Bad("undeclared in an initialiser", module(".global .u64 x = «y»;"), "4:18"),
-    Bad("initialiser declared after its use", module(".global .u64 x = «y»; .global .u32 y;"), "4:18"),
+    Bad(
+        "initialiser declared after its use",
+        module(".global .u64 x = «y»; .global .u32 y;"),
+        "4:18",
+    ),
     Bad("address in a .u8", module(".global .u32 y; .global .u8 x = «y»;"), "4:33"),
     Bad("address of shared memory", module(".shared .u32 y; .global .u64 x = «y»;"), "4:34"),
     Bad("offset subtracted", module(".global .u32 y; .global .u64 x = y«-»4;"), "4:35"),

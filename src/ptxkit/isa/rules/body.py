@@ -27,7 +27,7 @@ def check_body(context: Context, function: Function) -> None:
     if body is None:
         return
     reader = ScopeReader(context.scopes, function)
-    reported: set[str] = set()
+    explained: dict[str, tuple[str, str]] = {}
     state = _Flow()
     judge = judge_for(context.version, context.target, context.module.address_size == 64)
     _check_duplicates(context, context.scopes.scope_of(function))
@@ -42,7 +42,7 @@ def check_body(context: Context, function: Function) -> None:
             if isinstance(child, Instruction):
                 _check_statement(context, judge, reader, child, state)
                 if reader.undeclared:
-                    _report_undeclared(context, reader, reported)
+                    _report_undeclared(context, reader, explained)
                 if reader.bad_selectors:
                     _report_selectors(context, reader)
             elif child.kind == "Block":
@@ -157,12 +157,16 @@ def _check_duplicates(context: Context, scope: Scope) -> None:
             )  # fmt: skip
 
 
-def _report_undeclared(context: Context, reader: ScopeReader, reported: set[str]) -> None:
+def _report_undeclared(
+    context: Context, reader: ScopeReader, explained: dict[str, tuple[str, str]]
+) -> None:
+    """Report every use, as ptxas does; what to do about a name is looked for once."""
     for node in reader.undeclared:
-        if node.identifier not in reported:
-            reported.add(node.identifier)
-            what, hint = _explain_undeclared(context, node)
-            context.error(node, "undeclared", f"{what} '{node.identifier}' is not declared", hint)
+        name = node.identifier
+        if name not in explained:
+            explained[name] = _explain_undeclared(context, node)
+        what, hint = explained[name]
+        context.error(node, "undeclared", f"{what} '{name}' is not declared", hint)
     reader.undeclared.clear()
 
 

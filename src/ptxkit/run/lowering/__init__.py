@@ -1,0 +1,31 @@
+"""How each instruction becomes operations of the simulator: one table, a file per subject."""
+
+from __future__ import annotations
+
+from ptxkit.run.lowering import (
+    arithmetic,
+    bits,
+    compare,
+    control,
+    convert,
+    memory,
+    move,
+    video,
+    warp,
+)
+from ptxkit.run.lowering.words import Lower
+
+#: By the instruction's name, such as ``add``.
+LOWERINGS: dict[str, Lower] = {
+    **arithmetic.LOWERINGS,
+    **bits.LOWERINGS,
+    **compare.LOWERINGS,
+    **convert.LOWERINGS,
+    **move.LOWERINGS,
+    **video.LOWERINGS,
+    **memory.LOWERINGS,
+    **control.LOWERINGS,
+    **warp.LOWERINGS,
+}
+
+__all__ = ["LOWERINGS", "Lower"]

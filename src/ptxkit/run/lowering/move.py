@@ -1,0 +1,76 @@
+"""mov: between registers, vectors and their parts, from special registers."""
+
+from __future__ import annotations
+
+from ptxkit._native import NO_SLOT, Node
+from ptxkit.run.layout import scalar_bytes
+from ptxkit.run.lower import Lowering
+from ptxkit.run.lowering.words import Lower, bits_type, types_of, words_of
+from ptxkit.syntax import Instruction, Name
+
+_SPECIAL_32 = {
+    "%tid.x": 0, "%tid.y": 1, "%tid.z": 2, "%ntid.x": 3, "%ntid.y": 4, "%ntid.z": 5,
+    "%ctaid.x": 6, "%ctaid.y": 7, "%ctaid.z": 8, "%nctaid.x": 9, "%nctaid.y": 10,
+    "%nctaid.z": 11, "%laneid": 12, "%warpid": 13, "%nwarpid": 14, "%lanemask_eq": 15,
+    "%lanemask_lt": 16, "%lanemask_le": 17, "%lanemask_gt": 18, "%lanemask_ge": 19,
+    "%clock": 20, "%clock64": 20, "%clock_hi": 99, "%globaltimer": 20, "%globaltimer_lo": 20,
+    "%dynamic_smem_size": 21, "%total_smem_size": 22, "%smid": 99, "%nsmid": 99, "%gridid": 99,
+}  # fmt: skip
+
+
+def _mov(low: Lowering, node: Instruction) -> None:
+    scalar = types_of(words_of(node))[-1]
+    target, source = node.operands
+    if target.kind == "Vector" and source.kind == "Vector":
+        _vector(low, target.children, source.children, scalar)
+        return
+    if target.kind == "Vector":
+        parts = [low.destination(one) for one in target.children]
+        size = scalar_bytes(scalar)
+        at = low.program.add_list(low.state.index, parts)
+        slots = [NO_SLOT, low.source(source, scalar)]
+        low.emit(
+            "unpack", slots, list=at, list_size=len(parts), width=size // len(parts), count=size
+        )
+        return
+    if source.kind == "Vector":
+        size = scalar_bytes(scalar)
+        part = size // len(source.children)
+        slots = [low.source(one, f"b{8 * part}") for one in source.children]
+        at = low.program.add_list(low.state.index, slots)
+        low.emit(
+            "pack", [low.destination(target)], list=at, list_size=len(slots), width=part, count=size
+        )
+        return
+    if isinstance(source, Name) and source.text.replace(" ", "") in _SPECIAL_32:
+        if low.scopes.resolve(source) is None:
+            register = low.register(target)
+            which = _SPECIAL_32[source.text.replace(" ", "")]
+            low.emit("special", [register.slot], immediate=which, width=register.bytes)
+            return
+    kind = scalar if scalar == "pred" else bits_type(scalar)
+    low.emit(f"mov.{kind}", [low.destination(target), low.source(source, scalar)])
+
+
+def _vector(
+    low: Lowering, targets: tuple[Node, ...], sources: tuple[Node, ...], scalar: str
+) -> None:
+    """Element by element, through fresh registers: the two vectors may share some."""
+    kind = bits_type(scalar)
+    moved = [(target, low.source(source, scalar)) for target, source in zip(targets, sources, strict=True)]
+    fresh = [low.new_register(kind).slot for _ in moved]
+    for slot, (_, source) in zip(fresh, moved, strict=True):
+        low.emit(f"mov.{kind}", [slot, source])
+    for slot, (target, _) in zip(fresh, moved, strict=True):
+        if target.kind != "Sink":
+            low.emit(f"mov.{kind}", [low.destination(target), slot])
+
+
+def _pending_count(low: Lowering, node: Instruction) -> None:
+    if "pending_count" not in words_of(node):
+        raise ValueError("this operation on a barrier")
+    first, second = node.operands
+    low.emit("mbarrier.pending_count.b64", [low.destination(first), low.source(second, "b64")])
+
+
+LOWERINGS: dict[str, Lower] = {"mov": _mov, "mbarrier": _pending_count}
