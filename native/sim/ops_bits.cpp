@@ -59,10 +59,11 @@ T extend_from(T a, uint32_t n, bool wrap) {
 // fns: the position of the n-th set bit from a base, upwards or downwards.
 uint32_t find_nth(uint32_t mask, uint32_t base, int32_t offset) {
     constexpr uint32_t kNone = 0xFFFFFFFFu;
+    if (offset == INT32_MIN) return 0;  // its negation overflows in the device's routine
     if (base > 31) return kNone;
     if (offset == 0) return mask >> base & 1 ? base : kNone;
     const int step = offset > 0 ? 1 : -1;
-    int64_t left = offset > 0 ? int64_t{offset} : -int64_t{offset};
+    int32_t left = offset > 0 ? offset : -offset;
     for (int at = static_cast<int>(base); at >= 0 && at < 32; at += step)
         if (mask >> at & 1)
             if (--left == 0) return static_cast<uint32_t>(at);
@@ -99,7 +100,7 @@ void add_bit_operations(OperationList &list) {
     add("fns.b32", [](Machine &m, const Inst &i) {
         map3<uint32_t, uint32_t, uint32_t, int32_t>(m, i, find_nth);
     });
-    // Slots: d, p, a, b, c, q. p is whether the result is not 0, and (or or) q.
+    // Slots: p, the result of lop3, q. p is whether the result is not 0, and (or or) q.
     add("lop3.pred", [](Machine &m, const Inst &i) {
         const uint32_t *value = m.source<uint32_t>(i.slots[1]);
         const uint32_t q = m.predicate(i.slots[2]);

@@ -4,7 +4,6 @@
 
 #include "lanes.hpp"
 #include "operations.hpp"
-#include "wide_integer.hpp"
 
 namespace ptxkit::sim {
 
@@ -81,13 +80,33 @@ int64_t compute(int64_t a, int64_t b, const VideoMode &mode) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) << amount);
 }
 
+// The scalar forms are routines of 64-bit instructions on the device, and these are the
+// routines: sums wrap to 32 bits, shifts to 34 before they saturate, and a sum or difference
+// that is too large for an unsigned result wraps in spite of .sat.
+int64_t narrow(int64_t value, const VideoMode &mode) {
+    const bool is_sum = mode.primary == kAdd || mode.primary == kSubtract;
+    if (!mode.saturate) return is_sum ? extend(static_cast<uint32_t>(value), 32, true) : value;
+    const unsigned width = kParts[mode.part_d].width;
+    const bool is_shift = mode.primary == kShiftLeft || mode.primary == kShiftRight;
+    if (is_shift) value = static_cast<int64_t>(static_cast<uint64_t>(value) << 30) >> 30;
+    const bool wraps = is_sum || mode.primary == kAbsoluteDifference;
+    if (wraps && width == 32 && !mode.signed_d)
+        value = value < 0 ? 0 : value;
+    else
+        value = saturate(value, width, mode.signed_d);
+    return is_sum || is_shift ? extend(static_cast<uint32_t>(value), 32, true) : value;
+}
+
+// The second step: with c, in 64 bits. c is extended as the result's type says, the value as
+// `narrow` left it, and an unsigned comparison sees its sign as the top bit.
 uint32_t combine(int64_t value, uint32_t c, const VideoMode &mode) {
     const int64_t third = extend(c, 32, mode.signed_d);
-    const int64_t first = extend(static_cast<uint32_t>(value), 32, mode.signed_d);
+    const bool less = mode.signed_d ? value < third
+                                    : static_cast<uint64_t>(value) < static_cast<uint64_t>(third);
     switch (mode.secondary) {
         case kThenAdd: return static_cast<uint32_t>(value) + c;
-        case kThenMinimum: return static_cast<uint32_t>(std::min(first, third));
-        case kThenMaximum: return static_cast<uint32_t>(std::max(first, third));
+        case kThenMinimum: return less ? static_cast<uint32_t>(value) : c;
+        case kThenMaximum: return less ? c : static_cast<uint32_t>(value);
         default: break;
     }
     const Part part = kParts[mode.part_d];
@@ -102,31 +121,27 @@ void video(Machine &m, const Inst &i) {
     map3<uint32_t, uint32_t, uint32_t, uint32_t>(m, i, [&](uint32_t a, uint32_t b, uint32_t c) {
         const int64_t x = select(a, kParts[mode.part_a], mode.signed_a);
         const int64_t y = select(b, kParts[mode.part_b], mode.signed_b);
-        int64_t value = compute(x, y, mode);
-        if (mode.saturate) value = saturate(value, kParts[mode.part_d].width, mode.signed_d);
-        return combine(value, c, mode);
+        return combine(narrow(compute(x, y, mode), mode), c, mode);
     });
 }
 
-// vmad: a product of parts plus c, shifted right and saturated.
+// vmad: a product of parts plus c, shifted right and saturated. Whole registers multiply as
+// signed numbers whatever their type; the type says how to shift and to saturate.
 void multiply_add(Machine &m, const Inst &i) {
     const VideoMode mode(i.immediate);
     map3<uint32_t, uint32_t, uint32_t, uint32_t>(m, i, [&](uint32_t a, uint32_t b, uint32_t c) {
-        const int64_t x = select(a, kParts[mode.part_a], mode.signed_a);
-        const int64_t y = select(b, kParts[mode.part_b], mode.signed_b);
+        const auto x = static_cast<std::int32_t>(select(a, kParts[mode.part_a], mode.signed_a));
+        const auto y = static_cast<std::int32_t>(select(b, kParts[mode.part_b], mode.signed_b));
         const bool is_signed =
             mode.signed_a || mode.signed_b || mode.negative_product || mode.negative_c;
-        const Int128 product = static_cast<Int128>(x) * y;
-        const Int128 third = extend(c, 32, is_signed);
-        Int128 sum = (mode.negative_product ? -product : product) +
-                       (mode.negative_c ? -third : third) + (mode.plus_one ? 1 : 0);
-        sum >>= mode.scale;
-        if (mode.saturate) {
-            const Int128 low = is_signed ? INT32_MIN : 0;
-            const Int128 high = is_signed ? INT32_MAX : UINT32_MAX;
-            sum = std::clamp(sum, low, high);
-        }
-        return static_cast<uint32_t>(static_cast<uint64_t>(sum));
+        // On unsigned numbers, which may wrap: -2^31 times itself and more leaves 63 bits.
+        const auto product = static_cast<uint64_t>(int64_t{x} * y);
+        const auto third = static_cast<uint64_t>(extend(c, 32, true));
+        const uint64_t sum = (mode.negative_product ? 0 - product : product) +
+                             (mode.negative_c ? 0 - third : third) + (mode.plus_one ? 1 : 0);
+        const int64_t value = is_signed ? static_cast<int64_t>(sum) >> mode.scale
+                                        : static_cast<int64_t>(sum >> mode.scale);
+        return static_cast<uint32_t>(mode.saturate ? saturate(value, 32, is_signed) : value);
     });
 }
 

@@ -58,6 +58,8 @@ def test_edits_change_only_their_bytes(path: Path) -> None:
         )
         if node.kind == "Name" and node.selector_length:
             continue
+        if node.kind == "Opcode" and node.text.startswith("call"):
+            text = "call.uni"  # only a call may have lists in parentheses
         editor = module.edit()
         editor.replace(node, text)
         start, end = node.span

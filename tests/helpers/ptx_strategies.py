@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from random import Random
 
 from hypothesis import strategies as st
 
@@ -49,23 +50,29 @@ def may_touch(left: str, right: str) -> bool:
     return not (a in operators and b in operators)
 
 
-@st.composite
-def laid_out(draw: st.DrawFn, tokens: Sequence[str], comments: bool = True) -> str:
-    """The tokens as text, with white space and comments between them."""
+def laid_out(tokens: Sequence[str], comments: bool = True) -> st.SearchStrategy[str]:
+    """The tokens as text, with white space and comments between them; at its simplest, spaces."""
+    return st.builds(lambda seed: lay_out(tokens, seed, comments), st.integers(0, 2**32))
+
+
+def lay_out(tokens: Sequence[str], seed: int, comments: bool = True) -> str:
+    """The tokens as text, with trivia chosen by a seed; a space between any two for seed 0."""
+    if seed == 0:
+        return " ".join(tokens)
+    # A draw for each gap would be most of the time that a test takes.
+    random = Random(seed)
     choices = [*_SPACES, *(_COMMENTS if comments else [])]
     pieces: list[str] = []
     for number, token in enumerate(tokens):
         if number:
-            touch = may_touch(tokens[number - 1], token)
-            gap = draw(st.sampled_from(["", " ", *choices] if touch else choices))
-            # "/" and a comment, or two comments, would read as something else.
-            if tokens[number - 1].endswith("/") or token.startswith("/"):
-                gap = f" {gap} "
-            pieces.append(gap)
+            before = tokens[number - 1]
+            gap = random.choice(["", "", *choices] if may_touch(before, token) else choices)
+            # "/" and a comment would read as another comment.
+            pieces.append(f" {gap} " if before.endswith("/") or token.startswith("/") else gap)
         pieces.append(token)
-    before = draw(st.sampled_from(["", "", "\n", "// head\n", "/* head */ "]))
-    after = draw(st.sampled_from(["", "\n", "\n\n", " // end", "\r\n"]))
-    return before + "".join(pieces) + after
+    head = random.choice(["", "", "\n", "// head\n", "/* head */ "])
+    tail = random.choice(["", "\n", "\n\n", " // end", "\r\n"])
+    return head + "".join(pieces) + tail
 
 
 # -- names and numbers -------------------------------------------------------------------------
@@ -75,9 +82,7 @@ def identifiers() -> st.SearchStrategy[str]:
     """Any identifier."""
     follow = st.text(_FOLLOW, max_size=5)
     plain = st.builds("{}{}".format, st.sampled_from(_LETTERS), follow)
-    marked = st.builds(
-        "{}{}{}".format, st.sampled_from("_$%"), st.sampled_from(_FOLLOW), follow
-    )
+    marked = st.builds("{}{}{}".format, st.sampled_from("_$%"), st.sampled_from(_FOLLOW), follow)
     return plain | marked
 
 

@@ -241,11 +241,15 @@ def test_damaged_files_end_in_an_error_or_a_result(kind, built, tmp_path):
     assert time.monotonic() - start < 20
 
 
-@settings(max_examples=200)
+@settings(max_examples=300)
 @given(st.binary(max_size=200), st.integers(0, 400))
 def test_lz4_takes_any_bytes(data, size):
-    with contextlib.suppress(BinaryFormatError):
-        assert len(compression.lz4(data, size)) == size
+    """The reader in Python never fails in another way, and reads what the library reads."""
+    with contextlib.suppress(BinaryFormatError, IndexError):
+        found = bytes(compression._lz4(data, size))
+        library = compression._lz4_library()
+        if library is not None:
+            assert library(data, size) == found
 
 
 @pytest.mark.parametrize(
@@ -253,13 +257,23 @@ def test_lz4_takes_any_bytes(data, size):
     [
         (b"\x00", b""),
         (b"\x50hello", b"hello"),
-        (b"\x1aa\x01\x00\x10b", b"a" * 15 + b"b"),  # one byte, repeated
-        (b"\x2fab\x02\x00\x03\x10c", b"ab" * 12 + b"c"),  # a long overlapping match
+        # One byte, repeated; then a long match that overlaps itself. The last bytes of a
+        # block are always literals.
+        (b"\x1aa\x01\x00\xc0literals end", b"a" * 15 + b"literals end"),
+        (b"\x2fab\x02\x00\x03\xc0literals end", b"ab" * 12 + b"literals end"),
         (b"\xf0\x05" + b"x" * 20, b"x" * 20),  # long literals
     ],
 )
 def test_lz4_blocks(packed, text):
     assert compression.lz4(packed, len(text)) == text
+    assert compression._lz4(packed, len(text)) == text
+
+
+def test_the_lz4_reader_in_python_reads_what_nvcc_packs(work, monkeypatch):
+    path = make_fatbin(work, "speed.fatbin", "--compress-mode=speed")
+    expected = ours(path)
+    monkeypatch.setattr(compression, "_lz4_library", lambda: None)
+    assert ours(path) == expected == ours(make_fatbin(work, "none.fatbin", "--compress-mode=none"))
 
 
 def test_a_size_that_can_not_be_is_refused_before_it_is_allocated():

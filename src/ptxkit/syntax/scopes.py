@@ -155,10 +155,11 @@ class Scopes:
     def scope_of(self, node: Node) -> Scope:
         """The innermost scope a node stands in."""
         # Up parent by parent: all ancestors at once would be slow in deep nesting.
-        while node is not None:
-            if node.kind in ("Block", "Function"):
-                return self._by_block[node.index]
-            node = node.parent
+        at: Node | None = node
+        while at is not None:
+            if at.kind in ("Block", "Function"):
+                return self._by_block[at.index]
+            at = at.parent
         return self.root
 
     def resolve(self, node: Node) -> Declaration | None:

@@ -25,18 +25,36 @@ class DecompressorMissingError(ToolchainError):
 def lz4(data: bytes, size: int) -> bytes:
     r"""Decompress one LZ4 block into exactly `size` bytes.
 
-    >>> lz4(b"\x13a\x01\x00\x10b", 9)
-    b'aaaaaaaab'
+    >>> lz4(b"\x13a\x01\x00\xc0and literals", 20)
+    b'aaaaaaaaand literals'
     """
     if size > LARGEST or size > len(data) * _LZ4_RATIO + _LONG:
         raise BinaryFormatError(f"an LZ4 block of {len(data)} bytes cannot hold {size}")
     try:
-        out = _lz4(data, size)
+        out = (_lz4_library() or _lz4)(data, size)
     except IndexError:
         raise BinaryFormatError("an LZ4 block is cut off") from None
     if len(out) != size:
         raise BinaryFormatError(f"an LZ4 block holds {len(out)} bytes where {size} were announced")
     return bytes(out)
+
+
+@lru_cache(maxsize=1)
+def _lz4_library() -> Callable[[bytes, int], bytes] | None:
+    """The system's own, a hundred times faster, where there is one."""
+    try:
+        decompress = ctypes.CDLL("liblz4.so.1").LZ4_decompress_safe
+    except (OSError, AttributeError):
+        return None
+
+    def call(data: bytes, size: int) -> bytes:
+        buffer = ctypes.create_string_buffer(max(size, 1))
+        count = decompress(data, buffer, ctypes.c_int(len(data)), ctypes.c_int(size))
+        if count < 0:
+            raise BinaryFormatError("an LZ4 block is damaged")
+        return buffer.raw[:count]
+
+    return call
 
 
 def _lz4(data: bytes, size: int) -> bytearray:

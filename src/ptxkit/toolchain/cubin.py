@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -24,6 +25,7 @@ _SIZED_VALUE = 4  # the format with its own length; all others are two bytes
 # kernel counts it.
 _RESERVED_SHARED, _RESERVED_SINCE = 1024, 90
 
+_CONSTANT_BANK = re.compile(r"\.nv\.constant\d+\.(.+)")
 _PROPERTIES = re.compile(r"Function properties for '?([\w$.]+)")
 _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 
@@ -166,6 +168,11 @@ def _read_resources(elf: Elf) -> dict[str, Resources]:
         if 0 <= symbol < len(elf.symbols):
             by_symbol.setdefault(attribute, {})[elf.symbols[symbol].name] = value
     sizes = {section.name: section.size for section in elf.sections}
+    constants: Counter[str] = Counter()
+    for label, size in sizes.items():
+        bank = _CONSTANT_BANK.fullmatch(label)
+        if bank:
+            constants[bank[1]] += size
     arch = int(re.sub(r"\D", "", architecture(elf)) or 0)
     found = {}
     for section in elf.sections:
@@ -186,11 +193,7 @@ def _read_resources(elf: Elf) -> dict[str, Resources]:
                 name, by_symbol.get(_FRAME_SIZE, {}).get(name, 0)
             ),
             barriers=values[_BARRIERS][0] if _BARRIERS in values else old_barriers,
-            constant=sum(
-                size
-                for label, size in sizes.items()
-                if re.fullmatch(rf"\.nv\.constant\d+\.{re.escape(name)}", label)
-            ),
+            constant=constants[name],
             local=sizes.get(f".nv.local.{name}", 0),
             code=section.size,
             max_threads=_product(values.get(_MAX_THREADS)),

@@ -136,7 +136,11 @@ class Elf:
 
     def section(self, name: str) -> Section | None:
         """The first section of that name."""
-        return next((section for section in self.sections if section.name == name), None)
+        return self._by_name.get(name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Section]:
+        return {section.name: section for section in reversed(self.sections)}
 
     def _raw_section(self, index: int) -> tuple[int, ...]:
         at = self._table + index * self._entry_size

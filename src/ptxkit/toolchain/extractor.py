@@ -21,6 +21,7 @@ _SECTIONS = frozenset({".nv_fatbin", "__nv_relfatbin"})
 _PTX_LINES = ".nv_debug_ptx_txt"
 _WINDOWS = b"MZ"
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\d+[af]?)", re.MULTILINE)
+_ODD = re.compile(r"[^\w+-]")
 _DUMPED = re.compile(r"\.(sm_\d+[af]?)\.ptx$")
 
 
@@ -180,7 +181,7 @@ def _debug_ptx(path: Path, data: bytes) -> list[ExtractedPtx]:
 
 
 def _name(path: Path, member: str, number: int, arch: str, suffix: str) -> str:
-    stem = Path(member or path.name).name.partition(".")[0] or "image"
+    stem = _ODD.sub("_", Path(member or path.name).name.partition(".")[0]) or "image"
     return f"{stem}.{number}.{arch}.{suffix}"
 
 

@@ -88,12 +88,13 @@ def _entries(data: bytes, at: int, end: int, kinds: frozenset[str]) -> Iterator[
         start = at + header.size
         if header.size < _ENTRY.size or start + header.payload > end:
             raise BinaryFormatError(f"the entry at offset {at} of a fat binary is damaged")
-        payload = data[start : start + header.payload]
+        end_of_payload = start + header.payload
         if header.kind == _CONCATENATED:
+            payload = data[start:end_of_payload]
             yield from _concatenated(data[at:start], payload, header, kinds, at)
         elif _KINDS.get(header.kind) in kinds:
-            yield _image(header, _unpack(header, payload), at)
-        at = start + header.payload
+            yield _image(header, _unpack(header, data[start:end_of_payload]), at)
+        at = end_of_payload
 
 
 def _concatenated(

@@ -32,9 +32,10 @@ def _fields(*fields: tuple[int, int]) -> int:
 def _mode(words: list[str], primary: int, parts: tuple[str, str, str], merge: bool) -> list[tuple[int, int]]:
     """The fields of VideoMode in native/sim/ops_video.cpp, up to the parts."""
     comparing = any(word in _COMPARISONS for word in words)
-    types = (["u32"] if comparing else []) + types_of(words)  # vset's result is a number
+    types = types_of(words)
+    if comparing:  # vset names no type of its result, and takes a's for it
+        types = [types[0], *types]
     signed = [int(scalar == "s32") for scalar in types[:3]]
-    # A comparison's name may equal no secondary operation, so one scan finds each.
     comparison = next((_COMPARISONS[word] for word in words if word in _COMPARISONS), 0)
     secondary = next((_SECONDARY[word] for word in words if word in _SECONDARY), 0)
     return [
