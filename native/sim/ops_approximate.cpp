@@ -1,6 +1,7 @@
-// The approximations. They are computed in double precision and rounded once, which is closer
-// to the true value than the hardware's tables; what the hardware does with special values,
-// with subnormal ones and with ranges is done as it does it. docs/simulator.md has the errors.
+// The approximations. Each is the sequence that ptxas makes: the operand scaled away from what
+// the hardware's function unit cannot take, the unit, and the result scaled back. The unit
+// itself interpolates in tables; here its functions are rounded correctly instead, which is
+// nearer to the true value. docs/simulator.md lists what that makes of an error.
 #include <cmath>
 #include <limits>
 
@@ -12,67 +13,107 @@ namespace ptxkit::sim {
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kSmallest = 0x1p-126f;  // normal
+constexpr double kCircle = 6.283185307179586477;
 
-float finish(double value, bool ftz) {
-    if (std::isnan(value)) return canonical_nan<float>();
-    const auto narrow = static_cast<float>(value);
-    return ftz ? flush(narrow) : narrow;
-}
-
+// The function unit: subnormal operands and results are zeros of their sign.
 template <class F>
-void approximate(Machine &m, const Inst &i, F f) {
-    const bool ftz = FloatMode(i.immediate).flush;
-    map1<float, float>(m, i, [&](float a) {
-        return finish(f(static_cast<double>(ftz ? flush(a) : a)), ftz);
-    });
+float unit(float a, F f) {
+    const double value = f(static_cast<double>(flush(a)));
+    return std::isnan(value) ? canonical_nan<float>() : flush(static_cast<float>(value));
 }
 
-// sin and cos see the angle in turns, multiplied by 1 / 2 pi in single precision first.
-float turns(float angle, bool ftz) {
-    constexpr float kTurn = 0.15915493667125701904f;
-    if (ftz) angle = flush(angle);
-    const double exact = static_cast<double>(angle) * static_cast<double>(kTurn);
-    auto product = static_cast<float>(exact);
-    // Rounded to zero, as the multiplication in front of the table is.
-    if (std::fabs(static_cast<double>(product)) > std::fabs(exact)) product = std::nextafter(product, 0.0f);
-    return ftz ? flush(product) : product;
-}
-
-template <class F>
-void trigonometric(Machine &m, const Inst &i, F f) {
-    const bool ftz = FloatMode(i.immediate).flush;
-    map1<float, float>(m, i, [&](float a) {
-        const float turn = turns(a, ftz);
-        if (!std::isfinite(turn)) return canonical_nan<float>();
-        constexpr double kCircle = 6.283185307179586477;
-        const double part = static_cast<double>(turn) - std::floor(static_cast<double>(turn));
-        return finish(f(part * kCircle), ftz);
-    });
-}
-
-// div.approx multiplies by the reciprocal. With .ftz a reciprocal that is subnormal counts as
-// 0, so that a large divisor gives 0; without, both are scaled first.
-float divide_by_reciprocal(float a, float b, bool ftz) {
-    if (!ftz) return finish(static_cast<double>(a) / static_cast<double>(b), false);
-    const float reciprocal = flush(1.0f / flush(b));
-    return finish(static_cast<double>(flush(a)) * static_cast<double>(reciprocal), true);
-}
-
-float divide_full(float a, float b, bool ftz) {
-    if (ftz) a = flush(a), b = flush(b);
-    return finish(static_cast<double>(a) / static_cast<double>(b), ftz);
-}
-
-template <class F>
-void divide(Machine &m, const Inst &i, F f) {
-    const bool ftz = FloatMode(i.immediate).flush;
-    map2<float, float, float>(m, i, [&](float a, float b) { return f(a, b, ftz); });
-}
-
+float unit_reciprocal(float a) { return unit(a, [](double x) { return 1.0 / x; }); }
+float unit_root(float a) { return unit(a, [](double x) { return std::sqrt(x); }); }
 double reciprocal_root(double a) {
     if (a == 0) return std::copysign(std::numeric_limits<double>::infinity(), a);
     return 1.0 / std::sqrt(a);
+}
+float unit_reciprocal_root(float a) { return unit(a, reciprocal_root); }
+float unit_logarithm(float a) { return unit(a, [](double x) { return std::log2(x); }); }
+float unit_power(float a) { return unit(a, [](double x) { return std::exp2(x); }); }
+
+bool is_small(float a) { return std::fabs(a) < kSmallest; }
+
+float multiply(float a, float b, bool ftz) {
+    const float product = ftz ? flush(flush(a) * flush(b)) : a * b;
+    return std::isnan(product) ? canonical_nan<float>() : product;
+}
+
+float reciprocal(float a, bool ftz) {
+    if (ftz) return unit_reciprocal(a);
+    const float scale = is_small(a) ? 0x1p24f : std::fabs(a) > 0x1p126f ? 0.25f : 1.0f;
+    return multiply(scale, unit_reciprocal(a * scale), false);
+}
+
+float root(float a, bool ftz) {
+    if (ftz || !is_small(a)) return unit_root(a);
+    return multiply(unit_root(a * 0x1p24f), 0x1p-12f, false);
+}
+
+float inverse_root(float a, bool ftz) {
+    if (ftz || !is_small(a)) return unit_reciprocal_root(a);
+    return multiply(unit_reciprocal_root(a * 0x1p24f), 0x1p12f, false);
+}
+
+float logarithm(float a, bool ftz) {
+    if (ftz || !is_small(a)) return unit_logarithm(a);
+    const float value = unit_logarithm(a * 0x1p24f) - 24.0f;
+    return std::isnan(value) ? canonical_nan<float>() : value;
+}
+
+float power(float a, bool ftz) {
+    if (ftz || !(a < -126.0f)) return unit_power(a);
+    const float half = unit_power(a * 0.5f);
+    return multiply(half, half, false);
+}
+
+float hyperbolic_tangent(float a, bool) {
+    if (is_small(a)) return a;  // exact where the others flush
+    return unit(a, [](double x) { return std::tanh(x); });
+}
+
+// sin and cos see the angle in turns: the product with 1 / 2 pi, rounded to zero.
+float turns(float angle) {
+    constexpr float kTurn = 0.15915493667125701904f;
+    const double exact = static_cast<double>(angle) * static_cast<double>(kTurn);
+    const auto product = static_cast<float>(exact);
+    const bool away = std::fabs(static_cast<double>(product)) > std::fabs(exact);
+    return flush(away ? std::nextafter(product, 0.0f) : product);
+}
+
+float sine(float a, bool) {
+    const float turn = turns(a);
+    if (turn == 0) return turn;
+    return unit(turn, [](double x) { return std::sin(std::remainder(x, 1.0) * kCircle); });
+}
+
+float cosine(float a, bool) {
+    return unit(turns(a), [](double x) { return std::cos(std::remainder(x, 1.0) * kCircle); });
+}
+
+// A divisor past 2^126 has a subnormal reciprocal, which is 0: div.approx gives 0 for it, and
+// div.full scales first.
+float divide_approximately(float a, float b, bool ftz) {
+    if (!ftz && is_small(b)) a *= 0x1p24f, b *= 0x1p24f;
+    return multiply(unit_reciprocal(b), a, ftz);
+}
+
+float divide_full(float a, float b, bool ftz) {
+    if (std::fabs(b) > 0x1p126f) a = multiply(a, 0.25f, ftz), b *= 0.25f;
+    return divide_approximately(a, b, ftz);
+}
+
+template <float (*kFunction)(float, bool)>
+void unary(Machine &m, const Inst &i) {
+    const bool ftz = FloatMode(i.immediate).flush;
+    map1<float, float>(m, i, [&](float a) { return kFunction(a, ftz); });
+}
+
+template <float (*kFunction)(float, float, bool)>
+void binary(Machine &m, const Inst &i) {
+    const bool ftz = FloatMode(i.immediate).flush;
+    map2<float, float, float>(m, i, [&](float a, float b) { return kFunction(a, b, ftz); });
 }
 
 // The .ftz forms in double precision work on the upper halves of the registers alone.
@@ -93,17 +134,19 @@ void upper_half(Machine &m, const Inst &i, F f) {
 
 void add_approximate_operations(OperationList &list) {
     const auto add = [&](const char *name, Operation op) { list.push_back({name, op}); };
-    add("rcp.approx.f32", [](Machine &m, const Inst &i) { approximate(m, i, [](double a) { return 1.0 / a; }); });
-    add("sqrt.approx.f32", [](Machine &m, const Inst &i) { approximate(m, i, [](double a) { return std::sqrt(a); }); });
-    add("rsqrt.approx.f32", [](Machine &m, const Inst &i) { approximate(m, i, reciprocal_root); });
-    add("lg2.approx.f32", [](Machine &m, const Inst &i) { approximate(m, i, [](double a) { return std::log2(a); }); });
-    add("ex2.approx.f32", [](Machine &m, const Inst &i) { approximate(m, i, [](double a) { return std::exp2(a); }); });
-    add("tanh.approx.f32", [](Machine &m, const Inst &i) { approximate(m, i, [](double a) { return std::tanh(a); }); });
-    add("sin.approx.f32", [](Machine &m, const Inst &i) { trigonometric(m, i, [](double a) { return std::sin(a); }); });
-    add("cos.approx.f32", [](Machine &m, const Inst &i) { trigonometric(m, i, [](double a) { return std::cos(a); }); });
-    add("div.approx.f32", [](Machine &m, const Inst &i) { divide(m, i, divide_by_reciprocal); });
-    add("div.full.f32", [](Machine &m, const Inst &i) { divide(m, i, divide_full); });
-    add("rcp.approx.f64", [](Machine &m, const Inst &i) { upper_half(m, i, [](double a) { return 1.0 / a; }); });
+    add("rcp.approx.f32", unary<reciprocal>);
+    add("sqrt.approx.f32", unary<root>);
+    add("rsqrt.approx.f32", unary<inverse_root>);
+    add("lg2.approx.f32", unary<logarithm>);
+    add("ex2.approx.f32", unary<power>);
+    add("tanh.approx.f32", unary<hyperbolic_tangent>);
+    add("sin.approx.f32", unary<sine>);
+    add("cos.approx.f32", unary<cosine>);
+    add("div.approx.f32", binary<divide_approximately>);
+    add("div.full.f32", binary<divide_full>);
+    add("rcp.approx.f64", [](Machine &m, const Inst &i) {
+        upper_half(m, i, [](double a) { return 1.0 / a; });
+    });
     add("rsqrt.approx.ftz.f64", [](Machine &m, const Inst &i) { upper_half(m, i, reciprocal_root); });
 }
 

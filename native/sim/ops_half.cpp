@@ -66,9 +66,11 @@ double read(uint16_t bits, const FloatMode &mode) {
     return T::widen(mode.flush ? flush_bits<T>(bits) : bits);
 }
 
+// The function unit's results are cut, not rounded, to 16 bits.
 template <class T, unsigned kPack, class F>
-void unary(Machine &m, const Inst &i, F f) {
-    const FloatMode mode(i.immediate);
+void truncated(Machine &m, const Inst &i, F f) {
+    FloatMode mode(i.immediate);
+    mode.rounding = 1;
     map_elements<kPack, 1>(m, i, [&](uint16_t a) { return finish<T>(f(read<T>(a, mode)), mode); });
 }
 
@@ -139,10 +141,10 @@ void add_type(OperationList &list) {
     add("neg", change_sign<T, kPack, true>);
     add("abs", change_sign<T, kPack, false>);
     add("ex2", [](Machine &m, const Inst &i) {
-        unary<T, kPack>(m, i, [](double a) { return std::exp2(a); });
+        truncated<T, kPack>(m, i, [](double a) { return std::exp2(a); });
     });
     add("tanh", [](Machine &m, const Inst &i) {
-        unary<T, kPack>(m, i, [](double a) { return std::tanh(a); });
+        truncated<T, kPack>(m, i, [](double a) { return std::tanh(a); });
     });
 }
 

@@ -7,6 +7,7 @@ void Parser::operand(bool is_call) {
     const auto first = static_cast<Index>(nodes_.size());
     switch (lexer_.kind()) {
         case Token::Identifier: {
+            if (lexer_.text() == "WARP_SZ") return expression();
             name();
             if (!lexer_.is_symbol(',') && !lexer_.is_symbol(';')) {
                 if (lexer_.is_symbol('|')) return vector_or_pair_tail(first);

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
+from typing import TypeVar
 
 from hypothesis import strategies as st
 
 Tokens = list[str]
+T = TypeVar("T")
 
 _LETTERS = "abcxyzABC"
 _FOLLOW = _LETTERS + "0123456789_$"
@@ -75,9 +78,25 @@ def lay_out(tokens: Sequence[str], seed: int, comments: bool = True) -> str:
     return head + "".join(pieces) + tail
 
 
+# -- choices -----------------------------------------------------------------------------------
+
+# Strategies are made once: to make one costs more than to draw from it.
+_NUMBER = st.integers(0, 719)  # a multiple of every small number
+_YES = st.booleans()
+
+
+def _pick(draw: st.DrawFn, choices: Sequence[T]) -> T:
+    return choices[draw(_NUMBER) % len(choices)]
+
+
+def _several(draw: st.DrawFn, choices: Sequence[T], least: int, most: int) -> list[T]:
+    return [_pick(draw, choices) for _ in range(least + draw(_NUMBER) % (most - least + 1))]
+
+
 # -- names and numbers -------------------------------------------------------------------------
 
 
+@cache
 def identifiers() -> st.SearchStrategy[str]:
     """Any identifier."""
     follow = st.text(_FOLLOW, max_size=5)
@@ -86,6 +105,7 @@ def identifiers() -> st.SearchStrategy[str]:
     return plain | marked
 
 
+@cache
 def integer_literals() -> st.SearchStrategy[str]:
     """An integer in any base, signed or unsigned."""
     value = st.integers(0, 2**64 - 1) | st.integers(0, 300)
@@ -93,6 +113,7 @@ def integer_literals() -> st.SearchStrategy[str]:
     return st.builds(str.format, form, value)
 
 
+@cache
 def float_literals() -> st.SearchStrategy[str]:
     """A float: decimal, or by its bits."""
     decimal = st.sampled_from("1.5 0.0 .5 2. 1e3 1.25e-2 .5E+1 09.5".split())
@@ -101,6 +122,7 @@ def float_literals() -> st.SearchStrategy[str]:
     return decimal | single | double
 
 
+@cache
 def constant_expressions(depth: int = 3) -> st.SearchStrategy[Tokens]:
     """A constant expression over integers, as tokens."""
     leaf = st.builds(lambda text: [text], integer_literals() | st.just("WARP_SZ"))
@@ -137,26 +159,27 @@ class Names:
 @st.composite
 def operands(draw: st.DrawFn, names: Names) -> Tokens:
     """One operand of an instruction."""
-    register = st.sampled_from(names.registers)
-    memory = st.sampled_from([*names.registers, *names.variables])
-    kind = draw(st.integers(0, 9))
+    return _operand(draw, names)
+
+
+def _operand(draw: st.DrawFn, names: Names) -> Tokens:
+    register = _pick(draw, names.registers)
+    kind = draw(_NUMBER) % 10
     if kind <= 3:
-        return [draw(register)]
+        return [register]
     if kind == 4:
         return draw(constant_expressions(2))
     if kind == 5:
         return [draw(float_literals())]
     if kind == 6:
-        sums: Tokens = draw(st.just([]) | st.builds(lambda e: ["+", *e], constant_expressions(1)))
-        return ["[", draw(memory), *sums, "]"]
+        base = _pick(draw, [*names.registers, *names.variables])
+        return ["[", base, *(["+", *draw(constant_expressions(1))] if draw(_YES) else []), "]"]
     if kind == 7:
-        elements = draw(st.lists(register, min_size=1, max_size=4))
+        elements = _several(draw, names.registers, 1, 4)
         return ["{", *_comma_separated([[one] for one in elements]), "}"]
     if kind == 8:
-        special = draw(st.sampled_from("%tid.x %ctaid.y %laneid %ntid.z".split()))
-        name, dot, part = special.partition(".")
-        return [name, dot + part] if dot else [name]
-    return draw(st.sampled_from([["_"], ["!", draw(register)], [draw(register), "|", "_"]]))
+        return list(_pick(draw, [("%tid", ".x"), ("%ctaid", ".y"), ("%laneid",)]))
+    return _pick(draw, [["_"], ["!", register], [register, "|", "_"]])
 
 
 def _comma_separated(items: Sequence[Tokens]) -> Tokens:
@@ -169,85 +192,83 @@ def _comma_separated(items: Sequence[Tokens]) -> Tokens:
 @st.composite
 def instructions(draw: st.DrawFn, names: Names) -> Tokens:
     """One instruction, its guard and its semicolon."""
+    return _instruction(draw, names)
+
+
+def _instruction(draw: st.DrawFn, names: Names) -> Tokens:
     guard: Tokens = []
-    if draw(st.integers(0, 3)) == 0:
-        negated = ["!"] if draw(st.booleans()) else []
-        guard = ["@", *negated, draw(st.sampled_from(names.registers))]
-    kind = draw(st.integers(0, 7))
+    if draw(_NUMBER) % 4 == 0:
+        guard = ["@", *(["!"] if draw(_YES) else []), _pick(draw, names.registers)]
+    kind = draw(_NUMBER) % 8
     if kind == 0 and names.labels:
-        return [*guard, "bra", draw(st.sampled_from(names.labels)), ";"]
+        return [*guard, "bra", _pick(draw, names.labels), ";"]
     if kind == 1:
         return [*guard, "ret", ";"]
     if kind == 2 and names.functions:
-        arguments = draw(st.lists(st.sampled_from(names.registers), max_size=3))
-        listed = _comma_separated([[one] for one in arguments])
-        return [*guard, "call", draw(st.sampled_from(names.functions)), ",", "(", *listed, ")", ";"]
-    name, *modifiers = draw(st.sampled_from(_OPCODES)).split(".")
-    given = draw(st.lists(operands(names), min_size=1, max_size=4))
-    words = ["." + word for word in modifiers]
-    return [*guard, name, *words, *_comma_separated(given), ";"]
+        listed = _comma_separated([[one] for one in _several(draw, names.registers, 0, 3)])
+        return [*guard, "call", _pick(draw, names.functions), ",", "(", *listed, ")", ";"]
+    name, *modifiers = _pick(draw, _OPCODES).split(".")
+    given = [_operand(draw, names) for _ in range(1 + draw(_NUMBER) % 4)]
+    return [*guard, name, *("." + word for word in modifiers), *_comma_separated(given), ";"]
 
 
 @st.composite
 def blocks(draw: st.DrawFn, names: Names, depth: int = 2) -> Tokens:
-    """``{ ... }`` of statements. Labels and registers of the block are added to the names."""
+    """``{ ... }`` of statements that know the names outside, with names of its own."""
+    return _block(draw, names, depth)
+
+
+def _block(draw: st.DrawFn, names: Names, depth: int) -> Tokens:
     here = names.inner()
-    labels = draw(st.lists(identifiers(), max_size=2, unique=True))
-    labels = [one for one in labels if one not in ("WARP_SZ", "call", *here.registers)]
+    labels = list(dict.fromkeys(draw(identifiers()) for _ in range(draw(_NUMBER) % 3)))
+    labels = [one for one in labels if one not in ("WARP_SZ", *here.registers)]
     here.labels += labels
     statements: list[Tokens] = []
-    for _ in range(draw(st.integers(0, 4))):
-        kind = draw(st.integers(0, 9))
+    for _ in range(draw(_NUMBER) % 5):
+        kind = draw(_NUMBER) % 10
         if kind == 0:
             register = f"%v{len(here.registers)}"
             here.registers.append(register)
-            statements.append([".reg", draw(st.sampled_from(_TYPES)), register, ";"])
+            statements.append([".reg", _pick(draw, _TYPES), register, ";"])
         elif kind == 1 and depth:
-            statements.append(draw(blocks(here, depth - 1)))
+            statements.append(_block(draw, here, depth - 1))
         elif kind == 2:
             statements.append([".loc", "1", "2", "3"])
         else:
-            statements.append(draw(instructions(here)))
+            statements.append(_instruction(draw, here))
     for label in labels:
-        place = draw(st.integers(0, len(statements)))
-        statements.insert(place, [label, ":"])
+        statements.insert(draw(_NUMBER) % (len(statements) + 1), [label, ":"])
     return ["{", *(token for statement in statements for token in statement), "}"]
 
 
 # -- modules -----------------------------------------------------------------------------------
 
 
-@st.composite
-def variables(draw: st.DrawFn, name: str) -> Tokens:
-    """A declaration at module level."""
-    space = draw(st.sampled_from([".global", ".const", ".shared"]))
-    kind = draw(st.sampled_from(_TYPES[:5]))
-    linkage = draw(st.sampled_from([[], [".visible"], [".weak"]]))
-    align = draw(st.sampled_from([[], [".align", "8"]]))
-    size = draw(st.integers(1, 3))
-    shape = draw(st.sampled_from([[], ["[", str(size), "]"]]))
-    tokens: Tokens = [*linkage, space, *align, kind, name, *shape]
-    if draw(st.booleans()) and space != ".shared":
-        values = draw(st.lists(constant_expressions(1), min_size=1, max_size=size))
-        braced = ["{", *_comma_separated(values), "}"]
-        tokens += ["=", *(braced if shape else values[0])]
+def _variable(draw: st.DrawFn, name: str) -> Tokens:
+    space = _pick(draw, [".global", ".const", ".shared"])
+    linkage = _pick(draw, [[], [".visible"], [".weak"]])
+    align = _pick(draw, [[], [".align", "8"]])
+    size = 1 + draw(_NUMBER) % 3
+    shape = ["[", str(size), "]"] if draw(_YES) else []
+    tokens: Tokens = [*linkage, space, *align, _pick(draw, _TYPES[:5]), name, *shape]
+    if draw(_YES) and space != ".shared":
+        values = [draw(constant_expressions(1)) for _ in range(size)]
+        tokens += ["=", *(["{", *_comma_separated(values), "}"] if shape else values[0])]
     return [*tokens, ";"]
 
 
-@st.composite
-def functions(draw: st.DrawFn, name: str, names: Names) -> Tokens:
-    """A kernel or a function with its body."""
-    entry = draw(st.booleans())
-    parameters = [f"{name}_{number}" for number in range(draw(st.integers(0, 3)))]
-    space = ".param" if entry else draw(st.sampled_from([".param", ".reg"]))
-    listed = _comma_separated([[space, draw(st.sampled_from(_TYPES)), one] for one in parameters])
-    directives = draw(st.sampled_from([[], [".maxntid", "32", ",", "1"]])) if entry else []
+def _function(draw: st.DrawFn, name: str, names: Names) -> Tokens:
+    entry = draw(_YES)
+    parameters = [f"{name}_{number}" for number in range(draw(_NUMBER) % 4)]
+    space = ".param" if entry else _pick(draw, [".param", ".reg"])
+    listed = _comma_separated([[space, _pick(draw, _TYPES), one] for one in parameters])
+    directives = [".maxntid", "32", ",", "1"] if entry and draw(_YES) else []
     inner = names.inner()
     inner.functions.append(name)
     (inner.registers if space == ".reg" else inner.variables).extend(parameters)
-    count = draw(st.integers(1, 4))
+    count = 1 + draw(_NUMBER) % 4
     inner.registers += [f"%r{number}" for number in range(count)]
-    opening, *rest = draw(blocks(inner))
+    opening, *rest = _block(draw, inner, 2)
     head = [".visible", ".entry"] if entry else [".func"]
     ranges = [".reg", ".b32", "%r", "<", str(count), ">", ";"]
     return [*head, name, "(", *listed, ")", *directives, opening, *ranges, *rest]
@@ -258,15 +279,15 @@ def module_tokens(draw: st.DrawFn) -> Tokens:
     """The tokens of a module: head, variables, functions."""
     names = Names([], [])
     tokens = [".version", "8.0", ".target", "sm_90", ".address_size", "64"]
-    if draw(st.booleans()):
+    if draw(_YES):
         tokens += [".file", "1", '"k.cu"']
-    for number in range(draw(st.integers(0, 2))):
-        tokens += draw(variables(f"g{number}"))
+    for number in range(draw(_NUMBER) % 3):
+        tokens += _variable(draw, f"g{number}")
         names.variables.append(f"g{number}")
-    for number in range(draw(st.integers(1, 2))):
-        tokens += draw(functions(f"f{number}", names))
+    for number in range(1 + draw(_NUMBER) % 2):
+        tokens += _function(draw, f"f{number}", names)
         names.functions.append(f"f{number}")
-    if draw(st.integers(0, 3)) == 0:
+    if draw(_NUMBER) % 4 == 0:
         tokens += [".section", ".debug_str", "{", "info", ":", ".b8", "1", ",", "-", "2", "}"]
     return tokens
 
@@ -274,4 +295,9 @@ def module_tokens(draw: st.DrawFn) -> Tokens:
 @st.composite
 def modules(draw: st.DrawFn, comments: bool = True) -> str:
     """A module as text."""
-    return draw(laid_out(draw(module_tokens()), comments))
+    tokens = draw(_MODULE_TOKENS)
+    return lay_out(tokens, draw(_SEED), comments)
+
+
+_MODULE_TOKENS = module_tokens()
+_SEED = st.integers(0, 2**32)

@@ -14,6 +14,7 @@ from helpers.ptx_strategies import identifiers, modules
 from ptxkit.syntax import Instruction, Module, Node
 
 DATA = sorted((Path(__file__).parent / "data").glob("*.ptx"))
+SEEDS = st.integers(0, 2**32)
 STATEMENTS = ("Instruction", "Loc", "Variable", "File", "Function", "SectionData")
 
 TEXT = """.func f()
@@ -58,10 +59,10 @@ def nodes_of(module: Module, *wanted: str) -> list[Node]:
 # -- generated text ---------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
-@given(modules(), st.randoms(use_true_random=False))
-def test_a_node_replaced_by_itself_changes_nothing(text: str, chance: random.Random) -> None:
-    module = ptxkit.parse(text)
+@settings(max_examples=40)
+@given(modules(), SEEDS)
+def test_a_node_replaced_by_itself_changes_nothing(text: str, seed: int) -> None:
+    module, chance = ptxkit.parse(text), random.Random(seed)
     nodes = list(module.walk())
     for node in chance.sample(nodes, min(8, len(nodes))):
         edited = check_replaced(module, node, node.text)
@@ -69,11 +70,11 @@ def test_a_node_replaced_by_itself_changes_nothing(text: str, chance: random.Ran
         assert kinds(edited) == kinds(module)
 
 
-@settings(max_examples=60)
-@given(modules(), identifiers(), st.randoms(use_true_random=False))
-def test_a_name_replaced_by_another(text: str, name: str, chance: random.Random) -> None:
-    module = ptxkit.parse(text)
-    names = nodes_of(module, "Name")
+@settings(max_examples=40)
+@given(modules(), identifiers(), SEEDS)
+def test_a_name_replaced_by_another(text: str, name: str, seed: int) -> None:
+    module, chance = ptxkit.parse(text), random.Random(seed)
+    names = [node for node in nodes_of(module, "Name") if node.text != "WARP_SZ"]
     for node in chance.sample(names, min(4, len(names))):
         start, end = node.span
         # Next to another word the new one would grow together with it.
@@ -85,10 +86,10 @@ def test_a_name_replaced_by_another(text: str, name: str, chance: random.Random)
         assert list(edited.walk())[node.index - 1].text == name
 
 
-@settings(max_examples=60)
-@given(modules(), st.randoms(use_true_random=False))
-def test_a_statement_deleted(text: str, chance: random.Random) -> None:
-    module = ptxkit.parse(text)
+@settings(max_examples=40)
+@given(modules(), SEEDS)
+def test_a_statement_deleted(text: str, seed: int) -> None:
+    module, chance = ptxkit.parse(text), random.Random(seed)
     statements = nodes_of(module, *STATEMENTS)
     for node in chance.sample(statements, min(4, len(statements))):
         editor = module.edit()
@@ -104,10 +105,10 @@ def test_a_statement_deleted(text: str, chance: random.Random) -> None:
         assert source[start - (removed - (end - start)) : end + removed].strip()
 
 
-@settings(max_examples=60)
-@given(modules(), st.randoms(use_true_random=False), st.booleans())
-def test_a_statement_inserted(text: str, chance: random.Random, before: bool) -> None:
-    module = ptxkit.parse(text)
+@settings(max_examples=40)
+@given(modules(), SEEDS, st.booleans())
+def test_a_statement_inserted(text: str, seed: int, before: bool) -> None:
+    module, chance = ptxkit.parse(text), random.Random(seed)
     instructions = nodes_of(module, "Instruction")
     for node in chance.sample(instructions, min(4, len(instructions))):
         editor = module.edit()
@@ -123,11 +124,9 @@ def test_a_statement_inserted(text: str, chance: random.Random, before: bool) ->
 
 
 @settings(max_examples=40)
-@given(modules(), st.randoms(use_true_random=False))
-def test_edits_do_not_depend_on_the_order_they_are_asked_for(
-    text: str, chance: random.Random
-) -> None:
-    module = ptxkit.parse(text)
+@given(modules(), SEEDS)
+def test_edits_do_not_depend_on_the_order_they_are_asked_for(text: str, seed: int) -> None:
+    module, chance = ptxkit.parse(text), random.Random(seed)
     instructions = nodes_of(module, "Instruction")
     chosen = chance.sample(instructions, min(6, len(instructions)))
     results = set()
@@ -151,19 +150,20 @@ def test_edits_of_real_files(path: Path) -> None:
     for node in chance.sample(nodes, 40):
         edited = check_replaced(module, node, node.text)
         assert edited.source() == module.source()
-    before = kinds(module)
     for node in chance.sample(nodes_of(module, "Name"), 20):
         if node.parent.kind not in ("SectionData", "Loc"):
-            edited = check_replaced(module, node, "%other")
-            assert kinds(edited) == before
+            assert kinds(check_replaced(module, node, "%other")) == kinds(module)
     for node in chance.sample(list(module.instructions), 20):
         editor = module.edit()
         editor.delete(node)
         edited = editor.apply()
         assert kinds(edited) == without(module, node, 0)
-        line = module.line_text(node.line)
-        alone = line.split("//")[0].strip() == node.text
-        assert edited.line_count == module.line_count - (alone and "//" not in line)
+        start, end = node.span
+        before, after = module.source()[:start], module.source()[end:]
+        own, _, rest = after.partition(b"\n")
+        if not before.rpartition(b"\n")[2].strip() and not own.strip():
+            before, after = before.rpartition(b"\n")[0] + b"\n", rest
+        assert edited.source() == before + after
     everything = module.edit()
     for instruction in module.instructions:
         everything.replace(instruction, "trap;")

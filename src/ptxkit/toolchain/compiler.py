@@ -175,6 +175,5 @@ def _with_nvcc(source: bytes, name: str, words: list[str]) -> tuple[bytes | None
         file.write_bytes(line + source)
         ptx = Path(folder) / "source.ptx"
         done = process.run(nvcc, ["--ptx", *words, "-o", ptx, file])
-        if done.code:
-            return None, done.everything
-        return ptx.read_bytes(), done.everything
+        log = done.everything.replace(f"{folder}/", "")
+        return (None if done.code else ptx.read_bytes()), log

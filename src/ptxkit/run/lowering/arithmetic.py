@@ -24,6 +24,10 @@ def _arithmetic(low: Lowering, node: Instruction) -> None:
     else:
         parts = [word for word in _INTEGER_WORDS if word in words]
         name, mode = ".".join([node.name, *parts, scalar]), 0
+    if scalar == "bf16" and node.name == "fma" and mode & 3:
+        return _fma_as_half(low, node, words)
+    if scalar == "bf16x2":
+        mode &= ~3  # only .rn is in the ISA; ptxas drops the others here
     destination = low.destination(node.operands[0])
     sources = []
     for position, operand in enumerate(node.operands[1:], 1):
@@ -37,6 +41,22 @@ def _arithmetic(low: Lowering, node: Instruction) -> None:
         return None
     low.emit(name, [destination, *sources], immediate=mode)
     return None
+
+
+def _fma_as_half(low: Lowering, node: Instruction, words: list[str]) -> None:
+    """``fma.rz.bf16`` and its kin are not in the ISA, but ptxas takes them for half precision:
+    a single-precision fma between conversions, without .relu and .oob."""
+    half, single = 8, 10  # as in native/sim/convert.hpp
+    slots = []
+    for operand in node.operands[1:]:
+        wide = low.new_register("f32").slot
+        source = low.source(operand, "bf16")
+        low.emit("cvt", [wide, source], target=half | single << 8, width=4, count=2)
+        slots.append(wide)
+    total = low.new_register("f32").slot
+    low.emit("fma.f32", [total, *slots], immediate=float_mode(words) & 3)
+    destination = low.destination(node.operands[0])
+    low.emit("cvt", [destination, total], target=single | half << 8, width=2, count=4)
 
 
 def _float_operation(name: str, words: list[str], scalar: str) -> str:
