@@ -22,9 +22,11 @@ class Sample(NamedTuple):
     runs: int
 
 
-def measure(work: Callable[[], object], *, repeat: int = 7) -> Sample:
+def measure(
+    work: Callable[[], object], *, repeat: int = 7, clock: Callable[[], float] = perf_counter
+) -> Sample:
     """Run ``work`` ``repeat`` times, without the garbage collector in between."""
-    return interleave({"": work}, repeat=repeat)[""]
+    return interleave({"": work}, repeat=repeat, clock=clock)[""]
 
 
 def interleave(
@@ -35,8 +37,8 @@ def interleave(
 ) -> dict[str, Sample]:
     """Time several things in turns, so that a busy machine slows all of them alike.
 
-    Each runs once before, so that what is loaded on first use is not counted. A long run
-    and a short one are compared by ``process_time``: the long one is interrupted more.
+    Each runs once before, so that what is loaded on first use is not counted. Where all
+    run in this process, ``process_time`` as the clock leaves out what others take.
     """
     times: dict[str, list[float]] = {name: [] for name in works}
     enabled = gc.isenabled()

@@ -22,6 +22,8 @@ nb::dict build_info() {
 
 NB_MODULE(_native, m) {
     m.doc() = "The native core of ptxkit.";
+    // Caches in Python may still hold modules when the interpreter ends, which is no leak.
+    nb::set_leak_warnings(false);
     m.def("build_info", &build_info,
           "How this extension was compiled: compiler, build_type and flags.");
     ptxkit::bind_syntax(m);

@@ -70,6 +70,18 @@ std::uint8_t *locate_one(Machine &m, Space space, std::uint64_t address, unsigne
 
 }  // namespace
 
+namespace {
+
+// Lanes that are not active take the first active lane's value, so that loops need no mask.
+template <class T>
+void fill_inactive(std::uint32_t mask, T *values) {
+    if (mask == kFullMask) return;
+    const T first = values[std::countr_zero(mask)];
+    for (unsigned l = 0; l < kLanes; ++l) values[l] = mask >> l & 1 ? values[l] : first;
+}
+
+}  // namespace
+
 void gather_addresses(Machine &m, const Inst &i, const AccessMode &mode, std::uint32_t slot,
                       std::uint64_t *out) {
     std::uint64_t offset = static_cast<std::uint64_t>(i.immediate);
@@ -85,13 +97,13 @@ void gather_addresses(Machine &m, const Inst &i, const AccessMode &mode, std::ui
     } else {
         for (unsigned l = 0; l < kLanes; ++l) out[l] = offset;
     }
+    fill_inactive(m.mask, out);
 }
 
 void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned bytes, bool write,
             std::uint8_t **out) {
     std::uint64_t low = UINT64_MAX, high = 0, any = 0;
     for (unsigned l = 0; l < kLanes; ++l) {
-        if (!(m.mask >> l & 1)) continue;
         low = std::min(low, addresses[l]);
         high = std::max(high, addresses[l]);
         any |= addresses[l];
@@ -118,12 +130,23 @@ void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned by
         for (unsigned l = 0; l < kLanes; ++l) out[l] = m.block.shared.data() + addresses[l];
         return;
     }
+    const bool own_place =  // every thread has its own local memory
+        space == Space::Local || (space == Space::Generic && (low & kWindowMask) == kLocalWindow);
+    if (low == high && !own_place) {  // one place for all, as for parameters
+        const auto lane = static_cast<unsigned>(std::countr_zero(m.mask));
+        std::fill(out, out + kLanes,
+                  space == Space::Shared || space == Space::Param
+                      ? locate_window(m, space, low, bytes, lane)
+                      : locate_one(m, space, low, bytes, write, lane));
+        return;
+    }
     for (unsigned l = 0; l < kLanes; ++l) {
         if (!(m.mask >> l & 1)) continue;
         const bool window = space == Space::Shared || space == Space::Local || space == Space::Param;
         out[l] = window ? locate_window(m, space, addresses[l], bytes, l)
                         : locate_one(m, space, addresses[l], bytes, write, l);
     }
+    fill_inactive(m.mask, out);
 }
 
 }  // namespace ptxkit::sim

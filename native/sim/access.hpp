@@ -21,11 +21,12 @@ struct AccessMode {
     unsigned address_bytes;  // width of the address register; 0: no register
 };
 
-// The addresses of all active lanes; inactive ones are 0.
+// The addresses of all active lanes; the others take the first active one's.
 void gather_addresses(Machine &m, const Inst &i, const AccessMode &mode, std::uint32_t slot,
                       std::uint64_t *out);
 
-// The host place of each active lane's `bytes` at its address. Faults on what a debugger
+// The host place of each active lane's `bytes` at its address; the other lanes get a place
+// that may be read as well. Takes addresses as gather_addresses leaves them. Faults on what a debugger
 // would stop at: out of bounds, misaligned, read-only.
 void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned bytes, bool write,
             std::uint8_t **out);

@@ -82,15 +82,25 @@ float turns(float angle) {
     return flush(away ? std::nextafter(product, 0.0f) : product);
 }
 
-float sine(float a, bool) {
-    const float turn = turns(a);
-    if (turn == 0) return turn;
-    return unit(turn, [](double x) { return std::sin(std::remainder(x, 1.0) * kCircle); });
+// The unit cuts the turns to 25 bits after the point and works within a quarter: `quarter` 0
+// is a sine, 1 a cosine, 2 and 3 their negatives.
+float unit_wave(float turn, unsigned quarter) {
+    if (!std::isfinite(turn)) return canonical_nan<float>();
+    const double whole = std::trunc(std::fabs(static_cast<double>(turn)) * 0x1p25);
+    const double part = std::fmod(whole * 0x1p-25, 1.0) * 4;
+    quarter += static_cast<unsigned>(part);
+    const double angle = (part - std::floor(part)) * (kCircle / 4);
+    const double value = quarter & 1 ? std::cos(angle) : std::sin(angle);
+    return static_cast<float>(quarter & 2 ? -value : value);
 }
 
-float cosine(float a, bool) {
-    return unit(turns(a), [](double x) { return std::cos(std::remainder(x, 1.0) * kCircle); });
+float sine(float a, bool) {
+    const float turn = turns(a);
+    const float value = unit_wave(turn, 0);
+    return std::signbit(turn) && !std::isnan(value) ? -value : value;
 }
+
+float cosine(float a, bool) { return unit_wave(turns(a), 1); }
 
 // A divisor past 2^126 has a subnormal reciprocal, which is 0: div.approx gives 0 for it, and
 // div.full scales first.

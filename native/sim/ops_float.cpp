@@ -58,20 +58,30 @@ void binary(Machine &m, const Inst &i, F f) {
     });
 }
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
-#define PTXKIT_CLONES __attribute__((target_clones("arch=haswell", "default")))
+template <class T>
+void fma_portable(const T *a, const T *b, const T *c, T *d) {
+    for (unsigned l = 0; l < kLanes; ++l) d[l] = std::fma(a[l], b[l], c[l]);
+}
+
+// The one loop that matters most: where the processor has an fma of its own, it is used.
+#if defined(__x86_64__) && defined(__GNUC__)
+template <class T>
+__attribute__((target("avx2,fma"))) void fma_native(const T *a, const T *b, const T *c, T *d) {
+    for (unsigned l = 0; l < kLanes; ++l) {
+        if constexpr (sizeof(T) == 4) d[l] = __builtin_fmaf(a[l], b[l], c[l]);
+        else d[l] = __builtin_fma(a[l], b[l], c[l]);
+    }
+}
+
+template <class T>
+void fma_lanes(const T *a, const T *b, const T *c, T *d) {
+    static const bool native = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2");
+    (native ? fma_native<T> : fma_portable<T>)(a, b, c, d);
+}
 #else
-#define PTXKIT_CLONES
+template <class T>
+void fma_lanes(const T *a, const T *b, const T *c, T *d) { fma_portable(a, b, c, d); }
 #endif
-
-// The one loop that matters most: its clone for newer processors uses their fma.
-PTXKIT_CLONES void fma_lanes(const float *a, const float *b, const float *c, float *d) {
-    for (unsigned l = 0; l < kLanes; ++l) d[l] = __builtin_fmaf(a[l], b[l], c[l]);
-}
-
-PTXKIT_CLONES void fma_lanes(const double *a, const double *b, const double *c, double *d) {
-    for (unsigned l = 0; l < kLanes; ++l) d[l] = __builtin_fma(a[l], b[l], c[l]);
-}
 
 template <class T>
 void fused(Machine &m, const Inst &i) {

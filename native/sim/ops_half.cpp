@@ -14,11 +14,12 @@ namespace {
 using std::uint16_t, std::uint32_t;
 
 constexpr uint16_t kNan = 0x7FFF;         // what every operation gives for a NaN
-constexpr uint16_t kOutOfBounds = 0xFFFF; // the NaN that .oob takes for a missing element
+constexpr uint16_t kOutOfBounds = 0x7FF7; // the NaN, of either sign, that .oob takes for "none"
 
 struct Half {
     static constexpr const char *kName = "f16";
     static constexpr uint16_t kExponent = 0x7C00;
+    static constexpr double kLargest = 65504;
     static double widen(uint16_t bits) { return half_to_double(bits); }
     static uint16_t narrow(double value, unsigned rounding) { return double_to_half(value, rounding); }
 };
@@ -26,6 +27,7 @@ struct Half {
 struct Bfloat {
     static constexpr const char *kName = "bf16";
     static constexpr uint16_t kExponent = 0x7F80;
+    static constexpr double kLargest = 0x1.FEp127;
     static double widen(uint16_t bits) { return bfloat_to_double(bits); }
     static uint16_t narrow(double value, unsigned rounding) { return double_to_bfloat(value, rounding); }
 };
@@ -66,12 +68,16 @@ double read(uint16_t bits, const FloatMode &mode) {
     return T::widen(mode.flush ? flush_bits<T>(bits) : bits);
 }
 
-// The function unit's results are cut, not rounded, to 16 bits.
+// The function unit's results are of single precision, and cut, not rounded, to 16 bits.
 template <class T, unsigned kPack, class F>
 void truncated(Machine &m, const Inst &i, F f) {
     FloatMode mode(i.immediate);
     mode.rounding = 1;
-    map_elements<kPack, 1>(m, i, [&](uint16_t a) { return finish<T>(f(read<T>(a, mode)), mode); });
+    map_elements<kPack, 1>(m, i, [&](uint16_t a) {
+        const auto value = static_cast<float>(f(read<T>(a, mode)));
+        const bool too_large = value > static_cast<float>(T::kLargest);
+        return too_large ? T::kExponent : finish<T>(value, mode);
+    });
 }
 
 template <class T, unsigned kPack, class F>
@@ -82,12 +88,16 @@ void binary(Machine &m, const Inst &i, F f) {
     });
 }
 
+bool is_missing(uint16_t a, uint16_t b) {
+    return (a & 0x7FFF) == kOutOfBounds || (b & 0x7FFF) == kOutOfBounds;
+}
+
 // The product of two 11-bit significands is exact in a double; the sum rounds to odd.
 template <class T, unsigned kPack>
 void fused(Machine &m, const Inst &i) {
     const FloatMode mode(i.immediate);
     map_elements<kPack, 3>(m, i, [&](uint16_t a, uint16_t b, uint16_t c) {
-        if (mode.out_of_bounds && (a == kOutOfBounds || b == kOutOfBounds)) return uint16_t{0};
+        if (mode.out_of_bounds && is_missing(a, b)) return uint16_t{0};
         const double product = read<T>(a, mode) * read<T>(b, mode);
         return finish<T>(add_to_odd(product, read<T>(c, mode)), mode);
     });
@@ -111,7 +121,7 @@ void extremum(Machine &m, const Inst &i) {
     });
 }
 
-// neg and abs: a sign changes, but a NaN becomes the one NaN. `kKeep`: bits of a that stay.
+// neg and abs: only the sign changes, but a NaN becomes the one NaN.
 template <class T, unsigned kPack, bool kNegate>
 void change_sign(Machine &m, const Inst &i) {
     const FloatMode mode(i.immediate);

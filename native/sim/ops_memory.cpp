@@ -10,13 +10,13 @@ namespace {
 
 template <class T, class R>
 void load_lanes(Machine &m, std::uint8_t *const *places, std::size_t offset, std::uint32_t slot) {
-    R *out = m.destination<R>(slot);
+    R result[kLanes];
     for (unsigned l = 0; l < kLanes; ++l) {
-        if (!(m.mask >> l & 1)) continue;
         T value;
         std::memcpy(&value, places[l] + offset, sizeof(T));
-        out[l] = static_cast<R>(value);
+        result[l] = static_cast<R>(value);
     }
+    put(m, m.destination<R>(slot), result);
 }
 
 // The register may be wider than what is loaded; it is then extended by the type's sign.
@@ -64,6 +64,18 @@ void load(Machine &m, const Inst &i) {
             load_element(m, places, std::size_t{n} * mode.size, slots[n], i.width, mode);
 }
 
+// `stride`: bytes of the register; little endian, so that its low bytes come first.
+template <unsigned kSize>
+void store_lanes(const Machine &m, std::uint8_t *const *places, std::size_t offset,
+                 const std::uint8_t *values, std::size_t stride) {
+    if (m.mask == kFullMask) {
+        for (unsigned l = 0; l < kLanes; ++l) std::memcpy(places[l] + offset, values + stride * l, kSize);
+    } else {
+        for (unsigned l = 0; l < kLanes; ++l)
+            if (m.mask >> l & 1) std::memcpy(places[l] + offset, values + stride * l, kSize);
+    }
+}
+
 void store(Machine &m, const Inst &i) {
     const AccessMode mode(i.target);
     std::uint64_t addresses[kLanes];
@@ -73,10 +85,14 @@ void store(Machine &m, const Inst &i) {
     const std::uint32_t *slots = m.function->lists.data() + i.list;
     for (unsigned n = 0; n < i.list_size; ++n) {
         const std::uint8_t *values = m.source<std::uint8_t>(slots[n]);
-        for (unsigned l = 0; l < kLanes; ++l)
-            if (m.mask >> l & 1)  // little endian: the low bytes come first
-                std::memcpy(places[l] + std::size_t{n} * mode.size, values + std::size_t{i.width} * l,
-                            mode.size);
+        const std::size_t offset = std::size_t{n} * mode.size;
+        switch (mode.size) {
+            case 1: store_lanes<1>(m, places, offset, values, i.width); break;
+            case 2: store_lanes<2>(m, places, offset, values, i.width); break;
+            case 4: store_lanes<4>(m, places, offset, values, i.width); break;
+            case 8: store_lanes<8>(m, places, offset, values, i.width); break;
+            default: store_lanes<16>(m, places, offset, values, i.width); break;
+        }
     }
 }
 

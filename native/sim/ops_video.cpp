@@ -86,11 +86,14 @@ int64_t compute(int64_t a, int64_t b, const VideoMode &mode) {
 int64_t narrow(int64_t value, const VideoMode &mode) {
     const bool is_sum = mode.primary == kAdd || mode.primary == kSubtract;
     if (!mode.saturate) return is_sum ? extend(static_cast<uint32_t>(value), 32, true) : value;
-    const unsigned width = kParts[mode.part_d].width;
     const bool is_shift = mode.primary == kShiftLeft || mode.primary == kShiftRight;
+    const unsigned width = is_shift ? 32 : kParts[mode.part_d].width;
     if (is_shift) value = static_cast<int64_t>(static_cast<uint64_t>(value) << 30) >> 30;
     const bool wraps = is_sum || mode.primary == kAbsoluteDifference;
-    if (wraps && width == 32 && !mode.signed_d)
+    if (width < 32)  // into a part the device compares without a sign
+        value = static_cast<int64_t>(std::min(static_cast<uint64_t>(value),
+                                              (uint64_t{1} << (width - mode.signed_d)) - 1));
+    else if (wraps && width == 32 && !mode.signed_d)
         value = value < 0 ? 0 : value;
     else
         value = saturate(value, width, mode.signed_d);
@@ -112,7 +115,9 @@ uint32_t combine(int64_t value, uint32_t c, const VideoMode &mode) {
     const Part part = kParts[mode.part_d];
     if (!mode.merge || part.width == 32) return static_cast<uint32_t>(value);
     const uint32_t ones = ((1u << part.width) - 1) << part.shift;
-    return (c & ~ones) | (static_cast<uint32_t>(value) << part.shift & ones);
+    // The upper half is not moved up on the device: it takes the value's upper half.
+    const unsigned shift = part.width == 16 ? 0 : part.shift;
+    return (c & ~ones) | (static_cast<uint32_t>(value) << shift & ones);
 }
 
 // vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr, vset. Slots: d, a, b, c.
@@ -152,9 +157,8 @@ void video_lanes(Machine &m, const Inst &i) {
     const unsigned width = 32u / i.count;
     map3<uint32_t, uint32_t, uint32_t, uint32_t>(m, i, [&](uint32_t a, uint32_t b, uint32_t c) {
         const uint64_t both = uint64_t{b} << 32 | a;
-        const auto element = [&](unsigned which, bool signed_a, bool signed_b) {
-            const auto part = static_cast<uint32_t>(both >> (which * width));
-            return extend(part, width, which < i.count ? signed_a : signed_b);
+        const auto element = [&](unsigned which, bool is_signed) {
+            return extend(static_cast<uint32_t>(both >> (which * width)), width, is_signed);
         };
         uint32_t result = mode.secondary == kThenAdd ? c : 0;
         for (unsigned lane = 0; lane < i.count; ++lane) {
@@ -163,8 +167,8 @@ void video_lanes(Machine &m, const Inst &i) {
                 if (mode.secondary == kNone) result |= c & ones;
                 continue;
             }
-            const int64_t x = element(i.target >> (4 * lane) & 15, mode.signed_a, mode.signed_b);
-            const int64_t y = element(i.target >> (4 * lane + 16) & 15, mode.signed_a, mode.signed_b);
+            const int64_t x = element(i.target >> (4 * lane) & 15, mode.signed_a);
+            const int64_t y = element(i.target >> (4 * lane + 16) & 15, mode.signed_b);
             int64_t value = compute(x, y, mode);
             if (mode.saturate) value = saturate(value, width, mode.signed_d);
             if (mode.secondary == kThenAdd) result += static_cast<uint32_t>(value);

@@ -226,7 +226,8 @@ class Writer {
         const Break *line = next_break(lexer.start());
         Piece piece{lexer.kind(), lexer.text(), owners_.of(lexer.start()), false};
         const bool sum = piece.text == "+" && piece.owner == Kind::Expression;
-        piece.tight = sum && owners_.first_child() == Kind::Name;
+        const Kind first = owners_.first_child();
+        piece.tight = sum && (first == Kind::Name || first == Kind::Application);
         if (line != nullptr && line->offset == lexer.start()) {
             const bool blank = newlines > 1 || (after_body_ && piece.text != "}");
             begin_line(line->indent, blank && !just_opened_);

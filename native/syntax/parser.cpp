@@ -200,9 +200,11 @@ void Parser::expect_semicolon(const char *after, bool in_list) {
     const bool ended =
         lexer_.on_new_line() || lexer_.kind() == Token::End || lexer_.is_symbol('}');
     if (ended && !at_bad_token()) {
+        // All else is there: the statement is kept, so that what it declares is known.
         const std::uint32_t end = lexer_.previous_end();
-        fail_at(end, end, "missing-semicolon", std::string("expected ';' ") + after,
-                "add ';' at the end of the statement");
+        report(end, end, "missing-semicolon", std::string("expected ';' ") + after,
+               "add ';' at the end of the statement");
+        return;
     }
     unexpected(std::string(in_list ? "',' or ';' " : "';' ") + after);
 }
@@ -229,9 +231,7 @@ unsigned Parser::open_braces(std::uint32_t start) const {
 
 // Give up a statement: drop its nodes, skip to where the next one can begin, and keep
 // the skipped text as one Error node.
-void Parser::recover(Index statement, std::uint32_t start, std::size_t diagnostics) {
-    const std::string &code = tree_.diagnostics_.back().code;
-    const bool complete = code == "missing-semicolon" && tree_.diagnostics_.size() > diagnostics;
+void Parser::recover(Index statement, std::uint32_t start) {
     const bool in_section = nodes_[statement].kind == Kind::Section;
     parent_ = nodes_[statement].parent;
     const bool in_body = nodes_[parent_].kind == Kind::Block;
@@ -239,7 +239,7 @@ void Parser::recover(Index statement, std::uint32_t start, std::size_t diagnosti
     if (tree_.diagnostics_.size() >= kMaximumDiagnostics) {
         // Not PTX at all, a binary perhaps: the rest of the text is one Error node.
         while (lexer_.kind() != Token::End) lexer_.next();
-    } else if (!complete) {
+    } else {
         // Braces of vectors and initialisers hold no ';', those of blocks and sections do.
         const unsigned outer = open_braces(start);
         unsigned braces = outer;

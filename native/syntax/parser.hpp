@@ -50,7 +50,7 @@ class Parser {
     std::string found() const;
     void expect(char symbol, const char *after);
     void expect_semicolon(const char *after, bool in_list = false);
-    void recover(Index statement, std::uint32_t start, std::size_t diagnostics);
+    void recover(Index statement, std::uint32_t start);
     unsigned open_braces(std::uint32_t start) const;
     bool at_statement_begin(bool in_body) const;
 

@@ -41,7 +41,6 @@ void Parser::body() {
         }
         const auto statement = static_cast<Index>(nodes_.size());
         const std::uint32_t start = statement_start_ = lexer_.start();
-        const std::size_t diagnostics = tree_.diagnostics_.size();
         const Index block = blocks.back();
         try {
             body_statement();
@@ -51,7 +50,7 @@ void Parser::body() {
             after_label_ = false;
             parent_ = block;
             if (nodes_.size() == statement) open(Kind::Error, start);
-            recover(statement, start, diagnostics);
+            recover(statement, start);
         }
     }
 }
@@ -222,7 +221,7 @@ void Parser::instruction() {
         fail("syntax", "a guard cannot stand before a label", "write 'LABEL: @p ...'");
     if (lexer_.is_symbol('='))
         fail("syntax", "PTX has no '='", "write 'mov.b32 result, value;'");
-    if (!lexer_.is_symbol(';')) {
+    if (!lexer_.is_symbol(';') && !lexer_.is_symbol('}') && lexer_.kind() != Token::End) {
         for (;;) {
             operand(is_call);
             if (!lexer_.is_symbol(',')) break;

@@ -11,14 +11,13 @@ void Parser::parse_module() {
     while (lexer_.kind() != Token::End) {
         const auto statement = static_cast<Index>(nodes_.size());
         const std::uint32_t start = statement_start_ = lexer_.start();
-        const std::size_t diagnostics = tree_.diagnostics_.size();
         try {
             module_statement();
         } catch (const StatementError &) {
             depth_ = 0;
             in_initializer_ = false;
             if (nodes_.size() == statement) open(Kind::Error, start);
-            recover(statement, start, diagnostics);
+            recover(statement, start);
             if (lexer_.is_symbol('}')) lexer_.next();
             if (lexer_.start() == start && lexer_.kind() != Token::End) lexer_.next();
             nodes_[statement].end = std::max(nodes_[statement].end, lexer_.previous_end());

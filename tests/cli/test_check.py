@@ -31,7 +31,7 @@ def test_syntax_errors_come_with_the_others(ptxkit, folder):
     (folder / "k.ptx").write_text(NOT_PTX.replace(".target sm_80\n", ""))
     result = ptxkit("check", "k.ptx")
     assert result.exit_code == 1
-    assert "k.ptx:2:18: error[syntax]" in result.stdout
+    assert "k.ptx:2:17: error[missing-semicolon]" in result.stdout
     assert "error[missing-target]" in result.stdout
 
 
@@ -124,7 +124,7 @@ def test_folders_and_standard_input(ptxkit, folder):
     assert ptxkit("check", ".").stdout.startswith("2 files, 0 errors")
     assert ptxkit("check", ".hidden").stdout.endswith("1 file, 1 error, 0 warnings\n")
     result = ptxkit("check", "-", "deep", "deep/two.PTX", input=NOT_PTX)
-    assert "<stdin>:3:18: error[syntax]" in result.stdout
+    assert "<stdin>:3:17: error[missing-semicolon]" in result.stdout
     assert result.stdout.endswith("3 files, 1 error, 0 warnings\n")
 
 
@@ -147,7 +147,7 @@ def test_what_can_not_be_read_does_not_stop_the_others(ptxkit, folder, snapshot)
     names = "missing.ptx empty host.o k.cubin k.fatbin wide.ptx nul.ptx bad.ptx good.ptx"
     result = ptxkit("check", *names.split())
     assert result.exit_code == 2
-    assert "bad.ptx:3:18: error[syntax]" in result.stdout
+    assert "bad.ptx:3:17: error[missing-semicolon]" in result.stdout
     assert result.stdout.endswith("2 files, 1 error, 0 warnings, 7 not read\n")
     assert result.stderr == snapshot
 

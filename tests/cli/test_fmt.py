@@ -86,7 +86,7 @@ def test_standard_input_is_filtered(ptxkit, folder):
     assert ptxkit("fmt", "-", "--diff", input=SAXPY).stdout.startswith("--- <stdin>\n")
     result = ptxkit("fmt", "-", input=NOT_PTX)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "<stdin>:3:18: error[syntax]" in result.stderr
+    assert "<stdin>:3:17: error[missing-semicolon]" in result.stderr
     result = ptxkit("fmt", "-", "a.ptx", input=SAXPY)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "give it alone" in result.stderr

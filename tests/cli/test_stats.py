@@ -152,7 +152,7 @@ def test_bad_inputs_do_not_stop_the_others(ptxkit, folder):
     (folder / "host.o").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(57))
     result = ptxkit("stats", "missing.ptx", "bad.ptx", "host.o", "good.ptx", "empty.ptx")
     assert result.exit_code == 2
-    assert "bad.ptx:3:18: error[syntax]" in result.stderr
+    assert "bad.ptx:3:17: error[missing-semicolon]" in result.stderr
     assert result.stderr.count("ptxkit: error: ") == 2
     assert result.stdout.startswith("2 files: 41 lines, 1 kernel, 0 other functions, 17 instr")
     result = ptxkit("stats", "bad.ptx")

@@ -131,9 +131,34 @@ def kernel_text(case_name: str, instruction: str, leaves: tuple[Leaf, ...]) -> s
     return "\n".join([*lines, "ret;", "}"]) + "\n"
 
 
+#: Chains through the carry flag: what it carries shows only in a later instruction.
+_CHAINS = (
+    ("add.cc", "addc"), ("add.cc", "addc.cc", "addc"), ("sub.cc", "subc"),
+    ("sub.cc", "subc.cc", "subc"), ("add.cc", "subc"), ("sub.cc", "addc"),
+    ("mad.lo.cc", "madc.hi"), ("mad.hi.cc", "madc.lo"), ("mad.lo.cc", "madc.hi.cc", "addc"),
+    ("mad.hi.cc", "madc.lo.cc", "subc"), ("add.cc", "madc.lo.cc", "addc"),
+    ("sub.cc", "madc.hi.cc", "addc"),
+)  # fmt: skip
+
+
+def _chain(opcodes: tuple[str, ...], scalar: str) -> tuple[str, tuple[Leaf, ...]]:
+    """The instructions of a chain, and their registers: one result and its sources each."""
+    leaves: list[Leaf] = []
+    lines = []
+    for opcode in opcodes:
+        count = 4 if opcode.startswith("mad") else 3
+        first = len(leaves) + 1
+        names = [f"{PREFIXES[scalar]}{first + number}" for number in range(count)]
+        leaves += [
+            Leaf(name, scalar, scalar, name is names[0], name is not names[0]) for name in names
+        ]
+        lines.append(f"{opcode}.{scalar} {', '.join(names)};")
+    return " ".join(lines), tuple(leaves)
+
+
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every variant of the table that is a function of its registers, for sm_90a."""
+    """Every variant of the table that is a function of its registers, for sm_90a; the chains."""
     version, target = Version.parse(VERSION), Target.parse(TARGET)
     found: dict[str, Case] = {}
     for row in table().values():
@@ -153,6 +178,10 @@ def cases() -> tuple[Case, ...]:
                     continue
                 name = f"k{len(found)}"
                 found.setdefault(variant.text, Case(name, variant.text, leaves))
+    for opcodes in _CHAINS:
+        for scalar in ("u32", "s32", "u64", "s64"):
+            text, chained = _chain(opcodes, scalar)
+            found[text] = Case(f"k{len(found)}", text, chained)
     return tuple(found.values())
 
 

@@ -73,9 +73,11 @@ def lay_out(tokens: Sequence[str], seed: int, comments: bool = True) -> str:
             # "/" and a comment would read as another comment.
             pieces.append(f" {gap} " if before.endswith("/") or token.startswith("/") else gap)
         pieces.append(token)
-    head = random.choice(["", "", "\n", "// head\n", "/* head */ "])
-    tail = random.choice(["", "\n", "\n\n", " // end", "\r\n"])
-    return head + "".join(pieces) + tail
+    heads, tails = ["", "\n"], ["", "\n", "\n\n", "\r\n"]
+    if comments:
+        heads += ["// head\n", "/* head */ "]
+        tails.append(" // end")
+    return random.choice(heads) + "".join(pieces) + random.choice(tails)
 
 
 # -- choices -----------------------------------------------------------------------------------

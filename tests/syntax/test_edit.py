@@ -39,6 +39,16 @@ def without(module: Module, node: Node, count: int) -> list[str]:
     return before[:at] + ["new"] * count + before[at + size :]
 
 
+def without_text(module: Module, node: Node) -> bytes:
+    """The text without a statement; where it is alone on its lines, without them."""
+    start, end = node.span
+    before, after = module.source()[:start], module.source()[end:]
+    line, (rest, newline, following) = before.rpartition(b"\n"), after.partition(b"\n")
+    if not line[2].strip() and not rest.strip() and newline:
+        return line[0] + line[1] + following
+    return before + after
+
+
 def check_replaced(module: Module, node: Node, text: str) -> Module:
     """Replace a node and compare what stands around it."""
     editor = module.edit()
@@ -96,13 +106,7 @@ def test_a_statement_deleted(text: str, seed: int) -> None:
         editor.delete(node)
         edited = editor.apply()
         assert kinds(edited) == without(module, node, 0)
-        start, end = node.span
-        source, result = module.source(), edited.source()
-        # What went with it is white space of its own line alone.
-        assert source[:start].startswith(result[: len(source[:start].rstrip())])
-        removed = len(source) - len(result)
-        assert removed >= end - start
-        assert source[start - (removed - (end - start)) : end + removed].strip()
+        assert edited.source() == without_text(module, node)
 
 
 @settings(max_examples=40)
@@ -158,12 +162,7 @@ def test_edits_of_real_files(path: Path) -> None:
         editor.delete(node)
         edited = editor.apply()
         assert kinds(edited) == without(module, node, 0)
-        start, end = node.span
-        before, after = module.source()[:start], module.source()[end:]
-        own, _, rest = after.partition(b"\n")
-        if not before.rpartition(b"\n")[2].strip() and not own.strip():
-            before, after = before.rpartition(b"\n")[0] + b"\n", rest
-        assert edited.source() == before + after
+        assert edited.source() == without_text(module, node)
     everything = module.edit()
     for instruction in module.instructions:
         everything.replace(instruction, "trap;")

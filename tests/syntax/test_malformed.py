@@ -124,6 +124,7 @@ def test_a_file_cut_anywhere_is_refused_near_its_end() -> None:
         assert parsed.emit() == cut
         assert len(parsed.diagnostics) <= 2, cut[-60:]
         for one in parsed.diagnostics:
+            assert one.span is not None
             assert one.line <= cut.count("\n") + 1
             opened = one.code in ("unbalanced", "open-comment", "open-string")
             # What was opened and not closed is shown where it was opened.

@@ -33,7 +33,9 @@ def command(
     line_info: Annotated[bool, typer.Option(help="Keep line numbers.")] = False,
     debug: Annotated[bool, typer.Option(help="Compile for a debugger.")] = False,
     fast_math: Annotated[bool, typer.Option(help="Trade accuracy of floats for speed.")] = False,
-    compiler: Annotated[str, typer.Option(help="nvrtc or nvcc.")] = "nvrtc",
+    compiler: Annotated[
+        str | None, typer.Option(help="nvrtc or nvcc; nvrtc unless only nvcc is there.")
+    ] = None,
 ) -> None:
     """Compile CUDA C++ to PTX. Needs no GPU.
 
@@ -41,7 +43,7 @@ def command(
     """
     from ptxkit.toolchain import CompilerWarning, compile_cuda
 
-    if compiler not in _COMPILERS:
+    if compiler is not None and compiler not in _COMPILERS:
         raise UsageError(f"--compiler is nvrtc or nvcc, not '{compiler}'")
     source = files.read(file)
     beside = [] if source.path is None else [source.path.absolute().parent]

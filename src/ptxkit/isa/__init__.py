@@ -68,3 +68,7 @@ def __getattr__(name: str) -> object:
     value = getattr(importlib.import_module(f"ptxkit.isa.{_EXPORTS[name]}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,9 +8,9 @@ from ptxkit.isa.rules.body import check_body
 from ptxkit.isa.rules.context import Context
 from ptxkit.isa.rules.directives import check_directives
 from ptxkit.isa.rules.functions import check_function_header, check_module_names
-from ptxkit.isa.rules.header import check_header
+from ptxkit.isa.rules.header import check_address_size, check_header
 from ptxkit.isa.rules.variables import check_variable
-from ptxkit.isa.targets import Target, Version
+from ptxkit.isa.targets import TARGET_SINCE, Target, Version
 from ptxkit.syntax import Function, Module, Scopes, Variable, parse
 
 
@@ -36,6 +36,8 @@ def check(module: Module | str | bytes, target: str | None = None) -> list[Diagn
             raise UsageError(f"check needs a Module or PTX text, not {type(module).__name__}")
         module = parse(module, recover=True)
     context = Context(module, _version(module), _target(module, target), Scopes(module))
+    if target is not None:
+        context.origin = "asked for"
     context.found += module.diagnostics
     check_header(context)
     check_module_names(context)
@@ -46,6 +48,7 @@ def check(module: Module | str | bytes, target: str | None = None) -> list[Diagn
             check_body(context, child)
         elif isinstance(child, Variable):
             check_variable(context, child, in_body=False)
+    check_address_size(context)
     return sorted(context.found, key=lambda one: (one.line, one.column))
 
 
@@ -59,7 +62,11 @@ def _version(module: Module) -> Version | None:
 
 def _target(module: Module, wanted: str | None) -> Target | None:
     if wanted is not None:
-        return Target.parse(wanted)
+        target = Target.parse(wanted)
+        if str(target) not in TARGET_SINCE:
+            known = ", ".join(TARGET_SINCE)
+            raise UsageError(f"there is no target '{wanted}'; there are: {known}")
+        return target
     try:
         return Target.parse(module.target) if module.target is not None else None
     except UsageError:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ptxkit._native import Node
 from ptxkit.isa.forms import OperandSpec
 from ptxkit.isa.match import Match, match
 from ptxkit.isa.operands import plan
-from ptxkit.syntax import Instruction, Name
+from ptxkit.isa.special_registers import SPECIAL_REGISTERS
+from ptxkit.syntax import Instruction, Module, Name, Scopes
 
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """The names an instruction defines and uses, as nodes, in source order.
-
-    Names of variables, labels, functions and special registers are told apart by their
-    declarations (:class:`ptxkit.syntax.Scopes`), not here.
-    """
+    """The registers an instruction defines and uses, as nodes, in source order."""
 
     defined: tuple[Name, ...]
     used: tuple[Name, ...]
@@ -25,6 +23,10 @@ class Registers:
 
 def registers(instruction: Instruction) -> Registers:
     """The registers an instruction defines and uses; the guard is a use.
+
+    Variables, parameters, labels, functions and special registers are not registers; a
+    name that is not declared at all is taken for one. An instruction the table does not
+    know is taken to write its first operand, as most do.
 
     >>> import ptxkit
     >>> m = ptxkit.parse(".func f() { @p ld.global.v2.u32 {a, b}, [c+4]; }")
@@ -40,10 +42,26 @@ def registers(instruction: Instruction) -> Registers:
     specs = _specs(instruction, len(operands))
     for position, operand in enumerate(operands):
         spec = specs[position] if specs is not None else None
-        # An instruction the table does not know writes its first operand, as most do.
         access = spec.access if spec is not None else ("write" if position == 0 else "read")
         _collect(operand, spec, access, defined, used)
-    return Registers(tuple(defined), tuple(used))
+    scopes = _scopes(instruction.root)
+    return Registers(
+        tuple(name for name in defined if _is_register(scopes, name)),
+        tuple(name for name in used if _is_register(scopes, name)),
+    )
+
+
+@lru_cache(maxsize=2)
+def _scopes(module: Module) -> Scopes:
+    """The scopes of the modules asked about last."""
+    return Scopes(module)
+
+
+def _is_register(scopes: Scopes, name: Name) -> bool:
+    declaration = scopes.resolve(name)
+    if declaration is not None:
+        return declaration.kind == "register"
+    return name.identifier not in SPECIAL_REGISTERS and name.text != "WARP_SZ"
 
 
 def _specs(instruction: Instruction, count: int) -> tuple[OperandSpec, ...] | None:
@@ -63,8 +81,10 @@ def _collect(
     used: list[Name],
 ) -> None:
     if operand.kind == "Pair" and spec is not None and spec.kind == "pair":
+        # Both halves of "p|q" are written where the first is.
+        access = spec.parts[0].access
         for child, part in zip(operand.children, spec.parts, strict=True):
-            _collect(child, part, part.access, defined, used)
+            _collect(child, part, access, defined, used)
         return
     if spec is not None and spec.kind == "pair" and operand.kind != "Pair":
         access = spec.parts[0].access

@@ -169,7 +169,7 @@ def _check_vector(match: Match, spec: OperandSpec, actual: Actual, wanted: str, 
     if actual.kind == "sink" and spec.sink and spec.access != "read":
         return ""
     if actual.kind == "special" and actual.width == count:
-        return _check_special(spec, actual, wanted)
+        return _check_special(spec, actual, wanted, match_vector=True)
     if actual.kind != "vector":
         return f"operand '{spec.name}' must be a vector of {count} {_dotted(wanted)} registers"
     if len(actual.elements) != count and not (
@@ -311,9 +311,13 @@ def _check_symbol(spec: OperandSpec, actual: Actual, wanted: str) -> str:
     return f"operand '{spec.name}' must be a register or a constant, not a symbol"
 
 
-def _check_special(spec: OperandSpec, actual: Actual, wanted: str) -> str:
+def _check_special(
+    spec: OperandSpec, actual: Actual, wanted: str, *, match_vector: bool = False
+) -> str:
     if not spec.specials:
         return f"operand '{spec.name}' may not be a special register; copy it with mov first"
+    if actual.width > 1 and not match_vector:
+        return f"operand '{spec.name}' is a vector of {actual.width}; choose a part such as '.x'"
     if wanted and actual.type and not _special_fits(spec, wanted, actual):
         return f"operand '{spec.name}' is a .{actual.type} special register, not .{wanted}"
     return ""

@@ -146,7 +146,7 @@ class ScopeReader:
         number = self.name(node)
         if not node.selector_length:
             return number
-        selector = node.text[-node.selector_length :].strip()
+        selector = "." + node.text.rpartition(".")[2]  # a comment may stand before it
         if INTERNER.actual(number).kind == "special":
             return self._special(node, node.identifier + selector)
         return INTERNER.composed((".", number, selector), lambda: self._select(number, selector))

@@ -144,6 +144,11 @@ class InitializerList(Node):
 
     __slots__ = ()
 
+    @property
+    def elements(self) -> tuple[Node, ...]:
+        """The values, lists and fields, in order."""
+        return self.children
+
 
 class FieldInitializer(Node):
     """``name = value`` in a texture or sampler initialiser."""
@@ -155,6 +160,12 @@ class FieldInitializer(Node):
         """The field's name."""
         return own_texts(self)[0]
 
+    @property
+    def value(self) -> Node:
+        """What the field is set to."""
+        found: Node = self.children[0]
+        return found
+
 
 class ParameterList(Node):
     """``( ... )`` of a function or prototype."""
@@ -165,6 +176,11 @@ class ParameterList(Node):
     def is_return(self) -> bool:
         """True for the list before the function's name."""
         return bool(self.flags & RETURN_LIST)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters, in order."""
+        return self.children
 
 
 class Parameter(_Typed):
@@ -223,6 +239,18 @@ class CallPrototype(Node):
         """What the call returns."""
         return _parameters(self, True)
 
+    @property
+    def directives(self) -> tuple[Node, ...]:
+        """What stands after the parameters: ``.noreturn`` and the like."""
+        return tuple(child for child in self.children if child.kind == "FunctionDirective")
+
+
+def matching(instructions: NodeList[Instruction], pattern: str) -> Iterator[Instruction]:
+    """Instructions whose opcode, or whose name for a pattern without a dot, matches a glob."""
+    if "." in pattern:
+        return (i for i in instructions if fnmatchcase(i.opcode, pattern))
+    return (i for i in instructions if fnmatchcase(i.name, pattern) or i.opcode == pattern)
+
 
 def _parameters(node: Node, returned: bool) -> tuple[Parameter, ...]:
     for child in node.children:
@@ -276,8 +304,13 @@ class Function(Node):
     @property
     def directives(self) -> tuple[Node, ...]:
         """What stands between header and body: ``.maxntid`` and the like, pragmas."""
-        kinds = ("FunctionDirective", "Pragma", "Attribute")
+        kinds = ("FunctionDirective", "Pragma")
         return tuple(child for child in self.children if child.kind in kinds)
+
+    @property
+    def attributes(self) -> tuple[Node, ...]:
+        """The ``.attribute`` before its name."""
+        return tuple(child for child in self.children if child.kind == "Attribute")
 
     @property
     def body(self) -> Block | None:
@@ -303,7 +336,7 @@ class Function(Node):
         >>> [i.line for i in m["f"].find_instructions("ld.*.u32")]
         [1, 1]
         """
-        return (i for i in self.instructions if fnmatchcase(i.opcode, pattern))
+        return matching(self.instructions, pattern)
 
     def cfg(self) -> ControlFlowGraph:
         """The control-flow graph: basic blocks, successors, dominators, loops."""

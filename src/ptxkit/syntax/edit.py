@@ -85,11 +85,12 @@ class Editor:
         data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
         self._edits.append((start, end, len(self._edits), data, node))
 
-    def apply(self) -> Module:
-        """The edited module. Raises where edits overlap or the result is not PTX."""
+    def apply(self, *, recover: bool = False) -> Module:
+        """The edited module. Raises where edits overlap or, without ``recover``, the result
+        is not PTX."""
         from ptxkit.syntax.module import parse
 
-        return parse(self.preview(), filename=self._module.filename)
+        return parse(self.preview(), filename=self._module.filename, recover=recover)
 
     def preview(self) -> bytes:
         """The edited text, not parsed."""

@@ -134,22 +134,17 @@ class ControlFlowGraph:
 
     def dominates(self, a: BasicBlock, b: BasicBlock) -> bool:
         """Say whether every path to ``b`` goes through ``a``."""
-        above = self.immediate_dominators()
-        at: BasicBlock | None = b
-        while at is not None and at is not a:
-            at = above.get(at)
-        return at is a
+        below = _Dominance(self.immediate_dominators())
+        return a in below and b in below and below.has(a, b)
 
     def loops(self) -> list[Loop]:
         """The natural loops, outermost first where they nest."""
         above = self.immediate_dominators()
+        below = _Dominance(above)
         latches: dict[BasicBlock, list[BasicBlock]] = {}
         for block in above:
             for successor in block.successors:
-                at: BasicBlock | None = block
-                while at is not None and at is not successor:
-                    at = above[at]
-                if at is successor:
+                if below.has(successor, block):
                     latches.setdefault(successor, []).append(block)
         loops = []
         for header, ends in latches.items():
@@ -165,11 +160,11 @@ class ControlFlowGraph:
 
     def is_reducible(self) -> bool:
         """True where every cycle is entered through a loop header alone."""
-        above = self.immediate_dominators()
+        below = _Dominance(self.immediate_dominators())
         place = {block: number for number, block in enumerate(self.reachable())}
         return all(
-            self.dominates(successor, block)
-            for block in above
+            below.has(successor, block)
+            for block in place
             for successor in block.successors
             if place[successor] <= place[block]
         )
@@ -194,6 +189,33 @@ class ControlFlowGraph:
         module = import_extra("graphviz", extra="app")
         source: graphviz.Source = module.Source(self.dot())
         return source
+
+
+class _Dominance:
+    """Answers at once who dominates whom: blocks are numbered along the dominator tree."""
+
+    def __init__(self, above: dict[BasicBlock, BasicBlock | None]) -> None:
+        below: dict[BasicBlock | None, list[BasicBlock]] = {}
+        for block, nearest in above.items():
+            below.setdefault(nearest, []).append(block)
+        self._first: dict[BasicBlock, int] = {}
+        self._last: dict[BasicBlock, int] = {}
+        pending = [(block, False) for block in below.get(None, ())]
+        while pending:
+            block, done = pending.pop()
+            if done:
+                self._last[block] = len(self._first)
+            else:
+                self._first[block] = len(self._first)
+                pending.append((block, True))
+                pending += [(one, False) for one in below.get(block, ())]
+
+    def __contains__(self, block: BasicBlock) -> bool:
+        return block in self._first
+
+    def has(self, a: BasicBlock, b: BasicBlock) -> bool:
+        """Say whether ``a`` dominates ``b``; both are reachable."""
+        return self._first[a] <= self._first[b] < self._last[a]
 
 
 def _escape(text: str) -> str:

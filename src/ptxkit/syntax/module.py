@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ptxkit import _native
@@ -11,7 +11,7 @@ from ptxkit._native import Node, NodeList
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxSyntaxError, UnknownNameError, UsageError
 from ptxkit.syntax import declarations, nodes, operands
-from ptxkit.syntax.declarations import Declarator, Function, Variable
+from ptxkit.syntax.declarations import Declarator, Function, Variable, matching
 from ptxkit.syntax.nodes import Instruction
 
 if TYPE_CHECKING:
@@ -115,13 +115,13 @@ class Module(Node):
         """The function of that name; its definition where there is one."""
         if not isinstance(name, str):
             raise UsageError(f"a module is indexed by a function's name, not {name!r}")
-        found = [function for function in self.functions if function.name == name]
-        if not found:
+        found = _functions_by_name(self).get(name)
+        if found is None:
             raise UnknownNameError("function", name, (f.name for f in self.functions))
-        return next((function for function in found if function.has_body), found[0])
+        return found
 
     def __contains__(self, name: object) -> bool:
-        return any(function.name == name for function in self.functions)
+        return name in _functions_by_name(self)
 
     @property
     def instructions(self) -> NodeList[Instruction]:
@@ -129,8 +129,11 @@ class Module(Node):
         return self.find("Instruction")
 
     def find_instructions(self, pattern: str) -> Iterator[Instruction]:
-        """Instructions whose opcode matches a glob such as ``"ld.global.*"``."""
-        return (i for i in self.instructions if fnmatchcase(i.opcode, pattern))
+        """Instructions whose opcode matches a glob such as ``"ld.global.*"``.
+
+        A pattern without a dot is for the name alone: ``"ld"`` finds every load.
+        """
+        return matching(self.instructions, pattern)
 
     def comments(self) -> Iterator[tuple[str, tuple[int, int]]]:
         """All comments with their spans."""
@@ -159,6 +162,16 @@ class Module(Node):
         return rename(self, node, name)
 
 
+@lru_cache(maxsize=4)
+def _functions_by_name(module: Module) -> dict[str, Function]:
+    """The functions of the modules asked about last; a definition wins over declarations."""
+    found: dict[str, Function] = {}
+    for function in module.functions:
+        if function.name not in found or function.has_body:
+            found[function.name] = function
+    return found
+
+
 def parse(source: str | bytes, filename: str = "<ptx>", *, recover: bool = False) -> Module:
     """Parse PTX text.
 
@@ -185,6 +198,11 @@ def parse(source: str | bytes, filename: str = "<ptx>", *, recover: bool = False
     except ValueError as error:
         raise UsageError(str(error)) from error
     if module.diagnostics_raw and not recover:
+        if len(data) < 4096 and data.endswith(b".ptx") and b"\n" not in data:
+            raise UsageError(
+                f"{data.decode(errors='replace')!r} looks like a path; parse takes PTX text: "
+                "use Path(...).read_bytes()"
+            )
         raise PtxSyntaxError(module.diagnostics)
     return module
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxkit._native import InstructionNode, Node
+from ptxkit.syntax.constants import integer_value
 
 if TYPE_CHECKING:
     from ptxkit.syntax.operands import Name
@@ -52,7 +53,7 @@ class AddressSize(Node):
     @property
     def value(self) -> int:
         """32 or 64."""
-        return int(own_texts(self, "integer")[0], 0)
+        return integer_value(own_texts(self, "integer")[0])
 
 
 class File(Node):
@@ -63,7 +64,7 @@ class File(Node):
     @property
     def number(self) -> int:
         """The number ``.loc`` refers to."""
-        return int(own_texts(self, "integer")[0], 0)
+        return integer_value(own_texts(self, "integer")[0])
 
     @property
     def path(self) -> str:
@@ -124,7 +125,7 @@ class Loc(Node):
     @property
     def place(self) -> tuple[int, int, int]:
         """(file number, line, column)."""
-        numbers = [int(text, 0) for text in own_texts(self, "integer")]
+        numbers = [integer_value(text) for text in own_texts(self, "integer")]
         return numbers[0], numbers[1], numbers[2]
 
     @property
@@ -139,7 +140,8 @@ class Loc(Node):
         if "inlined_at" not in words:
             return None
         at = words.index("inlined_at") + 1
-        return int(words[at], 0), int(words[at + 1], 0), int(words[at + 2], 0)
+        file, line, column = (integer_value(word) for word in words[at : at + 3])
+        return file, line, column
 
 
 class Pragma(Node):
@@ -237,7 +239,7 @@ class FunctionDirective(Node):
     @property
     def values(self) -> tuple[int, ...]:
         """Its numbers."""
-        return tuple(int(text.rstrip("U"), 0) for text in own_texts(self, "integer"))
+        return tuple(integer_value(text) for text in own_texts(self, "integer"))
 
 
 class Guard(Node):

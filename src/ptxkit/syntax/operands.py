@@ -21,8 +21,7 @@ class Name(Node):
     @property
     def selector(self) -> str:
         """``".x"``, ``".b0"``, ... or ``""``."""
-        length = self.selector_length
-        return self.text[-length:].strip() if length else ""
+        return own_texts(self)[-1] if self.selector_length else ""
 
 
 class Sink(Node):
@@ -63,6 +62,11 @@ class SectionName(Node):
 
     __slots__ = ()
 
+    @property
+    def name(self) -> str:
+        """The section's name with its dot."""
+        return own_texts(self)[0]
+
 
 class _Constant(Node):
     __slots__ = ()
@@ -95,6 +99,12 @@ class Parenthesized(_Constant):
 
     __slots__ = ()
 
+    @property
+    def operand(self) -> Node:
+        """What stands inside the parentheses."""
+        found: Node = self.children[0]
+        return found
+
 
 class Unary(_Constant):
     """``!x``, ``-x``, ``~x``, ``+x`` or a cast ``(.s64)x``."""
@@ -118,11 +128,34 @@ class Application(Node):
 
     __slots__ = ()
 
+    @property
+    def operator(self) -> str:
+        """``"generic"``, or the mask as written."""
+        return str(self.children[0].text)
+
+    @property
+    def operand(self) -> Node:
+        """What stands inside the parentheses: a symbol, with an offset if any."""
+        found: Node = self.children[1]
+        return found
+
 
 class Subscript(Node):
     """``x[3]`` as an operand."""
 
     __slots__ = ()
+
+    @property
+    def base(self) -> Name:
+        """The array."""
+        found: Name = self.children[0]
+        return found
+
+    @property
+    def index_operand(self) -> Node:
+        """What stands inside the brackets."""
+        found: Node = self.children[1]
+        return found
 
 
 class _List(Node):

@@ -17,6 +17,7 @@ from ptxkit.syntax.declarations import Declarator, Function, Parameter, Variable
 from ptxkit.syntax.module import Module
 from ptxkit.syntax.nodes import Label, SectionLabel
 
+_WORD = re.compile(rb"[\w$]", re.ASCII)
 _IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+", re.ASCII)
 
 
@@ -195,7 +196,7 @@ def rename(module: Module, node: Node, name: str) -> Module:
         raise EditError(f"{name!r} is not a PTX identifier; write letters, digits, _ and $")
     scopes = Scopes(module)
     declaration = scopes.declaration(node)
-    if declaration is None:
+    if declaration is None or declaration.name == "_":
         raise EditError(f"'{node.text[:60]}' at line {node.line} is not a declared name")
     if declaration.count is not None and node.kind == "Name":
         raise EditError(
@@ -205,13 +206,18 @@ def rename(module: Module, node: Node, name: str) -> Module:
     targets = [declaration]
     if declaration.kind == "function":  # prototypes and the definition go together
         targets = [d for d in scopes.root.names[declaration.name] if d.kind == "function"]
-    editor = module.edit()
+    places: list[int] = []
     for target in targets:
         _refuse_conflict(scopes, target, name)
-        editor.replace_span(target.name_span, name)
-    for reference in (n for target in targets for n in scopes.references(target)):
-        start = reference.span[0]
-        editor.replace_span((start, start + len(declaration.name.encode())), name)
+        places.append(target.name_span[0])
+        places += [reference.span[0] for reference in scopes.references(target)]
+    editor, source = module.edit(), module.source()
+    for start in places:
+        # In ".b32%r" the '%' keeps the words apart, which another name may not do.
+        joins = name[0] != "%" and _WORD.match(source, start - 1) is not None
+        editor.replace_span(
+            (start, start + len(declaration.name.encode())), f" {name}" if joins else name
+        )
     renamed = editor.apply()
     _prove_same_meaning(scopes, renamed)
     return renamed

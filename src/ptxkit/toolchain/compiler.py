@@ -32,7 +32,7 @@ def compile_cuda(
     line_info: bool = False,
     debug: bool = False,
     fast_math: bool = False,
-    compiler: Compiler = "nvrtc",
+    compiler: Compiler | None = None,
     cache: bool = True,
 ) -> Module:
     """Compile CUDA C++ to PTX.
@@ -51,6 +51,9 @@ def compile_cuda(
     """
     source = _source_bytes(src)
     target = parse_arch(arch)
+    if compiler is None:
+        # In-process where that library is to be had; nvcc does the same as a process.
+        compiler = "nvcc" if not locate.find("nvrtc") and locate.find("nvcc") else "nvrtc"
     if compiler not in get_args(Compiler):
         raise UsageError(f"compiler is one of {get_args(Compiler)}, not {compiler!r}")
     if isinstance(options, str):

@@ -17,7 +17,11 @@ TYPES = (
     Bad("one operand too many", kernel("«add.s32» %r1, %r2, %r3, %r4;"), "8:5"),
     Bad("no operands", kernel("«add.s32»;"), "8:5"),
     Bad("no address", kernel("ld.global.b32 %r1, «%rd1»;"), "8:24"),
-    Bad("address in 32 bits", kernel("ld.global.b32 %r1, «[%r2]»;"), "8:24"),
+    Bad(
+        "address in 32 bits",
+        kernel("ld.global.b32 %r1, [%r2];", ".version 8.0\n.target sm_90\n«.address_size 64»\n"),
+        "3:1",
+    ),
     Bad("address in a float", kernel("ld.global.b32 %r1, «[%f1]»;"), "8:24"),
     Bad("address first", kernel("ld.global.b32 «[%rd1]», %r1;"), "8:19"),
     Bad("variable of another space", kernel("ld.global.b32 %r1, «[sv]»;"), "8:24"),

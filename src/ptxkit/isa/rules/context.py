@@ -22,6 +22,8 @@ class Context:
     target: Target | None
     scopes: Scopes
     found: list[Diagnostic] = field(default_factory=list)
+    origin: str = "the file says"  # or "asked for", where another target was given
+    short_addresses: int = 0  # 32-bit addresses in a module of 64-bit ones
 
     def error(
         self, node: Node | tuple[int, int], code: str, message: str, hint: str | None = None
@@ -69,7 +71,7 @@ class Context:
             said, hint = f"is gone from {gone[0]} on", "use what has taken its place"
         else:
             said, hint = f"needs {need}", "raise .version or .target, or do without it"
-        self.error(node, "target", f"{what} {said}; the file says {self.says()}", hint)
+        self.error(node, "target", f"{what} {said}; {self.origin} {self.says()}", hint)
 
     @staticmethod
     def word(node: Node, text: str, further: int = 0) -> tuple[int, int]:

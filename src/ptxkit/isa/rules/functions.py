@@ -8,7 +8,6 @@ from ptxkit.isa.targets import Requirement
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Alias, Attribute, Declaration, Function, Parameter, Variable
 
-
 #: Bytes that the parameters of a kernel may take in all, and with PTX 8.1 on sm_70.
 _PARAMETER_BYTES, _MORE_PARAMETER_BYTES = 4352, 32764
 _MORE_PARAMETERS = Requirement.parse("8.1/70")
@@ -121,9 +120,9 @@ def _check_alias(context: Context, node: Alias) -> None:
                 "declare it before the .alias",
             )  # fmt: skip
         elif not isinstance(declaration.node, Function):
-            context.error(name, "alias", f"'{name.text}' is a variable; only functions have aliases")
+            context.error(name, "alias", f"'{name.text}' is a variable; only a .func has an alias")
         elif declaration.node.is_entry:
-            context.error(name, "alias", f"'{name.text}' is a kernel; only .func can have an alias")
+            context.error(name, "alias", f"'{name.text}' is a kernel; only a .func has an alias")
         else:
             functions.append(declaration.node)
     if len(functions) < 2:

@@ -132,3 +132,18 @@ def _check_architecture(context: Context, name: str, place: tuple[int, int]) -> 
             place, "unknown-target", f"there is no target '{name}'",
             "targets are such as sm_75, sm_90, sm_90a, sm_100f, sm_120",
         )  # fmt: skip
+
+
+def check_address_size(context: Context) -> None:
+    """32-bit addresses, warned of where they stand, make the whole file fail."""
+    if not context.short_addresses:
+        return
+    node = next(one for one in context.module.children if isinstance(one, AddressSize))
+    count = context.short_addresses
+    have = "1 address has" if count == 1 else f"{count} addresses have"
+    context.error(
+        node,
+        "address-size",
+        f"{have} 32 bits in a module with .address_size 64",
+        "use 64-bit registers for addresses; the warnings say where",
+    )

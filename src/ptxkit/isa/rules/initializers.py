@@ -102,8 +102,10 @@ def _check_value(context: Context, scalar: str, value: Node) -> None:
 
 def _is_operator(name: Node) -> bool:
     """True for the word ``generic`` of ``generic(x)``."""
-    return name.text == "generic" and name.parent.kind == "Application" and (
-        name.next_sibling is not None
+    return (
+        name.text == "generic"
+        and name.parent.kind == "Application"
+        and (name.next_sibling is not None)
     )
 
 

@@ -124,6 +124,11 @@ def _report(context: Context, node: Instruction, verdict: Verdict) -> None:
         place = node if problem.operand is None else node.operands[problem.operand]
         where = node.opcode_node if problem.operand is None else place
         hint = _plain(problem.hint)
+        if problem.code == "address-size":
+            # As ptxas does: a warning at each place, and one error for the file.
+            context.warning(where, problem.code, f"'{opcode}': {problem.message}", hint)
+            context.short_addresses += 1
+            continue
         context.error(where, problem.code, f"'{opcode}': {problem.message}", hint)
     for need in verdict.unmet:
         context.require(node.opcode_node, f"'{opcode}'", need)

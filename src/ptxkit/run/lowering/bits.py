@@ -75,7 +75,11 @@ def _bounded(low: Lowering, node: Instruction) -> None:
     words = words_of(node)
     scalar = types_of(words)[-1]
     first, second = node.operands[1:]
-    slots = [low.destination(node.operands[0]), low.source(first, scalar), low.source(second, "u32")]
+    slots = [
+        low.destination(node.operands[0]),
+        low.source(first, scalar),
+        low.source(second, "u32"),
+    ]
     low.emit(f"{node.name}.{scalar}", slots, immediate=int("wrap" in words))
 
 

@@ -7,6 +7,7 @@ from ptxkit.run.lower import Lowering
 from ptxkit.run.lowering.words import Lower, plain, words_of
 from ptxkit.syntax import Function, Instruction
 
+
 def _bra(low: Lowering, node: Instruction) -> None:
     at = low.emit("bra", [])
     low.state.fixups.append((at, node.operands[0]))
@@ -69,6 +70,7 @@ def _bar(low: Lowering, node: Instruction) -> None:
 
 def _nothing(low: Lowering, node: Instruction) -> None:
     low.emit("nop", [])
+
 
 LOWERINGS: dict[str, Lower] = {
     "bra": _bra,

@@ -11,6 +11,7 @@ from ptxkit.syntax import Address, Instruction, Name
 SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW = WINDOWS
 _SPACES = {"": 0, "global": 1, "shared": 2, "local": 3, "param": 4, "const": 5}
 
+
 def _space(words: list[str]) -> str:
     return next((w.partition("::")[0] for w in words if w.partition("::")[0] in _SPACES and w), "")
 
@@ -105,6 +106,7 @@ def _isspacep(low: Lowering, node: Instruction) -> None:
     window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
     slots = [low.destination(node.operands[0]), low.source(node.operands[1], "u64")]
     low.emit("isspacep", slots, immediate=window.get(_space(words_of(node)), 0))
+
 
 LOWERINGS: dict[str, Lower] = {
     "ld": _ld,

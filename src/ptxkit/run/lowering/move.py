@@ -42,12 +42,11 @@ def _mov(low: Lowering, node: Instruction) -> None:
             "pack", [low.destination(target)], list=at, list_size=len(slots), width=part, count=size
         )
         return
-    if isinstance(source, Name) and source.text.replace(" ", "") in _SPECIAL_32:
-        if low.scopes.resolve(source) is None:
-            register = low.register(target)
-            which = _SPECIAL_32[source.text.replace(" ", "")]
-            low.emit("special", [register.slot], immediate=which, width=register.bytes)
-            return
+    special = _SPECIAL_32.get(source.text.replace(" ", "")) if isinstance(source, Name) else None
+    if special is not None and low.scopes.resolve(source) is None:
+        register = low.register(target)
+        low.emit("special", [register.slot], immediate=special, width=register.bytes)
+        return
     kind = scalar if scalar == "pred" else bits_type(scalar)
     low.emit(f"mov.{kind}", [low.destination(target), low.source(source, scalar)])
 
@@ -57,7 +56,10 @@ def _vector(
 ) -> None:
     """Element by element, through fresh registers: the two vectors may share some."""
     kind = bits_type(scalar)
-    moved = [(target, low.source(source, scalar)) for target, source in zip(targets, sources, strict=True)]
+    moved = [
+        (target, low.source(source, scalar))
+        for target, source in zip(targets, sources, strict=True)
+    ]
     fresh = [low.new_register(kind).slot for _ in moved]
     for slot, (_, source) in zip(fresh, moved, strict=True):
         low.emit(f"mov.{kind}", [slot, source])

@@ -29,7 +29,9 @@ def _fields(*fields: tuple[int, int]) -> int:
     return word
 
 
-def _mode(words: list[str], primary: int, parts: tuple[str, str, str], merge: bool) -> list[tuple[int, int]]:
+def _mode(
+    words: list[str], primary: int, parts: tuple[str, str, str], merge: bool
+) -> list[tuple[int, int]]:
     """The fields of VideoMode in native/sim/ops_video.cpp, up to the parts."""
     comparing = any(word in _COMPARISONS for word in words)
     types = types_of(words)

@@ -7,6 +7,7 @@ from ptxkit.run.lower import Lowering
 from ptxkit.run.lowering.words import Lower, plain, types_of, words_of
 from ptxkit.syntax import Instruction
 
+
 def _shfl(low: Lowering, node: Instruction) -> None:
     words = words_of(node)
     modes = ["up", "down", "bfly", "idx"]
@@ -52,6 +53,7 @@ def _elect(low: Lowering, node: Instruction) -> None:
     left, right = node.operands[0].children
     slots = [low.destination(left), low.destination(right), low.source(node.operands[1], "u32")]
     low.emit("elect", slots)
+
 
 LOWERINGS: dict[str, Lower] = {
     "shfl": _shfl,
