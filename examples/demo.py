@@ -77,9 +77,7 @@ def main() -> None:
 
     console.rule("[bold]fast: a large file")
     head, body = SAXPY.split("\n\n", 1)
-    large = head + "\n" + "".join(
-        body.replace("saxpy", f"saxpy{number}") for number in range(4000)
-    )
+    large = head + "\n" + "".join(body.replace("saxpy", f"saxpy{number}") for number in range(4000))
     begin = time.perf_counter()
     parsed = ptxkit.parse(large)
     seconds = time.perf_counter() - begin

@@ -55,6 +55,13 @@ nb::object to_str(std::string_view text) {
                                           "surrogateescape"));
 }
 
+// An error of ptxkit's own family.
+[[noreturn]] void raise_usage(const std::string &message) {
+    const nb::object error = nb::module_::import_("ptxkit.errors").attr("UsageError");
+    PyErr_SetString(error.ptr(), message.c_str());
+    throw nb::python_error();
+}
+
 nb::object make_view(const TreePointer &tree, std::uint32_t index) {
     if (index == kNone || index >= tree->nodes().size()) return nb::none();
     const Kind kind = tree->node(index).kind;
@@ -195,9 +202,11 @@ struct NodeListIterator {
 std::uint32_t previous_sibling(const NodeView &view) {
     const std::uint32_t parent = view.node().parent;
     if (parent == kNone) return kNone;
-    std::uint32_t before = kNone;
-    for (std::uint32_t at = parent + 1; at < view.index; at = view.tree->node(at).next) before = at;
-    return before;
+    if (view.index == parent + 1) return kNone;
+    // The node before this one lies in the previous sibling's subtree.
+    std::uint32_t at = view.index - 1;
+    while (view.tree->node(at).parent != parent) at = view.tree->node(at).parent;
+    return at;
 }
 
 // The deepest node whose span holds the offset.
@@ -234,12 +243,19 @@ std::pair<std::uint32_t, std::uint32_t> position(const Tree &tree, std::uint32_t
     return {found.line, column};
 }
 
-nb::object parse(const nb::bytes &text, std::string filename) {
-    std::string copy(text.c_str(), text.size());
+// The tree reads the bytes object's own memory, which Python ends with a NUL byte, and holds
+// the object for as long as it lives.
+nb::object parse(const nb::bytes &text, const nb::bytes &filename) {
+    std::shared_ptr<const void> owner(text.inc_ref().ptr(), [](const void *object) {
+        nb::gil_scoped_acquire acquire;
+        Py_DECREF(static_cast<PyObject *>(const_cast<void *>(object)));
+    });
+    const std::string_view view(text.c_str(), text.size());
+    std::string name(filename.c_str(), filename.size());
     TreePointer tree;
     {
         nb::gil_scoped_release release;
-        tree = syntax::parse(std::move(copy), std::move(filename));
+        tree = syntax::parse(view, std::move(owner), std::move(name));
     }
     return make_view(tree, 0);
 }
@@ -279,7 +295,7 @@ void bind_node(nb::module_ &m) {
         .def_prop_ro("column", [](const NodeView &v) {
             return position(*v.tree, v.node().start).second;
         })
-        .def_prop_ro("filename", [](const NodeView &v) { return v.tree->filename(); })
+        .def_prop_ro("filename", [](const NodeView &v) { return to_str(v.tree->filename()); })
         .def_prop_ro("root", [](const NodeView &v) { return make_view(v.tree, 0); })
         .def_prop_ro("parent", [](const NodeView &v) { return make_view(v.tree, v.node().parent); })
         .def_prop_ro("children", [](const NodeView &v) {
@@ -317,14 +333,14 @@ void bind_node(nb::module_ &m) {
         .def("find", [](const NodeView &v, const std::string &kind) {
             for (std::size_t k = 0; k < syntax::kKindCount; ++k)
                 if (kind == syntax::kKindNames[k]) return find(v, static_cast<Kind>(k));
-            throw nb::value_error(("no node kind is called '" + kind + "'").c_str());
+            raise_usage("no node kind is called '" + kind + "'");
         })
         .def("node_at", [](const NodeView &v, std::uint32_t offset) {
             return make_view(v.tree, node_at(v, offset));
         })
         .def("position", [](const NodeView &v, std::uint32_t offset) {
             if (offset > v.tree->text().size())
-                throw nb::index_error("the offset is past the end of the text");
+                raise_usage("the offset is past the end of the text");
             return position(*v.tree, offset);
         })
         .def("line_text", [](const NodeView &v, std::uint32_t line) {
@@ -349,7 +365,7 @@ void bind_node(nb::module_ &m) {
             if (!nb::isinstance<NodeView>(other)) return nb::borrow(Py_NotImplemented);
             const NodeView &b = *nb::inst_ptr<NodeView>(other);
             return nb::bool_(a.tree == b.tree && a.index == b.index);
-        })
+        }, "other"_a.none(), nb::is_operator())
         .def("__repr__", [](const NodeView &v) {
             std::string text(v.text().substr(0, 60));
             for (char &c : text)

@@ -26,11 +26,18 @@ void prefer_large_pages([[maybe_unused]] const void *array, [[maybe_unused]] std
 
 }  // namespace
 
-std::shared_ptr<const Tree> parse(std::string text, std::string filename) {
+std::shared_ptr<const Tree> parse(std::string_view text, std::shared_ptr<const void> owner,
+                                  std::string filename) {
     if (text.size() >= UINT32_MAX) throw std::length_error("the text is 4 GiB or larger");
-    auto tree = std::make_shared<Tree>(std::move(text), std::move(filename));
+    auto tree = std::make_shared<Tree>(text, std::move(owner), std::move(filename));
     Parser(*tree).parse_module();
     return tree;
+}
+
+std::shared_ptr<const Tree> parse(std::string text, std::string filename) {
+    auto kept = std::make_shared<const std::string>(std::move(text));
+    const std::string_view view = *kept;
+    return parse(view, std::move(kept), std::move(filename));
 }
 
 Parser::Parser(Tree &tree)

@@ -18,6 +18,9 @@ namespace ptxkit::syntax {
 // Parses, and never throws for what the text holds. Throws std::length_error for a text
 // of 4 GiB or more.
 std::shared_ptr<const Tree> parse(std::string text, std::string filename);
+// The same without a copy: `owner` keeps the text alive, and a NUL byte follows it.
+std::shared_ptr<const Tree> parse(std::string_view text, std::shared_ptr<const void> owner,
+                                  std::string filename);
 
 class Parser {
   public:

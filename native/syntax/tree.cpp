@@ -5,8 +5,8 @@
 
 namespace ptxkit::syntax {
 
-Tree::Tree(std::string text, std::string filename)
-    : text_(std::move(text)), filename_(std::move(filename)) {}
+Tree::Tree(std::string_view text, std::shared_ptr<const void> owner, std::string filename)
+    : text_(text), owner_(std::move(owner)), filename_(std::move(filename)) {}
 
 void Tree::index_lines() const {
     std::call_once(lines_once_, [this] {
@@ -43,7 +43,7 @@ std::uint32_t Tree::line_start(std::uint32_t line) const {
 std::string_view Tree::line_text(std::uint32_t line) const {
     const std::uint32_t start = line_start(line);
     std::size_t end = text_.find('\n', start);
-    if (end == std::string::npos) end = text_.size();
+    if (end == std::string_view::npos) end = text_.size();
     if (end > start && text_[end - 1] == '\r') --end;
     return text(start, static_cast<std::uint32_t>(end));
 }
@@ -55,7 +55,7 @@ std::string Tree::emit() const {
     std::uint32_t written = 0;
     const auto count = static_cast<std::uint32_t>(nodes_.size());
     const auto copy_to = [&](std::uint32_t to) {
-        if (to > written) out.append(text_, written, to - written);
+        if (to > written) out.append(text_.substr(written, to - written));
         written = to;
     };
     for (std::uint32_t index = 0; index < count; ++index) {
@@ -74,7 +74,7 @@ std::string Tree::emit() const {
 }
 
 std::size_t Tree::memory() const {
-    return sizeof(*this) + text_.capacity() + nodes_.capacity() * sizeof(Node) +
+    return sizeof(*this) + text_.size() + nodes_.capacity() * sizeof(Node) +
            line_starts_.capacity() * sizeof(std::uint32_t);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -50,11 +51,12 @@ struct Position {
 
 class Tree {
   public:
-    Tree(std::string text, std::string filename);
+    // The text is not copied: `owner` keeps it alive. A NUL byte must follow it.
+    Tree(std::string_view text, std::shared_ptr<const void> owner, std::string filename);
 
     std::string_view text() const { return text_; }
     std::string_view text(std::uint32_t start, std::uint32_t end) const {
-        return std::string_view(text_).substr(start, end - start);
+        return text_.substr(start, end - start);
     }
     const std::string &filename() const { return filename_; }
     const std::vector<Node> &nodes() const { return nodes_; }
@@ -76,7 +78,8 @@ class Tree {
     friend class Parser;
     void index_lines() const;
 
-    std::string text_;
+    std::string_view text_;
+    std::shared_ptr<const void> owner_;
     std::string filename_;
     std::vector<Node> nodes_;
     std::vector<Diagnostic> diagnostics_;

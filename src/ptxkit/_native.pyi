@@ -60,9 +60,7 @@ class Node:
     def node_count(self) -> int: ...
     @property
     def line_count(self) -> int: ...
-    def tokens(
-        self, *, own: bool = False, trivia: bool = False
-    ) -> list[tuple[str, str, int, int]]:
+    def tokens(self, *, own: bool = False, trivia: bool = False) -> list[tuple[str, str, int, int]]:
         """The node's tokens as (kind, text, start, end)."""
     def find(self, kind: str) -> NodeList[Any]:
         """All nodes of a kind under this one."""
@@ -109,7 +107,7 @@ class NodeList(Generic[_T]):
     @overload
     def __getitem__(self, at: slice) -> Self: ...
 
-def parse(text: bytes, filename: str) -> Any: ...
+def parse(text: bytes, filename: bytes) -> Any: ...
 def register_kinds(classes: dict[str, type]) -> None: ...
 
 NO_SLOT: int

@@ -50,6 +50,10 @@ class _Group(TyperGroup):
         except BrokenPipeError:
             _discard_stdout()
             raise typer.Exit(EXIT_BROKEN_PIPE) from None
+        except OSError as error:
+            _discard_stdout()
+            typer.echo(f"ptxkit: error: {error.strerror or error}", err=True)
+            raise typer.Exit(EXIT_ERROR) from None
         return result
 
 

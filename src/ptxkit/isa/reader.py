@@ -11,7 +11,12 @@ from dataclasses import replace
 
 from ptxkit._native import Node
 from ptxkit.isa.actuals import Actual
-from ptxkit.isa.special_registers import SPECIAL_REGISTERS, find_special_register
+from ptxkit.isa.special_registers import (
+    SPECIAL_REGISTERS,
+    SpecialRegister,
+    find_special_register,
+)
+from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Declarator, Function, Parameter, Scopes, evaluate
 from ptxkit.syntax.scopes import Declaration, Scope
 
@@ -68,6 +73,8 @@ INTERNER = Interner()
 def actual_of(declaration: Declaration) -> Actual:
     """What a declared name is as an operand."""
     kind = declaration.kind
+    if declaration.type and declaration.type not in SCALAR_TYPES:
+        return UNKNOWN  # an unknown type, reported as such
     if kind == "register":
         node = declaration.node
         owner = node.variable if isinstance(node, Declarator) else node
@@ -95,6 +102,7 @@ class ScopeReader:
         self.enter(function)
         self.undeclared: list[Node] = []
         self.bad_selectors: list[Node] = []
+        self.specials: list[tuple[Node, SpecialRegister]] = []  # since last looked at
 
     def enter(self, node: Node) -> None:
         """Go into a block (or a function's header and body)."""
@@ -116,7 +124,8 @@ class ScopeReader:
         found = known.get(identifier)
         if found is None:
             found = self._look_up(node, identifier)
-            if INTERNER.actual(found) is not UNKNOWN:  # each use of an unknown name is told
+            # Each use of an unknown name or of a special register is told, not the first only.
+            if INTERNER.actual(found) is not UNKNOWN and identifier not in SPECIAL_REGISTERS:
                 known[identifier] = found
         return found
 
@@ -130,6 +139,7 @@ class ScopeReader:
             return number
         special = SPECIAL_REGISTERS.get(identifier)
         if special is not None:
+            self.specials.append((node, special))
             return INTERNER.number(special.actual())
         if identifier == "WARP_SZ":
             return INTERNER.number(Actual("integer", value=32))

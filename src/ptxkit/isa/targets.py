@@ -52,7 +52,7 @@ class Version:
     @staticmethod
     def parse(text: str) -> Version:
         """Read ``"8.0"``."""
-        found = re.fullmatch(r"(\d+)\.(\d+)", text)
+        found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})", text, re.ASCII)
         if found is None:
             raise UsageError(f"'{text}' is not a PTX version; write it like '8.0'")
         return Version(int(found[1]), int(found[2]))
@@ -77,7 +77,9 @@ class Target:
     @staticmethod
     def parse(text: str) -> Target:
         """Read ``"sm_90a"``; ``compute_90a`` is taken too."""
-        found = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3})([af]?)", text)
+        if not isinstance(text, str):
+            raise UsageError(f"a target is a text such as 'sm_90', not {text!r}")
+        found = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3})([af]?)", text, re.ASCII)
         if found is None:
             raise UsageError(f"'{text}' is not a target; write it like 'sm_90' or 'sm_90a'")
         return Target(int(found[1]), found[2])

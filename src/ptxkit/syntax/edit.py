@@ -82,7 +82,9 @@ class Editor:
     def _add(self, start: int, end: int, text: str | bytes, node: Node) -> None:
         if not isinstance(text, (str, bytes)):
             raise EditError(f"the new text must be str or bytes, not {type(text).__name__}")
-        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        from ptxkit.syntax.module import to_bytes
+
+        data = to_bytes(text) if isinstance(text, str) else text
         self._edits.append((start, end, len(self._edits), data, node))
 
     def apply(self, *, recover: bool = False) -> Module:

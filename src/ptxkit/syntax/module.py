@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -162,6 +163,14 @@ class Module(Node):
         return rename(self, node, name)
 
 
+def to_bytes(text: str) -> bytes:
+    """The bytes of a text; surrogates stand for bytes that are not UTF-8."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise UsageError(f"the text cannot be written as bytes: {error}") from error
+
+
 @lru_cache(maxsize=4)
 def _functions_by_name(module: Module) -> dict[str, Function]:
     """The functions of the modules asked about last; a definition wins over declarations."""
@@ -185,7 +194,7 @@ def parse(source: str | bytes, filename: str = "<ptx>", *, recover: bool = False
     ptxkit.errors.PtxSyntaxError: k.ptx:1:23: error[syntax]: expected ',' or ';' after ...
     """
     if isinstance(source, str):
-        data = source.encode("utf-8", "surrogateescape")
+        data = to_bytes(source)
     elif isinstance(source, (bytes, bytearray, memoryview)):
         data = bytes(source)
     else:
@@ -194,7 +203,7 @@ def parse(source: str | bytes, filename: str = "<ptx>", *, recover: bool = False
             "for a file use Path('k.ptx').read_bytes()"
         )
     try:
-        module: Module = _native.parse(data, str(filename))
+        module: Module = _native.parse(data, os.fsencode(str(filename)))
     except ValueError as error:
         raise UsageError(str(error)) from error
     if module.diagnostics_raw and not recover:

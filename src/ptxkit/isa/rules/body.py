@@ -32,10 +32,9 @@ def check_body(context: Context, function: Function) -> None:
     judge = judge_for(context.version, context.target, context.module.address_size == 64)
     _check_duplicates(context, context.scopes.scope_of(function))
     # Blocks are followed with a list, so that deep nesting needs no deep stack.
-    pending: list[tuple[Node, int]] = [(body, 0)]
+    pending: list[tuple[Node, tuple[Node, ...], int]] = [(body, body.children, 0)]
     while pending:
-        block, at = pending.pop()
-        children = block.children
+        block, children, at = pending.pop()
         while at < len(children):
             child = children[at]
             at += 1
@@ -43,11 +42,13 @@ def check_body(context: Context, function: Function) -> None:
                 _check_statement(context, judge, reader, child, state)
                 if reader.undeclared:
                     _report_undeclared(context, reader, explained)
+                if reader.specials:
+                    _check_specials(context, reader)
                 if reader.bad_selectors:
                     _report_selectors(context, reader)
             elif child.kind == "Block":
-                pending.append((block, at))
-                pending.append((child, 0))
+                pending.append((block, children, at))
+                pending.append((child, child.children, 0))
                 reader.enter(child)
                 _check_duplicates(context, context.scopes.scope_of(child))
                 break
@@ -236,6 +237,13 @@ def _all_ranges(scope: Scope) -> dict[str, Declaration]:
             found.setdefault(prefix, ranges[-1])
         at = at.parent
     return found
+
+
+def _check_specials(context: Context, reader: ScopeReader) -> None:
+    for node, special in reader.specials:
+        if not context.meets(special.requirement):
+            context.require(node, f"'{node.identifier}'", special.requirement)
+    reader.specials.clear()
 
 
 def _report_selectors(context: Context, reader: ScopeReader) -> None:

@@ -125,7 +125,12 @@ def _check_architecture(context: Context, name: str, place: tuple[int, int]) -> 
                 f"'{name}' needs PTX {since}; the file says {context.version}",
                 f"write '.version {since}' or newer, or an older target",
             )  # fmt: skip
-    elif name.startswith(("sm_", "compute_")) and digits.isdecimal() and int(digits) > newest:
+    elif (
+        name.startswith(("sm_", "compute_"))
+        and digits.isdecimal()
+        and len(digits) < 6
+        and int(digits) > newest
+    ):
         context.warning(place, "unknown-target", f"'{name}' is newer than this ptxkit")
     else:
         context.error(
