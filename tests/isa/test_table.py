@@ -19,7 +19,11 @@ def _family(title: str) -> list[str]:
     return [root for root, row in table().items() if row.family == title]
 
 
-@pytest.mark.parametrize("title", FAMILIES.values())
+#: Families with instructions of their own; others add rows to those.
+TITLES = [title for title in FAMILIES.values() if _family(title)]
+
+
+@pytest.mark.parametrize("title", TITLES)
 def test_every_variant_is_accepted(title: str) -> None:
     answers = oracle.ask(oracle.accepted_questions(_family(title), 60))
     assert answers

@@ -299,9 +299,9 @@ def test_a_node_says_what_it_is() -> None:
 
 def test_wrong_arguments() -> None:
     module = ptxkit.parse(body("ret;"))
-    with pytest.raises(ValueError, match="no node kind is called 'Statement'"):
+    with pytest.raises(ptxkit.UsageError, match="no node kind is called 'Statement'"):
         module.find("Statement")
-    with pytest.raises(IndexError, match="past the end"):
+    with pytest.raises(ptxkit.UsageError, match="past the end"):
         module.position(1_000)
     with pytest.raises(ptxkit.UsageError, match=r"parse needs PTX text as str or bytes, not"):
         ptxkit.parse(Path("k.ptx"))
