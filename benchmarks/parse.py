@@ -63,7 +63,7 @@ def parsing(name: str, data: bytes, settings: Settings, note: str) -> Iterator[R
     found = interleave(works, repeat=settings.repeat, clock=process_time)
     peer = megabytes(len(peer_text), found["pyptx"]) if "pyptx" in found else None
     ours = megabytes(len(data), found["ours"])
-    yield Row(name, ours, "MB/s", "pyptx", peer, Bar(100), note=note)
+    yield Row(name, ours, "MB/s", "pyptx", peer, Bar(200), note=note)
 
 
 def against_ptxas(text: str, settings: Settings) -> Iterator[Row]:
@@ -71,7 +71,7 @@ def against_ptxas(text: str, settings: Settings) -> Iterator[Row]:
     found, peer = with_ptxas(text, {"ours": lambda: ptxkit.parse(text)}, settings)
     note = "ptxas checks and makes no code; its start-up is taken off"
     ours = megabytes(len(text), found["ours"])
-    yield Row("parse", ours, "MB/s", "ptxas", peer, Bar(10), note=note)
+    yield Row("parse", ours, "MB/s", "ptxas", peer, Bar(8), note=note)
 
 
 def with_ptxas(
@@ -98,7 +98,7 @@ def growth_with_size(settings: Settings) -> Iterator[Row]:
     ours = megabytes(len(small), found["small"]) / megabytes(len(large), found["large"])
     name = "time a byte, large over small"
     note = f"{len(large):,} and {len(small):,} bytes"
-    yield Row(name, ours, "times", bar=Bar(2, on="ours"), higher_is_better=False, note=note)
+    yield Row(name, ours, "times", bar=Bar(1.2, on="ours"), higher_is_better=False, note=note)
 
 
 def memory(text: str, settings: Settings) -> Iterator[Row]:
@@ -113,7 +113,7 @@ def memory(text: str, settings: Settings) -> Iterator[Row]:
     for note, ours in figures.items():
         yield Row(
             "memory a byte of text", ours, "bytes", "pyptx", peer,
-            Bar(6, on="ours"), higher_is_better=False, note=note,
+            Bar(10, on="ours"), higher_is_better=False, note=note,
         )  # fmt: skip
 
 

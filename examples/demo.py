@@ -1,9 +1,10 @@
-"""What ptxkit does, in under a minute: read, check, edit and format PTX."""
+"""What ptxkit does, in under a minute: read, check, edit and run PTX."""
 
 from __future__ import annotations
 
 import time
 
+import numpy as np
 from rich.console import Console
 from rich.syntax import Syntax
 
@@ -74,6 +75,19 @@ def main() -> None:
     broken = SAXPY.replace("mul.wide.u32 %rd3", "mul.wide.u32 %r3").replace("fma.rn", "fma")
     for finding in ptxkit.check(broken):
         console.print(finding.render(), highlight=False, markup=False)
+
+    console.rule("[bold]run: without a GPU, on numpy arrays")
+    x = np.arange(1000, dtype=np.float32)
+    y = np.ones(1000, dtype=np.float32)
+    saxpy = ptxkit.load(module, device="cpu")["saxpy"]
+    saxpy[4, 256](x, y, 2.0, 1000)
+    assert (y == 2 * x + 1).all()
+    console.print(f"saxpy on 1,000 numbers: y = {np.array2string(y, threshold=6)}")
+    try:
+        saxpy[4, 256](x, y, 2.0, 1010)
+    except ptxkit.PtxkitError as error:
+        console.print("asked for 10 numbers too many:")
+        console.print(str(error), highlight=False, markup=False)
 
     console.rule("[bold]fast: a large file")
     head, body = SAXPY.split("\n\n", 1)
