@@ -33,7 +33,7 @@ def main() -> None:
     device = _check(driver.cuDeviceGet(0))
     context = _check(driver.cuDevicePrimaryCtxRetain(device))
     _check(driver.cuCtxSetCurrent(context))
-    name = _check(driver.cuDeviceGetName(128, device)).decode().strip("\0")
+    name = _check(driver.cuDeviceGetName(128, device)).decode().split("\0")[0]
     version = _check(driver.cuDriverGetVersion())
     source = _check(driver.cuMemAlloc(COUNT * 8 * 40))
     result = _check(driver.cuMemAlloc(COUNT * 8 * 40))

@@ -291,6 +291,8 @@ def _check_scalar(spec: OperandSpec, actual: Actual, wanted: str) -> str:
         return f"operand '{spec.name}' must be a register"
     if kind == "special":
         return _check_special(spec, actual, wanted)
+    if kind == "element" and spec.symbols:
+        return _check_symbol(spec, actual.elements[0], wanted)  # 'name[2]' is an address too
     if kind in ("symbol", "function"):
         return _check_symbol(spec, actual, wanted)
     if kind in ("integer", "decimal", "float"):
