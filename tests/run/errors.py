@@ -16,7 +16,7 @@ def _show(value: float, measure: str) -> str:
 def table() -> list[str]:
     """A Markdown table, one row for every approximate opcode."""
     lines = [
-        "| instruction | measure | documented | GPU | simulator | simulator to GPU | equal bits |",
+        "| instruction | measure | bound | GPU | simulator | simulator to GPU | equal bits |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for one in replays():

@@ -68,7 +68,8 @@ def _agreement(instructions: int, forms: int, found: Mapping[str, object]) -> st
         f"Measured {found.get('date', 'never')} by `python -m tests.isa.agreement`. A near miss "
         "is a legal instruction with one thing changed: a modifier dropped, added, replaced or "
         "moved, an operand of another kind or type, one too many or too few, an older version "
-        "or target.",
+        "or target. Calls whose arguments do not fit the callee are not counted: the table "
+        "does not know signatures, `check` looks at them by itself.",
     ]
     return "\n".join(lines)
 
