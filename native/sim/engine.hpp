@@ -1,7 +1,6 @@
 // Runs a program over a grid.
 #pragma once
 
-#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -21,6 +20,7 @@ class Engine {
 
     const std::vector<std::vector<std::uint64_t>> &counts() const { return counts_; }
     std::uint64_t instructions() const { return instructions_.load(); }
+    bool stopping() const { return stop_.load(std::memory_order_relaxed); }
 
     // What operations need.
     const Program &program;
@@ -35,7 +35,6 @@ class Engine {
     bool release(std::uint64_t address);
 
   private:
-    class Worker;
     std::unique_ptr<Block> make_block(std::uint64_t number) const;
     void work();
 
@@ -49,15 +48,5 @@ class Engine {
     std::vector<std::unique_ptr<std::uint8_t[]>> heap_;
     std::mutex heap_lock_;
 };
-
-// Control flow and barriers; called by operations.
-void branch(Machine &machine, std::uint32_t target);
-void leave_lanes(Machine &machine);                   // exit
-void call_function(Machine &machine, const Inst &inst, std::uint32_t callee);
-void return_lanes(Machine &machine);
-// Waits until all living lanes of `members` are here. False: this part waits; do nothing.
-bool converge(Machine &machine, std::uint32_t members);
-void barrier(Machine &machine, const Inst &inst, std::uint32_t number, std::uint32_t count,
-             bool wait, std::uint32_t votes, char reduction);
 
 }  // namespace ptxkit::sim

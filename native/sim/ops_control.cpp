@@ -1,7 +1,8 @@
 // Branches, calls, barriers, special registers.
 #include <bit>
 
-#include "engine.hpp"
+#include "barriers.hpp"
+#include "control.hpp"
 #include "lanes.hpp"
 #include "operations.hpp"
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "access.hpp"
+#include "control.hpp"
 #include "float_mode.hpp"
 #include "operations.hpp"
 

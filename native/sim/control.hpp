@@ -1,0 +1,30 @@
+// Control flow of a warp: its parts, the frames of called functions, where lanes meet.
+#pragma once
+
+#include "engine.hpp"
+
+namespace ptxkit::sim {
+
+// Registers of a frame, and where they begin: vector code wants them aligned.
+std::unique_ptr<std::uint8_t[]> make_registers(std::uint32_t bytes);
+inline std::uint8_t *aligned(std::uint8_t *pointer) {
+    const auto value = reinterpret_cast<std::uintptr_t>(pointer);
+    return pointer + ((64 - value % 64) % 64);
+}
+
+// Unite the parts of a warp that are at one place in one state.
+void merge_parts(Warp &warp);
+
+// Called by operations, for the active lanes.
+void branch(Machine &machine, std::uint32_t target);
+void leave_lanes(Machine &machine);  // exit
+void call_function(Machine &machine, const Inst &inst, std::uint32_t callee);
+void return_lanes(Machine &machine);
+
+// Lanes of the part that are not active go on alone; the part is then the active lanes only.
+void split_inactive(Machine &machine);
+
+// Waits until all living lanes of `members` are here. False: this part waits; do nothing.
+bool converge(Machine &machine, std::uint32_t members);
+
+}  // namespace ptxkit::sim
