@@ -1,0 +1,90 @@
+"""How numbers are spelled, in C++ and in S-expressions.
+
+>>> spell(Literal(0.1, FLOAT)), spell(Literal(7, UINT)), spell(Literal(1.0, DOUBLE))
+('0.1f', '7u', '1.0')
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+
+import numpy as np
+
+from ptxkit.cuda.nodes import Literal
+from ptxkit.cuda.types import (
+    BFLOAT16,
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG_LONG,
+    SCALARS,
+    UINT,
+    UNSIGNED_LONG_LONG,
+    Scalar,
+)
+
+# Suffixes of the S-expression; those of C++ are the same but for the two half types,
+# which C++ can only make by a call. A type without one is written as (cast type n).
+SUFFIXES = {INT: "", UINT: "u", LONG_LONG: "ll", UNSIGNED_LONG_LONG: "ull",
+            SCALARS["long"]: "l", SCALARS["ulong"]: "ul",
+            DOUBLE: "", FLOAT: "f", HALF: "h", BFLOAT16: "bf"}  # fmt: skip
+_FROM_BITS = {
+    FLOAT: ("__int_as_float(0x{:08x})", 32),
+    DOUBLE: ("__longlong_as_double(0x{:016x}ll)", 64),
+    HALF: ("__ushort_as_half(0x{:04x})", 16),
+    BFLOAT16: ("__ushort_as_bfloat16(0x{:04x})", 16),
+}
+_FROM_FLOAT = {HALF: "__float2half({}f)", BFLOAT16: "__float2bfloat16({}f)"}
+
+
+def from_bits(bits: int, type: Scalar) -> Literal:
+    """The literal of a floating-point value given by its bits.
+
+    >>> from_bits(0x3F800000, FLOAT).value
+    1.0
+    >>> spell(from_bits(0x7FC00000, FLOAT))
+    '__int_as_float(0x7fc00000)'
+    """
+    value = value_of_bits(bits, type)
+    if math.isfinite(value):
+        return Literal(value, type)
+    return Literal(0.0, type, bits)
+
+
+def value_of_bits(bits: int, type: Scalar) -> float:
+    """The number that a pattern of bits stands for."""
+    if type == BFLOAT16:
+        return float(struct.unpack("<f", struct.pack("<I", (bits & 0xFFFF) << 16))[0])
+    form = {16: "<e", 32: "<f", 64: "<d"}[type.bits]
+    return float(struct.unpack(form, bits.to_bytes(type.size, "little"))[0])
+
+
+def digits(value: float, type: Scalar) -> str:
+    """The shortest decimal that reads back as the same value of the type, with a point.
+
+    >>> digits(1e-5, FLOAT), digits(3.0, DOUBLE), digits(16777216.0, FLOAT)
+    ('1e-05', '3.0', '16777216.0')
+    """
+    text = repr(float(value)) if type == DOUBLE else repr(float(str(np.float32(value))))
+    return text if any(c in text for c in ".en") else text + ".0"
+
+
+def spell(literal: Literal) -> str:
+    """As written in C++."""
+    type = literal.type
+    if type == BOOL:
+        return "true" if literal.value else "false"
+    if literal.bits is not None:
+        return _FROM_BITS[type][0].format(literal.bits)
+    if type.is_float:
+        text = digits(float(literal.value), type)
+        return _FROM_FLOAT[type].format(text) if type in _FROM_FLOAT else text + SUFFIXES[type]
+    value = int(literal.value)
+    if type not in SUFFIXES:
+        return f"({type.spelling}){value}"
+    if type.signed and value == -(1 << (type.bits - 1)):
+        return f"(-{-(value + 1)}{SUFFIXES[type]} - 1)"
+    return f"{value}{SUFFIXES[type]}"

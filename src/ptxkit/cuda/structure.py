@@ -1,0 +1,78 @@
+"""The shape of a program: what is left when names and constants are taken away.
+
+>>> from ptxkit.cuda.reader import read
+>>> one = read("(= x (+ (* a 2.0f) b))")
+>>> two = read("(= out (+ (* p 7.5f) q))")
+>>> structure_hash(one) == structure_hash(two)
+True
+>>> structure_hash(one) == structure_hash(read("(= out (+ (* p p) q))"))
+False
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import fields, replace
+from typing import Any
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.functions import BUILTINS
+from ptxkit.cuda.writer import write
+
+_KEPT = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"}
+# Fields that hold a name of the program's own.
+_NAMED = {n.Name: "name", n.Declare: "name", n.Parameter: "name", n.Function: "name",
+          n.Goto: "label", n.Label: "name", n.StructDefinition: "name"}  # fmt: skip
+
+
+class _Renaming:
+    def __init__(self, *, constants: bool) -> None:
+        self.names: dict[str, str] = {}
+        self.constants = constants
+
+    def name(self, old: str) -> str:
+        if old in _KEPT:
+            return old
+        return self.names.setdefault(old, f"v{len(self.names)}")
+
+    def node(self, node: Any) -> Any:
+        if isinstance(node, tuple):
+            return tuple(self.node(item) for item in node)
+        if not isinstance(node, n.Node):
+            return node
+        if isinstance(node, n.Literal):
+            same = self.constants or node.type.kind == "bool"
+            return node if same else n.Literal(0, node.type)
+        changes: dict[str, Any] = {}
+        field = _NAMED.get(type(node))
+        if field is not None:
+            changes[field] = self.name(getattr(node, field))
+        if isinstance(node, n.Call) and node.function in self.names:
+            changes["function"] = self.names[node.function]
+        for part in fields(node):
+            value = getattr(node, part.name)
+            if isinstance(value, n.Node | tuple):
+                changes[part.name] = self.node(value)
+        return replace(node, **changes) if changes else node
+
+
+def canonical(node: n.Node, *, constants: bool = True) -> n.Node:
+    """The same program with its names numbered in the order they appear.
+
+    ``constants=False`` also puts 0 for every number.
+    """
+    renaming = _Renaming(constants=constants)
+    if isinstance(node, n.CudaModule):
+        # A call may stand before the function that it calls.
+        for item in node.items:
+            if isinstance(item, n.Function) and item.name not in BUILTINS:
+                renaming.name(item.name)
+    result = renaming.node(node)
+    assert isinstance(result, n.Node)
+    return result
+
+
+def structure_hash(node: n.Node) -> str:
+    """A digest of the shape, the same on every machine: 32 hexadecimal digits."""
+    text = write(canonical(node, constants=False))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
