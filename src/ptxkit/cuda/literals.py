@@ -11,6 +11,7 @@ import struct
 
 import numpy as np
 
+from ptxkit.cuda.arithmetic import round_to_bfloat16
 from ptxkit.cuda.nodes import Literal
 from ptxkit.cuda.types import (
     BFLOAT16,
@@ -37,6 +38,7 @@ _FROM_BITS = {
     HALF: ("__ushort_as_half(0x{:04x})", 16),
     BFLOAT16: ("__ushort_as_bfloat16(0x{:04x})", 16),
 }
+_NUMPY = {HALF: np.float16, FLOAT: np.float32, DOUBLE: np.float64}
 _FROM_FLOAT = {HALF: "__float2half({}f)", BFLOAT16: "__float2bfloat16({}f)"}
 
 
@@ -60,6 +62,17 @@ def value_of_bits(bits: int, type: Scalar) -> float:
         return float(struct.unpack("<f", struct.pack("<I", (bits & 0xFFFF) << 16))[0])
     form = {16: "<e", 32: "<f", 64: "<d"}[type.bits]
     return float(struct.unpack(form, bits.to_bytes(type.size, "little"))[0])
+
+
+def rounded(value: float, type: Scalar) -> float:
+    """The nearest number of the type.
+
+    >>> rounded(0.1, FLOAT)
+    0.10000000149011612
+    """
+    if type == BFLOAT16:
+        return float(round_to_bfloat16(np.float32(value)))
+    return float(_NUMPY[type](value))
 
 
 def digits(value: float, type: Scalar) -> str:

@@ -16,6 +16,7 @@ True
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +24,7 @@ from typing import Any
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.forms import ASSIGN, BINARY, SPACES, UNARY, WORD
 from ptxkit.cuda.lists import Items, Quoted, SExpressionError, read_lists
-from ptxkit.cuda.literals import SUFFIXES
+from ptxkit.cuda.literals import SUFFIXES, rounded
 from ptxkit.cuda.types import BOOL, SCALARS, VECTORS, VOID, Array, Pointer, Scalar, Struct, Type
 
 _BY_SUFFIX = {("float" if t.is_float else "int", s): t for t, s in SUFFIXES.items()}
@@ -118,7 +119,11 @@ def _atom(word: str, near: Items) -> n.Expression:
     match = _NUMBER.match(word)
     if match:
         if match[1] is not None:
-            return n.Literal(float(match[1]), _BY_SUFFIX["float", match[2]])
+            type = _BY_SUFFIX["float", match[2]]
+            value = rounded(float(match[1]), type)
+            if not math.isfinite(value):
+                raise near.error(f"'{word}' is too large for {type.spelling}")
+            return n.Literal(value, type)
         if len(match[3]) > 40:
             raise near.error("this number has too many digits for any type")
         return n.Literal(int(match[3]), _BY_SUFFIX["int", match[4]])
