@@ -11,10 +11,11 @@ import numpy as np
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxkitError, UnknownNameError
-from ptxkit.run.arguments import LaunchError, check_count, dimensions, pack_scalar
+from ptxkit.run.arguments import check_count, pack_scalar
 from ptxkit.run.globals import ModuleMemory
 from ptxkit.run.layout import Item, align, kernel_layout
 from ptxkit.run.lower import Lowering, Symbols
+from ptxkit.run.shape import LaunchError, LaunchRules, LaunchShape, launch_shape, require_cluster
 from ptxkit.syntax import Function, Instruction, Module
 
 
@@ -60,6 +61,7 @@ class CpuKernel:
         self.module = module
         self.function = function
         self.name = function.name
+        self.rules = LaunchRules.of(function)
         self.parameters: list[Item]
         self.parameters, self._parameter_bytes = kernel_layout(function)
         self._memory = memory
@@ -78,23 +80,11 @@ class CpuKernel:
         return lowering
 
     def __getitem__(self, key: tuple[Any, ...] | Any) -> Launcher:
-        parts = key if isinstance(key, tuple) and len(key) >= 2 else None
-        if parts is None or len(parts) > 4:
-            raise LaunchError(
-                f"launch '{self.name}' as k[grid, block](...) or k[grid, block, shared]"
-            )
-        grid = dimensions(parts[0], "grid")
-        block = dimensions(parts[1], "block")
-        shared = int(parts[2]) if len(parts) > 2 and parts[2] is not None else 0
-        if shared < 0:
-            raise LaunchError(f"the shared bytes of a launch cannot be {shared}")
-        return Launcher(self, grid, block, shared)
+        return Launcher(self, launch_shape(self.name, self.rules, key))
 
     def run(
         self,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        shared: int,
+        shape: LaunchShape,
         arguments: Sequence[Any],
         *,
         threads: int | None = None,
@@ -102,6 +92,7 @@ class CpuKernel:
         count: bool = False,
     ) -> RunReport:
         """Run the kernel; see :class:`Launcher`."""
+        require_cluster(self.name, self.rules, shape)
         check_count(self.name, self.parameters, arguments)
         data = bytearray(max(self._parameter_bytes, 1))
         buffers: list[tuple[int, int, bool, str]] = []
@@ -113,7 +104,7 @@ class CpuKernel:
             writable = name not in self._memory.read_only
             buffers.append((array.ctypes.data, array.nbytes, writable, f"variable '{name}'"))
         result = self._program.run(
-            bytes(data), buffers, grid, block, (1, 1, 1), shared,
+            bytes(data), buffers, shape.grid, shape.block, shape.cluster or (1, 1, 1), shape.shared,
             threads or os.cpu_count() or 1, step_limit, count,
         )  # fmt: skip
         if "fault" in result:
@@ -164,16 +155,26 @@ class CpuKernel:
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """A kernel with its grid and block; call it with the arguments."""
+    """A kernel with the shape of its launch; call it with the arguments."""
 
     kernel: CpuKernel
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared: int
+    shape: LaunchShape
+
+    def with_options(
+        self, *, cluster: int | Sequence[int] | None = None, cooperative: bool = False
+    ) -> Launcher:
+        """The same launch in clusters of blocks, or with all blocks running at once."""
+        shape = self.shape
+        key = (shape.grid, shape.block, shape.shared, shape.stream)
+        kernel = self.kernel
+        return Launcher(
+            kernel,
+            launch_shape(kernel.name, kernel.rules, key, cluster=cluster, cooperative=cooperative),
+        )
 
     def __call__(self, *arguments: Any, **options: Any) -> RunReport:
         """Run. Options: ``threads``, ``step_limit``, ``count``."""
-        return self.kernel.run(self.grid, self.block, self.shared, arguments, **options)
+        return self.kernel.run(self.shape, arguments, **options)
 
 
 class CpuModule:
