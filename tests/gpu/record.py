@@ -113,7 +113,8 @@ def _record_programs(folder: Path, failed: dict[str, str]) -> dict[str, np.ndarr
         command = [sys.executable, "-m", "tests.gpu.record", str(folder), f"{start}:{stop}"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-            error = done.stderr[-300:] if done.returncode else ""
+            status = f"exit status {done.returncode}"
+            error = (done.stderr[-300:] or status) if done.returncode else ""
         except subprocess.TimeoutExpired:
             error = "did not end in 60 seconds"
         part = folder / f"part-{start}-{stop}.npz"
