@@ -43,10 +43,10 @@ def cases(version: Version, target: Target) -> Iterator[MemoryCase]:
     for root in ("ld", "ldu", "st", "atom", "red"):
         atomic = root in ("atom", "red")
         for form in table()[root].forms:
-            for match in combinations(form, 96 if atomic else 24):
+            for match in combinations(form, 40 if atomic else 16):
                 variant = render(match)
                 met = all(need.met_by(version, target) for need in variant.requirements)
-                case = _case(variant, 128 if atomic else 32) if met else None
+                case = _case(variant, 96 if atomic else 32) if met else None
                 if case is not None and case.text not in seen:
                     seen.add(case.text)
                     yield case

@@ -217,28 +217,28 @@ _MBARRIER_STEPS = (
 
 
 def _mbarriers() -> list[ThreadProgram]:
-    body = "setp.ne.u32 %p7, %local, 0;\n@%p7 bra DONE;\nmov.u32 %w10, bar_NAME;\nmov.u64 %x1, 0;\n"
-    row = 0
-    for name, text in _MBARRIER_STEPS:
-        body += text + "\n"
-        body += "ld.shared.u64 %x2, [%w10];\n" + put(row, "%x2", 1, 64)
-        body += put(row + 1, "%x1", 1, 64)
+    """The steps up to each one, and then what the barrier shows."""
+    found = []
+    for end, (name, _) in enumerate(_MBARRIER_STEPS, 1):
+        body = (
+            ".shared .align 8 .b64 bar_NAME;\nmov.u32 %w10, bar_NAME;\nmov.u64 %x1, 0;\n"
+            + "".join(f"{text}\n" for _, text in _MBARRIER_STEPS[:end])
+            + "ld.shared.u64 %x2, [%w10];\n" + put(0, "%x2", 1, 64) + put(1, "%x1", 1, 64)
+        )  # fmt: skip
         if name != "inval":
-            body += "mbarrier.pending_count.b64 %w3, %x1;\n" + put(row + 2, "%w3", 1)
-            for at, parity in enumerate((0, 1)):
+            body += "mbarrier.pending_count.b64 %w3, %x1;\n" + put(2, "%w3", 1)
+            for parity in (0, 1):
                 body += (
                     f"mbarrier.test_wait.parity.shared.b64 %p1, [%w10], {parity};\n"
-                    "selp.u32 %w4, 1, 0, %p1;\n" + put(row + 3 + at, "%w4", 1)
+                    "selp.u32 %w4, 1, 0, %p1;\n" + put(3 + parity, "%w4", 1)
                 )
         if name not in ("init 5", "inval"):
             body += (
                 "mbarrier.test_wait.shared.b64 %p1, [%w10], %x1;\n"
-                "selp.u32 %w4, 1, 0, %p1;\n" + put(row + 5, "%w4", 1)
+                "selp.u32 %w4, 1, 0, %p1;\n" + put(5, "%w4", 1)
             )
-        row += 6
-    body += "DONE:\n"
-    shared = ".shared .align 8 .b64 bar_NAME;\n"
-    return [ThreadProgram("mbarrier steps", shared + body, rows=row, block=1)]
+        found.append(ThreadProgram(f"mbarrier to {name}", body, rows=6, block=1))
+    return found
 
 
 def _copies() -> list[ThreadProgram]:
