@@ -100,7 +100,10 @@ def _shuffles() -> list[ThreadProgram]:
             clamp = (32 - width) << 8 | (0 if mode == "up" else 31)
             found.append(ThreadProgram(
                 f"shfl.sync.{mode} width {width} mask {mask:#x}",
-                "ld.global.u32 %w1, [%near]; ld.global.u32 %w2, [%near+512];\n" + _with_mask(
+                "ld.global.u32 %w1, [%near]; ld.global.u32 %w2, [%near+512];\n"
+                # A butterfly may leave its segment, and what lanes there hold is not defined.
+                + (f"and.b32 %w2, %w2, {width - 1};\n" if mode == "bfly" else "")
+                + _with_mask(
                     mask,
                     f"shfl.sync.{mode}.b32 %w3|%p1, %w1, %w2, {clamp}, {mask:#x};\n"
                     "selp.u32 %w4, 1, 0, %p1;\n" + put(0, "%w3", 32) + put(1, "%w4", 32),
@@ -217,27 +220,29 @@ _MBARRIER_STEPS = (
 
 
 def _mbarriers() -> list[ThreadProgram]:
-    """The steps up to each one, and then what the barrier shows."""
+    """The steps up to each one, and then what the barrier shows. Of a state only the phase and
+    the pending arrivals mean something, in its upper bits."""
     found = []
     for end, (name, _) in enumerate(_MBARRIER_STEPS, 1):
+        if name == "inval":
+            continue
         body = (
             ".shared .align 8 .b64 bar_NAME;\nmov.u32 %w10, bar_NAME;\nmov.u64 %x1, 0;\n"
             + "".join(f"{text}\n" for _, text in _MBARRIER_STEPS[:end])
-            + "ld.shared.u64 %x2, [%w10];\n" + put(0, "%x2", 1, 64) + put(1, "%x1", 1, 64)
         )  # fmt: skip
-        if name != "inval":
-            body += "mbarrier.pending_count.b64 %w3, %x1;\n" + put(2, "%w3", 1)
-            for parity in (0, 1):
-                body += (
-                    f"mbarrier.test_wait.parity.shared.b64 %p1, [%w10], {parity};\n"
-                    "selp.u32 %w4, 1, 0, %p1;\n" + put(3 + parity, "%w4", 1)
-                )
-        if name not in ("init 5", "inval"):
+        for parity in (0, 1):
+            body += (
+                f"mbarrier.test_wait.parity.shared.b64 %p1, [%w10], {parity};\n"
+                "selp.u32 %w4, 1, 0, %p1;\n" + put(parity, "%w4", 1)
+            )
+        if name != "init 5":
             body += (
                 "mbarrier.test_wait.shared.b64 %p1, [%w10], %x1;\n"
-                "selp.u32 %w4, 1, 0, %p1;\n" + put(5, "%w4", 1)
-            )
-        found.append(ThreadProgram(f"mbarrier to {name}", body, rows=6, block=1))
+                "selp.u32 %w4, 1, 0, %p1;\n" + put(2, "%w4", 1)
+                + "mbarrier.pending_count.b64 %w3, %x1;\n" + put(3, "%w3", 1)
+                + "shr.u64 %x1, %x1, 43;\n" + put(4, "%x1", 1, 64)
+            )  # fmt: skip
+        found.append(ThreadProgram(f"mbarrier to {name}", body, rows=5, block=1))
     return found
 
 
