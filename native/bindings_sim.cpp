@@ -76,13 +76,14 @@ void validate(const Program &program) {
 nb::object run(const Program &program, const nb::bytes &parameters, const nb::list &buffers,
                const Triple &grid, const Triple &block, const Triple &cluster,
                std::uint32_t dynamic_shared, unsigned threads, std::uint64_t step_limit,
-               bool count) {
+               bool count, bool explicit_cluster, bool cooperative, Heap &heap,
+               const nb::callable &show) {
     validate(program);
     Buffers table;
     for (nb::handle row : buffers) {
         const auto one = nb::cast<nb::tuple>(row);
         table.add(nb::cast<std::uint64_t>(one[0]), nb::cast<std::uint64_t>(one[1]),
-                  nb::cast<bool>(one[2]), nb::cast<std::string>(one[3]));
+                  nb::cast<bool>(one[2]), nb::cast<std::string>(one[3]), nb::cast<bool>(one[4]));
     }
     table.sort();
     LaunchOptions options;
@@ -93,20 +94,31 @@ nb::object run(const Program &program, const nb::bytes &parameters, const nb::li
     options.threads = threads;
     options.step_limit = step_limit;
     options.count = count;
+    options.explicit_cluster = explicit_cluster;
+    options.cooperative = cooperative;
+    const Dim3 &shape = options.cluster;
+    if (shape.count() == 0 || options.grid.x % shape.x || options.grid.y % shape.y ||
+        options.grid.z % shape.z)
+        throw nb::value_error("the grid is not made of whole clusters");
     const auto *bytes = reinterpret_cast<const std::uint8_t *>(parameters.c_str());
-    Engine engine(program, table, std::vector<std::uint8_t>(bytes, bytes + parameters.size()),
+    Engine engine(program, table, heap, std::vector<std::uint8_t>(bytes, bytes + parameters.size()),
                   options);
-    bool signalled = false;
+    std::optional<nb::python_error> raised;  // by a signal, or by showing the output
     nb::dict result;
     try {
         nb::gil_scoped_release release;
-        engine.run([&signalled] {
+        engine.run([&](const std::string &text) {
             nb::gil_scoped_acquire acquire;
-            signalled = PyErr_CheckSignals() != 0;
-            return !signalled;
+            try {
+                if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+                if (!text.empty()) show(nb::bytes(text.data(), text.size()));
+            } catch (nb::python_error &error) {
+                raised.emplace(std::move(error));
+            }
+            return !raised;
         });
     } catch (const Fault &fault) {
-        if (signalled) throw nb::python_error();
+        if (raised) throw std::move(*raised);
         nb::dict place;
         place["kind"] = fault.kind;
         place["message"] = fault.what();
@@ -188,8 +200,22 @@ void bind_sim(nb::module_ &m) {
             p.static_shared = shared;
             p.parameter_bytes = parameters;
         })
+        .def("set_address", [](Program &p, std::uint64_t address, std::uint32_t number) {
+            p.addresses[address] = number;
+        })
+        .def_rw("uses_alloca", &Program::uses_alloca)
+        .def_rw("prints", &Program::prints)
         .def("run", &run, "parameters"_a, "buffers"_a, "grid"_a, "block"_a, "cluster"_a,
-             "dynamic_shared"_a, "threads"_a, "step_limit"_a, "count"_a);
+             "dynamic_shared"_a, "threads"_a, "step_limit"_a, "count"_a, "explicit_cluster"_a,
+             "cooperative"_a, "heap"_a, "show"_a);
+    nb::class_<Heap>(m, "Heap", "The memory that malloc in kernels gives out.")
+        .def(nb::init<std::uint64_t>(), "size"_a)
+        .def("allocations", [](const Heap &heap) {
+            nb::list found;
+            for (const auto &one : heap.allocations())
+                found.append(nb::make_tuple(one.address, one.size, one.node));
+            return found;
+        });
     m.def("operation_names", &operation_names);
     m.attr("NO_SLOT") = kNoSlot;
     m.attr("WINDOWS") = nb::make_tuple(kSharedWindow, kLocalWindow, kParamWindow);

@@ -15,31 +15,30 @@ std::string hex(std::uint64_t value) {
     return "0x" + text;
 }
 
-std::uint32_t local_stride(const Machine &m) {
-    return static_cast<std::uint32_t>(m.block.local.size() / std::max(1u, m.block.threads));
-}
-
-std::uint8_t *locate_window(Machine &m, Space space, std::uint64_t offset, unsigned bytes,
+std::uint8_t *locate_window(Machine &m, Space space, std::uint64_t offset, std::uint64_t bytes,
                             unsigned lane) {
-    if (space == Space::Shared) {
-        if (offset + bytes > m.block.shared.size() || offset + bytes < offset)
+    if (space == Space::Shared || space == Space::SharedCluster) {
+        const SharedPlace place = space == Space::Shared ? SharedPlace{&m.block, offset}
+                                                         : find_shared(m, offset, lane);
+        auto &shared = place.block->shared;
+        if (place.offset > shared.size() || bytes > shared.size() - place.offset)
             m.fault("out-of-bounds",
-                    "shared memory has " + std::to_string(m.block.shared.size()) +
-                        " bytes; the access is at " + hex(offset),
+                    "shared memory has " + std::to_string(shared.size()) +
+                        " bytes; the access is at " + hex(place.offset),
                     lane, offset);
-        return m.block.shared.data() + offset;
+        return shared.data() + place.offset;
     }
     if (space == Space::Local) {
-        const std::uint32_t stride = local_stride(m);
-        if (offset + bytes > stride || offset + bytes < offset)
+        const std::uint32_t stride = m.block.local_stride;
+        if (offset > stride || bytes > stride - offset)
             m.fault("out-of-bounds",
                     "local memory has " + std::to_string(stride) +
                         " bytes a thread; the access is at " + hex(offset),
                     lane, offset);
-        return m.block.local.data() + std::size_t{m.warp->index * kLanes + lane} * stride + offset;
+        return m.block.local_of(m.warp->index * kLanes + lane) + offset;
     }
     auto &parameters = m.engine.parameters;
-    if (offset + bytes > parameters.size() || offset + bytes < offset)
+    if (offset > parameters.size() || bytes > parameters.size() - offset)
         m.fault("out-of-bounds",
                 "the kernel's parameters have " + std::to_string(parameters.size()) +
                     " bytes; the access is at " + hex(offset),
@@ -47,22 +46,38 @@ std::uint8_t *locate_window(Machine &m, Space space, std::uint64_t offset, unsig
     return parameters.data() + offset;
 }
 
-std::uint8_t *locate_one(Machine &m, Space space, std::uint64_t address, unsigned bytes,
+constexpr bool is_window(Space space) {
+    return space != Space::Generic && space != Space::Global && space != Space::Const;
+}
+
+std::uint8_t *locate_one(Machine &m, Space space, std::uint64_t address, std::uint64_t bytes,
                          bool write, unsigned lane) {
+    if (write && (space == Space::Param || space == Space::Const))
+        m.fault("read-only", "a write to memory that kernels can only read", lane, address);
+    if (is_window(space)) return locate_window(m, space, address, bytes, lane);
     if (space == Space::Generic) {
         switch (address & kWindowMask) {
-            case kSharedWindow: return locate_window(m, Space::Shared, address - kSharedWindow, bytes, lane);
+            case kSharedWindow:
+                return locate_window(m, Space::SharedCluster, address - kSharedWindow, bytes, lane);
             case kLocalWindow: return locate_window(m, Space::Local, address - kLocalWindow, bytes, lane);
             case kParamWindow: return locate_window(m, Space::Param, address - kParamWindow, bytes, lane);
             default: break;
         }
     }
+    const auto what = [&] {
+        return std::string(write ? "a write of " : "a read of ") + std::to_string(bytes) +
+               " bytes at " + hex(address) + ", ";
+    };
+    if (m.engine.heap.holds(address)) {
+        const std::string wrong = m.engine.heap.check(address, bytes);
+        if (!wrong.empty())
+            m.fault(wrong.ends_with("freed") ? "use-after-free" : "out-of-bounds", what() + wrong, lane,
+                    address);
+        return reinterpret_cast<std::uint8_t *>(address);
+    }
     const Buffer *found = m.engine.buffers.find(address);
-    if (found == nullptr || address + bytes > found->end)
-        m.fault("out-of-bounds",
-                std::string(write ? "a write of " : "a read of ") + std::to_string(bytes) +
-                    " bytes at " + hex(address) + ", " + m.engine.buffers.describe(address),
-                lane, address);
+    if (found == nullptr || bytes > found->end - address)
+        m.fault("out-of-bounds", what() + m.engine.buffers.describe(address), lane, address);
     if (write && !found->writable)
         m.fault("read-only", "a write to " + found->name + ", which is read-only", lane, address);
     return reinterpret_cast<std::uint8_t *>(address);
@@ -126,7 +141,8 @@ void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned by
             return;
         }
     }
-    if (space == Space::Shared && high + bytes <= m.block.shared.size()) {
+    const std::uint64_t shared = m.block.shared.size();
+    if (space == Space::Shared && high <= shared && bytes <= shared - high) {
         for (unsigned l = 0; l < kLanes; ++l) out[l] = m.block.shared.data() + addresses[l];
         return;
     }
@@ -134,19 +150,40 @@ void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned by
         space == Space::Local || (space == Space::Generic && (low & kWindowMask) == kLocalWindow);
     if (low == high && !own_place) {  // one place for all, as for parameters
         const auto lane = static_cast<unsigned>(std::countr_zero(m.mask));
-        std::fill(out, out + kLanes,
-                  space == Space::Shared || space == Space::Param
-                      ? locate_window(m, space, low, bytes, lane)
-                      : locate_one(m, space, low, bytes, write, lane));
+        std::fill(out, out + kLanes, locate_one(m, space, low, bytes, write, lane));
         return;
     }
-    for (unsigned l = 0; l < kLanes; ++l) {
-        if (!(m.mask >> l & 1)) continue;
-        const bool window = space == Space::Shared || space == Space::Local || space == Space::Param;
-        out[l] = window ? locate_window(m, space, addresses[l], bytes, l)
-                        : locate_one(m, space, addresses[l], bytes, write, l);
-    }
+    for (unsigned l = 0; l < kLanes; ++l)
+        if (m.mask >> l & 1) out[l] = locate_one(m, space, addresses[l], bytes, write, l);
     fill_inactive(m.mask, out);
+}
+
+std::uint8_t *locate_range(Machine &m, Space space, std::uint64_t address, std::uint64_t bytes,
+                           std::uint64_t alignment, bool write, unsigned lane) {
+    if (address % alignment != 0)
+        m.fault("misaligned",
+                "the address " + hex(address) + " must be a multiple of " + std::to_string(alignment),
+                lane, address);
+    return locate_one(m, space, address, bytes, write, lane);
+}
+
+SharedPlace find_shared(Machine &m, std::uint64_t address, unsigned lane) {
+    const std::uint64_t rank = address >> kRankShift;
+    if (rank == 0) return {&m.block, address};
+    auto &blocks = m.block.cluster->blocks;
+    if (rank > blocks.size())
+        m.fault("out-of-bounds",
+                hex(address) + " is no address in the shared memory of this cluster of " +
+                    std::to_string(blocks.size()) + " blocks",
+                lane, address);
+    Block *block = blocks[rank - 1].get();
+    if (block->live == 0)
+        m.fault("exited-block",
+                "the block of rank " + std::to_string(rank - 1) +
+                    " has ended; let it wait at barrier.cluster until others are done with its "
+                    "shared memory",
+                lane, address);
+    return {block, address & ((std::uint64_t{1} << kRankShift) - 1)};
 }
 
 }  // namespace ptxkit::sim

@@ -31,4 +31,16 @@ void gather_addresses(Machine &m, const Inst &i, const AccessMode &mode, std::ui
 void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned bytes, bool write,
             std::uint8_t **out);
 
+// The host place of one lane's `bytes`, any number of them, at an address that must be a multiple
+// of `alignment`.
+std::uint8_t *locate_range(Machine &m, Space space, std::uint64_t address, std::uint64_t bytes,
+                           std::uint64_t alignment, bool write, unsigned lane);
+
+// The block of the cluster whose shared memory an address of it lies in, and the offset there.
+struct SharedPlace {
+    Block *block;
+    std::uint64_t offset;
+};
+SharedPlace find_shared(Machine &m, std::uint64_t address, unsigned lane);
+
 }  // namespace ptxkit::sim

@@ -38,10 +38,36 @@ void try_release(Block &block, unsigned number) {
     one = Barrier{0, 0, 1, 0, 0, one.generation + 1};
 }
 
+void try_release(Cluster &cluster) {
+    if (cluster.arrived == 0 || cluster.arrived < cluster.live) return;
+    cluster.arrived = 0;
+    cluster.phase += 1;
+    for (const auto &block : cluster.blocks)
+        for (Warp &warp : block->warps)
+            for (Part &part : warp.parts)
+                if (part.state == Part::State::AtClusterBarrier) part.state = Part::State::Ready;
+}
+
 }  // namespace
 
 void release_barriers(Block &block) {
     for (unsigned number = 0; number < 16; ++number) try_release(block, number);
+    try_release(*block.cluster);
+}
+
+void arrive_at_cluster(Machine &machine) {
+    Cluster &cluster = *machine.block.cluster;
+    std::uint32_t &phases = machine.warp->cluster_phase;
+    phases = (phases & ~machine.mask) | (cluster.phase & 1 ? machine.mask : 0);
+    cluster.arrived += static_cast<std::uint32_t>(std::popcount(machine.mask));
+    try_release(cluster);
+}
+
+void wait_for_cluster(Machine &machine) {
+    const std::uint32_t now = machine.block.cluster->phase & 1 ? kFullMask : 0;
+    // Lanes that came in this very phase wait for its end.
+    if (~(machine.warp->cluster_phase ^ now) & machine.mask)
+        suspend(machine, Part::State::AtClusterBarrier);
 }
 
 void barrier(Machine &machine, const Inst &inst, std::uint32_t number, std::uint32_t count,

@@ -81,7 +81,9 @@ void branch(Machine &machine, std::uint32_t target) {
 
 void leave_lanes(Machine &machine) {
     machine.warp->exited |= machine.mask;
-    machine.block.live -= static_cast<std::uint32_t>(std::popcount(machine.mask));
+    const auto lanes = static_cast<std::uint32_t>(std::popcount(machine.mask));
+    machine.block.live -= lanes;
+    machine.block.cluster->live -= lanes;
     if (take_lanes(machine)) erase_part(machine);
     release_barriers(machine.block);
 }
@@ -102,18 +104,23 @@ void call_function(Machine &machine, const Inst &inst, std::uint32_t callee) {
     frame.registers = make_registers(function.register_bytes);
     frame.call_places = caller.lists.data() + inst.list;
 
-    const std::uint32_t stride =
-        static_cast<std::uint32_t>(machine.block.local.size() / std::max(1u, machine.block.threads));
-    if (frame.local_base + function.local_bytes > stride)
-        machine.fault("stack-overflow", "the call stack of the thread is full");
+    const std::uint32_t end = frame.local_base + function.local_bytes;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if ((machine.mask >> lane & 1) && end > warp.stack_tops[lane])
+            machine.fault("stack-overflow", "the call stack of the thread is full", lane);
+    if (machine.engine.program.uses_alloca) {
+        frame.stack_tops = std::make_unique<std::uint32_t[]>(kLanes);
+        std::copy(std::begin(warp.stack_tops), std::end(warp.stack_tops), frame.stack_tops.get());
+    }
     // Places: results first, then arguments, each an offset in the caller's local memory.
     const std::uint32_t *places = frame.call_places + function.results.size();
     for (unsigned lane = 0; lane < kLanes; ++lane) {
         if (!(machine.mask >> lane & 1)) continue;
-        std::uint8_t *local = machine.block.local.data() +
-                              std::size_t{warp.index * kLanes + lane} * stride;
+        std::uint8_t *local = machine.block.local_of(warp.index * kLanes + lane);
         for (std::size_t n = 0; n < function.parameters.size(); ++n) {
             const Place &place = function.parameters[n];
+            if (std::size_t{above.local_base} + places[n] + place.size > machine.block.local_stride)
+                machine.fault("call", "an argument is larger than what the caller passes", lane);
             std::memcpy(local + frame.local_base + place.offset,
                         local + above.local_base + places[n], place.size);
         }
@@ -140,14 +147,15 @@ void return_lanes(Machine &machine) {
     if (frame.parent == kNoSlot) return leave_lanes(machine);
     const Function &function = *machine.function;
     const Frame &above = warp.frames[frame.parent];
-    const std::uint32_t stride =
-        static_cast<std::uint32_t>(machine.block.local.size() / std::max(1u, machine.block.threads));
     for (unsigned lane = 0; lane < kLanes; ++lane) {
         if (!(machine.mask >> lane & 1)) continue;
-        std::uint8_t *local = machine.block.local.data() +
-                              std::size_t{warp.index * kLanes + lane} * stride;
+        if (frame.stack_tops) warp.stack_tops[lane] = frame.stack_tops[lane];
+        std::uint8_t *local = machine.block.local_of(warp.index * kLanes + lane);
         for (std::size_t n = 0; n < function.results.size(); ++n) {
             const Place &place = function.results[n];
+            if (std::size_t{above.local_base} + frame.call_places[n] + place.size >
+                machine.block.local_stride)
+                machine.fault("call", "a result is larger than what the caller takes", lane);
             std::memcpy(local + above.local_base + frame.call_places[n],
                         local + frame.local_base + place.offset, place.size);
         }
@@ -161,6 +169,19 @@ void return_lanes(Machine &machine) {
     if (take_lanes(machine)) erase_part(machine);
     warp.parts.push_back(returned);
     merge_parts(warp);
+}
+
+void yield(Machine &machine) {
+    machine.part->pc = machine.next;
+    machine.switched = true;
+    machine.yielded = true;
+}
+
+void suspend(Machine &machine, Part::State state) {
+    split_inactive(machine);
+    machine.part->pc = machine.next - 1;
+    machine.part->state = state;
+    machine.switched = true;
 }
 
 void split_inactive(Machine &machine) {

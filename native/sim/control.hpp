@@ -24,6 +24,12 @@ void return_lanes(Machine &machine);
 // Lanes of the part that are not active go on alone; the part is then the active lanes only.
 void split_inactive(Machine &machine);
 
+// The active lanes wait in a state; made ready again, they run this instruction once more.
+void suspend(Machine &machine, Part::State state);
+
+// The instruction is done, but the lanes only poll: let others run first.
+void yield(Machine &machine);
+
 // Waits until all living lanes of `members` are here. False: this part waits; do nothing.
 bool converge(Machine &machine, std::uint32_t members);
 

@@ -11,6 +11,15 @@
 
 namespace ptxkit::sim {
 
+namespace {
+
+constexpr std::uint32_t kStack = 16384;              // bytes of a thread's call stack
+constexpr std::uint32_t kBudget = 1u << 18;          // warp instructions of a cluster's turn
+constexpr std::uint32_t kShortBudget = 1u << 15;     // where all clusters take turns
+constexpr std::size_t kResident = 64;                // clusters that one worker has begun
+
+}  // namespace
+
 void Machine::fault(const char *kind, const std::string &message, unsigned lane,
                     std::uint64_t address) const {
     Fault fault(kind, message);
@@ -27,36 +36,35 @@ void Machine::fault(const char *kind, const std::string &message, unsigned lane,
     throw fault;
 }
 
-Engine::Engine(const Program &program_, Buffers &buffers_, std::vector<std::uint8_t> parameters_,
-               const LaunchOptions &options_)
+Engine::Engine(const Program &program_, Buffers &buffers_, Heap &heap_,
+               std::vector<std::uint8_t> parameters_, const LaunchOptions &options_)
     : program(program_),
       buffers(buffers_),
       parameters(std::move(parameters_)),
-      options(options_) {
+      options(options_),
+      heap(heap_) {
     if (options.count)
         for (const Function &function : program.functions)
             counts_.emplace_back(function.code.size());
 }
 
-std::unique_ptr<Block> Engine::make_block(std::uint64_t number) const {
+std::unique_ptr<Block> Engine::make_block() const {
     auto block = std::make_unique<Block>();
-    block->id[0] = static_cast<std::uint32_t>(number % options.grid.x);
-    block->id[1] = static_cast<std::uint32_t>(number / options.grid.x % options.grid.y);
-    block->id[2] = static_cast<std::uint32_t>(number / options.grid.x / options.grid.y);
     block->threads = static_cast<std::uint32_t>(options.block.count());
     block->live = block->threads;
     block->shared.resize(program.static_shared + options.dynamic_shared);
     const Function &kernel = program.functions[program.entry];
     // Room for the kernel's variables and, where functions are called, for a stack.
-    const std::uint32_t stack = program.functions.size() > 1 ? 16384 : 0;
-    const std::size_t stride = (kernel.local_bytes + stack + 31u) & ~15u;
-    block->local.resize(stride * block->threads);
+    const std::uint32_t stack = program.functions.size() > 1 || program.uses_alloca ? kStack : 0;
+    block->local_stride = (kernel.local_bytes + stack + 31u) & ~15u;
+    block->local.resize(std::size_t{block->local_stride} * block->threads);
     block->warps.resize((block->threads + kLanes - 1) / kLanes);
     for (std::uint32_t index = 0; index < block->warps.size(); ++index) {
         Warp &warp = block->warps[index];
         warp.index = index;
         const std::uint32_t rest = block->threads - index * kLanes;
         warp.existing = rest >= kLanes ? kFullMask : (1u << rest) - 1;
+        std::fill(std::begin(warp.stack_tops), std::end(warp.stack_tops), block->local_stride);
         Frame frame;
         frame.function = program.entry;
         frame.users = 1;
@@ -69,25 +77,70 @@ std::unique_ptr<Block> Engine::make_block(std::uint64_t number) const {
     return block;
 }
 
-void Engine::work() {
-    Worker worker(*this);
-    std::deque<std::unique_ptr<Block>> waiting;
-    const std::uint64_t total = options.grid.count();
-    try {
-        while (!stop_.load(std::memory_order_relaxed)) {
-            std::unique_ptr<Block> block;
-            const std::uint64_t number = next_block_.load() < total ? next_block_.fetch_add(1) : total;
-            if (number < total) {
-                block = make_block(number);
-            } else if (!waiting.empty()) {
-                block = std::move(waiting.front());
-                waiting.pop_front();
-            } else {
-                break;
-            }
-            // A block that takes long may wait for another one: let that one begin.
-            if (!worker.run(*block, 1u << 22)) waiting.push_back(std::move(block));
+std::unique_ptr<Cluster> Engine::make_cluster(std::uint64_t number) const {
+    const Dim3 &shape = options.cluster;
+    const std::uint64_t across = options.grid.x / shape.x, down = options.grid.y / shape.y;
+    auto cluster = std::make_unique<Cluster>();
+    cluster->number = number;
+    cluster->id[0] = static_cast<std::uint32_t>(number % across);
+    cluster->id[1] = static_cast<std::uint32_t>(number / across % down);
+    cluster->id[2] = static_cast<std::uint32_t>(number / across / down);
+    for (std::uint32_t rank = 0; rank < shape.count(); ++rank) {
+        auto block = make_block();
+        block->cluster = cluster.get();
+        block->rank = rank;
+        block->id[0] = cluster->id[0] * shape.x + rank % shape.x;
+        block->id[1] = cluster->id[1] * shape.y + rank / shape.x % shape.y;
+        block->id[2] = cluster->id[2] * shape.z + rank / shape.x / shape.y;
+        cluster->live += block->live;
+        cluster->blocks.push_back(std::move(block));
+    }
+    return cluster;
+}
+
+bool Engine::run_one(Worker &worker, Cluster &cluster, std::uint32_t budget) {
+    const bool done = worker.run(cluster, budget);
+    if (done && program.prints) output.finish(cluster.number);
+    return done;
+}
+
+// A cooperative launch: this worker's share of the clusters, all of them alive, in turn.
+void Engine::run_all(Worker &worker, unsigned number, unsigned workers) {
+    std::deque<std::unique_ptr<Cluster>> resident;
+    for (std::uint64_t n = number; n < cluster_count(); n += workers)
+        resident.push_back(make_cluster(n));
+    while (!resident.empty() && !stopping()) {
+        auto cluster = std::move(resident.front());
+        resident.pop_front();
+        if (!run_one(worker, *cluster, kShortBudget)) resident.push_back(std::move(cluster));
+    }
+}
+
+// The usual launch: one after another, but a cluster that takes long may wait for a later one,
+// so that some more are begun; how many is limited by what they take of memory.
+void Engine::run_some(Worker &worker) {
+    std::deque<std::unique_ptr<Cluster>> resident;
+    const std::uint64_t total = cluster_count();
+    while (!stopping()) {
+        std::unique_ptr<Cluster> cluster;
+        if (resident.size() < kResident && next_cluster_.load() < total) {
+            const std::uint64_t number = next_cluster_.fetch_add(1);
+            if (number < total) cluster = make_cluster(number);
         }
+        if (!cluster) {
+            if (resident.empty()) break;
+            cluster = std::move(resident.front());
+            resident.pop_front();
+        }
+        if (!run_one(worker, *cluster, kBudget)) resident.push_back(std::move(cluster));
+    }
+}
+
+void Engine::work(unsigned number, unsigned workers) {
+    Worker worker(*this);
+    try {
+        if (options.cooperative) run_all(worker, number, workers);
+        else run_some(worker);
     } catch (...) {
         const std::lock_guard<std::mutex> guard(lock_);
         if (!failure_) failure_ = std::current_exception();
@@ -100,17 +153,17 @@ void Engine::work() {
             counts_[f][i] += worker.counts[f][i];
 }
 
-void Engine::run(const std::function<bool()> &poll) {
-    const auto blocks = options.grid.count();
+void Engine::run(const std::function<bool(const std::string &)> &poll) {
+    const auto clusters = cluster_count();
     const auto count = static_cast<unsigned>(
-        std::min<std::uint64_t>(std::max(1u, options.threads), std::max<std::uint64_t>(1, blocks)));
+        std::min<std::uint64_t>(std::max(1u, options.threads), std::max<std::uint64_t>(1, clusters)));
     std::vector<std::thread> threads;
     std::condition_variable finished;
     std::mutex finished_lock;
     running_ = count;
     for (unsigned n = 0; n < count; ++n)
-        threads.emplace_back([&] {
-            work();
+        threads.emplace_back([&, n] {
+            work(n, count);
             const std::lock_guard<std::mutex> guard(finished_lock);
             --running_;
             finished.notify_all();
@@ -122,7 +175,7 @@ void Engine::run(const std::function<bool()> &poll) {
             finished.wait_for(guard, std::chrono::milliseconds(50));
             if (running_ == 0) break;
             guard.unlock();
-            if (!interrupted && !poll()) {
+            if (!interrupted && !poll(output.take())) {
                 interrupted = true;
                 stop_ = true;
             }
@@ -130,25 +183,10 @@ void Engine::run(const std::function<bool()> &poll) {
         }
     }
     for (std::thread &thread : threads) thread.join();
+    output.finish_all();
+    if (!interrupted && !poll(output.take())) interrupted = true;
     if (interrupted) throw Fault("interrupted", "the run was interrupted");
     if (failure_) std::rethrow_exception(failure_);
-}
-
-std::uint64_t Engine::allocate(std::uint64_t size) {
-    const std::lock_guard<std::mutex> guard(heap_lock_);
-    heap_.push_back(std::make_unique<std::uint8_t[]>(size + 16));
-    const auto address = (reinterpret_cast<std::uint64_t>(heap_.back().get()) + 15) & ~15ull;
-    buffers.add(address, size, true, "device heap");
-    buffers.sort();
-    return address;
-}
-
-bool Engine::release(std::uint64_t address) {
-    const std::lock_guard<std::mutex> guard(heap_lock_);
-    const Buffer *found = buffers.find(address);
-    if (found == nullptr || found->begin != address || found->name != "device heap") return false;
-    buffers.remove(address);
-    return true;
 }
 
 }  // namespace ptxkit::sim

@@ -1,22 +1,26 @@
 // Runs a program over a grid.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <mutex>
 
+#include "heap.hpp"
 #include "machine.hpp"
+#include "output.hpp"
 
 namespace ptxkit::sim {
 
 class Engine {
   public:
-    Engine(const Program &program, Buffers &buffers, std::vector<std::uint8_t> parameters,
-           const LaunchOptions &options);
+    Engine(const Program &program, Buffers &buffers, Heap &heap,
+           std::vector<std::uint8_t> parameters, const LaunchOptions &options);
 
-    // Run every block. `poll` is called on the calling thread some twenty times a second;
-    // when it returns false the run stops with a Fault of kind "interrupted".
-    void run(const std::function<bool()> &poll);
+    // Run every block. `poll` is called on the calling thread some twenty times a second with
+    // what kernels printed since; when it returns false the run stops with a Fault of kind
+    // "interrupted". A last call gives the rest of the text.
+    void run(const std::function<bool(const std::string &)> &poll);
 
     const std::vector<std::vector<std::uint64_t>> &counts() const { return counts_; }
     std::uint64_t instructions() const { return instructions_.load(); }
@@ -27,26 +31,26 @@ class Engine {
     Buffers &buffers;
     std::vector<std::uint8_t> parameters;
     const LaunchOptions options;
+    Heap &heap;
+    Output output;
     std::mutex memory_lock;  // for operations that must see memory alone
-    std::function<void(const std::string &)> output;
-    std::mutex output_lock;
-
-    std::uint64_t allocate(std::uint64_t size);
-    bool release(std::uint64_t address);
 
   private:
-    std::unique_ptr<Block> make_block(std::uint64_t number) const;
-    void work();
+    std::unique_ptr<Block> make_block() const;
+    std::unique_ptr<Cluster> make_cluster(std::uint64_t number) const;
+    std::uint64_t cluster_count() const { return options.grid.count() / options.cluster.count(); }
+    void work(unsigned worker, unsigned workers);
+    void run_all(class Worker &worker, unsigned number, unsigned workers);
+    void run_some(class Worker &worker);
+    bool run_one(class Worker &worker, Cluster &cluster, std::uint32_t budget);
 
-    std::atomic<std::uint64_t> next_block_{0};
+    std::atomic<std::uint64_t> next_cluster_{0};
     std::atomic<bool> stop_{false};
     std::atomic<unsigned> running_{0};
     std::atomic<std::uint64_t> instructions_{0};
     std::mutex lock_;
     std::exception_ptr failure_;
     std::vector<std::vector<std::uint64_t>> counts_;
-    std::vector<std::unique_ptr<std::uint8_t[]>> heap_;
-    std::mutex heap_lock_;
 };
 
 }  // namespace ptxkit::sim

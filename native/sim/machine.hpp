@@ -2,7 +2,7 @@
 // operations use of them.
 #pragma once
 
-#include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -22,6 +22,8 @@ struct LaunchOptions {
     unsigned threads = 1;
     std::uint64_t step_limit = 0;  // warp instructions of one block; 0: none
     bool count = false;            // count executions of every instruction
+    bool explicit_cluster = false; // the launch named a cluster's shape
+    bool cooperative = false;      // all blocks run at once
 };
 
 // One activation of a function by some lanes of a warp.
@@ -33,6 +35,7 @@ struct Frame {
     std::uint32_t users = 0;            // parts that run in it or below it
     const std::uint32_t *call_places = nullptr;
     std::unique_ptr<std::uint8_t[]> registers;
+    std::unique_ptr<std::uint32_t[]> stack_tops;  // of the caller's lanes, where alloca is used
 };
 
 // Lanes of a warp that run together.
@@ -41,11 +44,12 @@ struct Part {
     std::uint32_t pc = 0;
     std::uint32_t frame = 0;
     std::uint32_t depth = 0;
-    enum class State : std::uint8_t { Ready, AtBarrier, AtWarpSync } state = State::Ready;
+    enum class State : std::uint8_t {
+        Ready, AtBarrier, AtWarpSync, AtClusterBarrier, AtMbarrier
+    } state = State::Ready;
+    bool timed_out = false;             // AtMbarrier before: stop waiting
     std::uint32_t wait_mask = 0;        // AtWarpSync: lanes that must come
 };
-
-struct Block;
 
 struct Warp {
     std::vector<Part> parts;
@@ -53,6 +57,9 @@ struct Warp {
     std::uint32_t existing = 0;         // lanes that have a thread
     std::uint32_t exited = 0;
     std::uint32_t index = 0;
+    std::uint32_t polls = 0;            // loads that others may be about to change
+    std::uint32_t cluster_phase = 0;    // parity of the cluster barrier's phase each lane came in
+    std::uint32_t stack_tops[kLanes] = {};  // where each lane's alloca goes down from
     bool done() const { return parts.empty(); }
 };
 
@@ -63,18 +70,53 @@ struct Barrier {
     std::uint64_t generation = 0;
 };
 
+// Memory of zeros that takes no place until it is touched.
+class ZeroedMemory {
+  public:
+    void resize(std::size_t size) {
+        data_.reset(static_cast<std::uint8_t *>(std::calloc(size + 1, 1)));
+        if (!data_) throw std::bad_alloc();
+    }
+    std::uint8_t *data() const { return data_.get(); }
+
+  private:
+    struct Free {
+        void operator()(std::uint8_t *pointer) const { std::free(pointer); }
+    };
+    std::unique_ptr<std::uint8_t[], Free> data_;
+};
+
 class Engine;
+struct Cluster;
 
 // A thread block. Its memory is its own; its warps run one at a time.
 struct Block {
     std::vector<Warp> warps;
     std::vector<std::uint8_t> shared;
-    std::vector<std::uint8_t> local;    // threads one after another
+    ZeroedMemory local;                 // threads one after another
+    std::uint32_t local_stride = 0;     // bytes of one thread
     Barrier barriers[16];
+    Cluster *cluster = nullptr;
+    std::uint32_t rank = 0;             // in its cluster
     std::uint32_t id[3] = {0, 0, 0};
     std::uint64_t steps = 0;
     std::uint32_t threads = 0;
     std::uint32_t live = 0;             // threads that have not exited
+
+    std::uint8_t *local_of(std::uint32_t thread) const {
+        return local.data() + std::size_t{thread} * local_stride;
+    }
+};
+
+// Blocks that run together on one thread of the host, and reach each other's shared memory.
+struct Cluster {
+    std::vector<std::unique_ptr<Block>> blocks;
+    std::uint64_t number = 0;
+    std::uint32_t id[3] = {0, 0, 0};
+    std::uint32_t live = 0;             // threads of all blocks
+    std::uint32_t arrived = 0;          // threads at the cluster's barrier
+    std::uint32_t phase = 0;            // of that barrier
+    std::uint32_t idle_rounds = 0;      // times that all threads waited at mbarriers in vain
 };
 
 // What an operation sees: the current warp part and its registers.
@@ -108,6 +150,7 @@ class Machine {
     std::uint32_t mask = 0;      // lanes this instruction runs in
     std::uint32_t next = 0;      // where the part goes on
     bool switched = false;       // the parts have changed: choose anew
+    bool yielded = false;        // the part waits for others: let them run
 };
 
 }  // namespace ptxkit::sim

@@ -4,8 +4,9 @@
 
 namespace ptxkit::sim {
 
-void Buffers::add(std::uint64_t begin, std::uint64_t size, bool writable, std::string name) {
-    buffers_.push_back({begin, begin + size, writable, std::move(name)});
+void Buffers::add(std::uint64_t begin, std::uint64_t size, bool writable, std::string name,
+                  bool constant) {
+    buffers_.push_back({begin, begin + size, writable, std::move(name), constant});
 }
 
 void Buffers::remove(std::uint64_t begin) {

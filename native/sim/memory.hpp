@@ -14,7 +14,11 @@ constexpr std::uint64_t kLocalWindow = 0x2000000000000000ull;
 constexpr std::uint64_t kParamWindow = 0x3000000000000000ull;
 constexpr std::uint64_t kWindowMask = 0xF000000000000000ull;
 
-enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const };
+// In the shared window of a cluster, a rank plus one in the bits from here on names a block; 0 is
+// the block that uses the address.
+constexpr unsigned kRankShift = 24;
+
+enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const, SharedCluster };
 
 // What went wrong while a kernel ran, with the place it went wrong at.
 struct Fault : std::runtime_error {
@@ -34,12 +38,14 @@ struct Buffer {
     std::uint64_t end;
     bool writable;
     std::string name;
+    bool constant = false;  // a .const variable
 };
 
 // The host buffers a kernel may touch, sorted by address.
 class Buffers {
   public:
-    void add(std::uint64_t begin, std::uint64_t size, bool writable, std::string name);
+    void add(std::uint64_t begin, std::uint64_t size, bool writable, std::string name,
+             bool constant = false);
     void remove(std::uint64_t begin);
     void sort();
     // The buffer that holds an address, or nullptr.

@@ -22,6 +22,10 @@ const std::unordered_map<std::string, Operation> &table() {
         add_bit_operations(list);
         add_approximate_operations(list);
         add_narrow_operations(list);
+        add_atomic_operations(list);
+        add_mbarrier_operations(list);
+        add_copy_operations(list);
+        add_runtime_operations(list);
         std::unordered_map<std::string, Operation> map;
         for (const NamedOperation &one : list) map.emplace(one.name, one.operation);
         return map;

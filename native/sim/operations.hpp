@@ -18,5 +18,9 @@ void add_packed_operations(OperationList &list);
 void add_bit_operations(OperationList &list);
 void add_approximate_operations(OperationList &list);
 void add_narrow_operations(OperationList &list);
+void add_atomic_operations(OperationList &list);
+void add_mbarrier_operations(OperationList &list);
+void add_copy_operations(OperationList &list);
+void add_runtime_operations(OperationList &list);
 
 }  // namespace ptxkit::sim

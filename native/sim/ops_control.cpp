@@ -1,4 +1,5 @@
 // Branches, calls, barriers, special registers.
+#include <algorithm>
 #include <bit>
 
 #include "barriers.hpp"
@@ -38,66 +39,104 @@ void call_indirect(Machine &m, const Inst &i) {
     std::uint32_t same = 0;
     for (unsigned l = 0; l < kLanes; ++l)
         if (all >> l & 1) same |= static_cast<std::uint32_t>(target[l] == first) << l;
-    const std::uint64_t number = first - 0x4000000000000000ull;
-    if (number >= m.engine.program.functions.size())
-        m.fault("call", "the called address is no function", static_cast<unsigned>(std::countr_zero(all)), first);
-    const Function &callee = m.engine.program.functions[number];
+    const Program &program = m.engine.program;
+    const auto found = program.addresses.find(first);
+    if (found == program.addresses.end())
+        m.fault("call", "the called address is no function that the kernel can reach",
+                static_cast<unsigned>(std::countr_zero(all)), first);
+    const std::uint32_t number = found->second;
+    const Function &callee = program.functions[number];
     if (callee.results.size() + callee.parameters.size() != i.list_size)
         m.fault("call", "'" + callee.name + "' takes other arguments than the call gives");
     const std::uint32_t here = m.next - 1;
-    const bool some = same != m.part->mask && same != all;
+    const auto before = m.part - m.warp->parts.data();
     m.mask = same;
-    Part *before = m.part;
-    call_function(m, i, static_cast<std::uint32_t>(number));
-    if (some) before->pc = here;
+    call_function(m, i, number);
+    // The others come back to this instruction.
+    if (same != all) m.warp->parts[static_cast<std::size_t>(before)].pc = here;
 }
 
-// A special register: which one is in `immediate`, see run/lowering.
-void special(Machine &m, const Inst &i) {
-    const LaunchOptions &o = m.engine.options;
-    const Dim3 shape = o.block;
-    std::uint32_t result[kLanes];
-    for (unsigned l = 0; l < kLanes; ++l) {
-        const std::uint32_t linear = m.warp->index * kLanes + l;
-        std::uint32_t v = 0;
-        switch (i.immediate) {
-            case 0: v = linear % shape.x; break;
-            case 1: v = linear / shape.x % shape.y; break;
-            case 2: v = linear / shape.x / shape.y; break;
-            case 3: v = shape.x; break;
-            case 4: v = shape.y; break;
-            case 5: v = shape.z; break;
-            case 6: v = m.block.id[0]; break;
-            case 7: v = m.block.id[1]; break;
-            case 8: v = m.block.id[2]; break;
-            case 9: v = o.grid.x; break;
-            case 10: v = o.grid.y; break;
-            case 11: v = o.grid.z; break;
-            case 12: v = l; break;
-            case 13: v = m.warp->index; break;
-            case 14: v = static_cast<std::uint32_t>(m.block.warps.size()); break;
-            case 15: v = 1u << l; break;
-            case 16: v = (1u << l) - 1; break;
-            case 17: v = (2u << l) - 1; break;
-            case 18: v = ~((2u << l) - 1); break;
-            case 19: v = ~((1u << l) - 1); break;
-            case 20: v = static_cast<std::uint32_t>(m.block.steps); break;      // a clock
-            case 21: v = o.dynamic_shared; break;
-            case 22: v = static_cast<std::uint32_t>(m.block.shared.size()); break;
-            default: v = 0; break;
-        }
-        result[l] = v;
+// Special registers, in the order of run/lowering/special.py.
+enum SpecialRegister : std::int64_t {
+    kTidX, kTidY, kTidZ, kNtidX, kNtidY, kNtidZ, kCtaidX, kCtaidY, kCtaidZ, kNctaidX, kNctaidY,
+    kNctaidZ, kLaneId, kWarpId, kNwarpId, kLanemaskEq, kLanemaskLt, kLanemaskLe, kLanemaskGt,
+    kLanemaskGe, kClock, kDynamicShared, kTotalShared, kClusteridX, kClusteridY, kClusteridZ,
+    kNclusteridX, kNclusteridY, kNclusteridZ, kClusterCtaidX, kClusterCtaidY, kClusterCtaidZ,
+    kClusterNctaidX, kClusterNctaidY, kClusterNctaidZ, kClusterCtarank, kClusterNctarank, kClockHigh,
+};
+
+// What differs between the lanes of a warp.
+std::uint32_t of_lane(const Machine &m, std::int64_t which, unsigned l) {
+    const Dim3 &shape = m.engine.options.block;
+    const std::uint32_t linear = m.warp->index * kLanes + l;
+    switch (which) {
+        case kTidX: return linear % shape.x;
+        case kTidY: return linear / shape.x % shape.y;
+        case kTidZ: return linear / shape.x / shape.y;
+        case kLaneId: return l;
+        case kLanemaskEq: return 1u << l;
+        case kLanemaskLt: return (1u << l) - 1;
+        case kLanemaskLe: return (2u << l) - 1;
+        case kLanemaskGt: return ~((2u << l) - 1);
+        default: return ~((1u << l) - 1);
     }
-    if (i.width == 8) {
-        std::uint64_t wide[kLanes];
-        for (unsigned l = 0; l < kLanes; ++l) wide[l] = result[l];
-        put(m, m.destination<std::uint64_t>(i.slots[0]), wide);
-    } else if (i.width == 2) {
-        std::uint16_t low[kLanes];
-        for (unsigned l = 0; l < kLanes; ++l) low[l] = static_cast<std::uint16_t>(result[l]);
-        put(m, m.destination<std::uint16_t>(i.slots[0]), low);
-    } else {
-        put(m, m.destination<std::uint32_t>(i.slots[0]), result);
+}
+
+std::uint64_t of_warp(const Machine &m, std::int64_t which) {
+    const LaunchOptions &o = m.engine.options;
+    const Block &block = m.block;
+    switch (which) {
+        case kNtidX: return o.block.x;
+        case kNtidY: return o.block.y;
+        case kNtidZ: return o.block.z;
+        case kCtaidX: return block.id[0];
+        case kCtaidY: return block.id[1];
+        case kCtaidZ: return block.id[2];
+        case kNctaidX: return o.grid.x;
+        case kNctaidY: return o.grid.y;
+        case kNctaidZ: return o.grid.z;
+        case kWarpId: return m.warp->index;
+        case kNwarpId: return block.warps.size();
+        case kClock: return block.steps;  // warp instructions, at the beginning of the warp's turn
+        case kClockHigh: return block.steps >> 32;
+        case kDynamicShared: return o.dynamic_shared;
+        case kTotalShared: return block.shared.size();
+        case kClusteridX: return block.cluster->id[0];
+        case kClusteridY: return block.cluster->id[1];
+        case kClusteridZ: return block.cluster->id[2];
+        case kNclusteridX: return o.grid.x / o.cluster.x;
+        case kNclusteridY: return o.grid.y / o.cluster.y;
+        case kNclusteridZ: return o.grid.z / o.cluster.z;
+        case kClusterCtaidX: return block.rank % o.cluster.x;
+        case kClusterCtaidY: return block.rank / o.cluster.x % o.cluster.y;
+        case kClusterCtaidZ: return block.rank / o.cluster.x / o.cluster.y;
+        case kClusterNctaidX: return o.cluster.x;
+        case kClusterNctaidY: return o.cluster.y;
+        case kClusterNctaidZ: return o.cluster.z;
+        case kClusterCtarank: return block.rank;
+        case kClusterNctarank: return o.cluster.count();
+        default: return 0;
+    }
+}
+
+template <class T>
+void put_special(Machine &m, const Inst &i) {
+    const bool lanes = i.immediate <= kTidZ || i.immediate == kLaneId ||
+                       (i.immediate >= kLanemaskEq && i.immediate <= kLanemaskGe);
+    T result[kLanes];
+    if (lanes)
+        for (unsigned l = 0; l < kLanes; ++l) result[l] = static_cast<T>(of_lane(m, i.immediate, l));
+    else
+        std::fill(std::begin(result), std::end(result), static_cast<T>(of_warp(m, i.immediate)));
+    put(m, m.destination<T>(i.slots[0]), result);
+}
+
+// A special register: which one is in `immediate`.
+void special(Machine &m, const Inst &i) {
+    switch (i.width) {
+        case 2: return put_special<std::uint16_t>(m, i);
+        case 8: return put_special<std::uint64_t>(m, i);
+        default: return put_special<std::uint32_t>(m, i);
     }
 }
 
@@ -131,7 +170,13 @@ void add_control_operations(OperationList &list) {
         m.fault("trap", "the kernel executed 'trap'", static_cast<unsigned>(std::countr_zero(m.mask)));
     });
     add("special", special);
+    add("special.pred", [](Machine &m, const Inst &i) {
+        put_predicate(m, i.slots[0], m.engine.options.explicit_cluster ? kFullMask : 0);
+    });
     add("bar", block_barrier);
+    add("barrier.cluster.arrive", [](Machine &m, const Inst &) { arrive_at_cluster(m); });
+    add("barrier.cluster.wait", [](Machine &m, const Inst &) { wait_for_cluster(m); });
+    add("nanosleep", [](Machine &m, const Inst &) { yield(m); });
 }
 
 }  // namespace ptxkit::sim

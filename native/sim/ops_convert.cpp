@@ -211,8 +211,25 @@ void convert(Machine &m, const Inst &i) {
 }
 
 // mov between a wide register and a list of narrow ones. `width`: bytes of a narrow one.
+// Two registers of 64 bits as one of 128, or the other way; `kPack` to one.
+template <bool kPack>
+void move_wide(Machine &m, const Inst &i, const std::uint32_t *parts) {
+    std::uint64_t wide[2 * kLanes];
+    for (unsigned n = 0; n < 2; ++n)
+        for (unsigned l = 0; l < kLanes; ++l)
+            wide[2 * l + n] = kPack ? m.source<std::uint64_t>(parts[n])[l]
+                                    : m.source<std::uint64_t>(i.slots[1])[2 * l + n];
+    for (unsigned n = 0; n < 2; ++n)
+        for (unsigned l = 0; l < kLanes; ++l) {
+            if (!(m.mask >> l & 1) || (!kPack && parts[n] == kNoSlot)) continue;
+            (kPack ? m.destination<std::uint64_t>(i.slots[0])[2 * l + n]
+                   : m.destination<std::uint64_t>(parts[n])[l]) = wide[2 * l + n];
+        }
+}
+
 void pack(Machine &m, const Inst &i) {
     const std::uint32_t *parts = m.function->lists.data() + i.list;
+    if (i.count == 16) return move_wide<true>(m, i, parts);
     std::uint64_t values[kLanes] = {};
     for (unsigned n = 0; n < i.list_size; ++n) {
         std::uint64_t part[kLanes];
@@ -224,6 +241,7 @@ void pack(Machine &m, const Inst &i) {
 
 void unpack(Machine &m, const Inst &i) {
     const std::uint32_t *parts = m.function->lists.data() + i.list;
+    if (i.count == 16) return move_wide<false>(m, i, parts);
     std::uint64_t values[kLanes], part[kLanes];
     read_lanes(m, i.slots[1], i.count, values);
     for (unsigned n = 0; n < i.list_size; ++n) {

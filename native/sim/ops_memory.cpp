@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "access.hpp"
+#include "control.hpp"
 #include "operations.hpp"
 
 namespace ptxkit::sim {
@@ -84,6 +85,7 @@ void store(Machine &m, const Inst &i) {
     locate(m, mode.space, addresses, mode.size * i.list_size, true, places);
     const std::uint32_t *slots = m.function->lists.data() + i.list;
     for (unsigned n = 0; n < i.list_size; ++n) {
+        if (slots[n] == kNoSlot) continue;
         const std::uint8_t *values = m.source<std::uint8_t>(slots[n]);
         const std::size_t offset = std::size_t{n} * mode.size;
         switch (mode.size) {
@@ -117,14 +119,116 @@ void convert_address(Machine &m, const Inst &i) {
     }
 }
 
-// isspacep: `immediate` is a window, 0 for global memory.
+// The address an operand means, as 64 bits. Slots: d, base.
+void take_address(Machine &m, const Inst &i) {
+    std::uint64_t addresses[kLanes];
+    gather_addresses(m, i, AccessMode(i.target), i.slots[1], addresses);
+    put(m, m.destination<std::uint64_t>(i.slots[0]), addresses);
+}
+
+// A load that others may be about to change: who polls lets them run now and then.
+void load_strong(Machine &m, const Inst &i) {
+    load(m, i);
+    if (++m.warp->polls % 64 == 0) yield(m);
+}
+
+// Whether a shared address of the cluster lies in this very block.
+bool is_own(const Machine &m, std::uint64_t offset) {
+    const std::uint64_t rank = offset >> kRankShift;
+    return rank == 0 || rank == m.block.rank + 1;
+}
+
+// isspacep: `immediate` is a window, 0 for global and constant memory; `count` 1 for shared::cta,
+// 2 for global, 3 for constant memory.
 void is_space(Machine &m, const Inst &i) {
-    const std::uint64_t *a = m.source<std::uint64_t>(i.slots[1]);
+    const auto window = static_cast<std::uint64_t>(i.immediate);
     std::uint32_t found = 0;
-    for (unsigned l = 0; l < kLanes; ++l)
-        found |= static_cast<std::uint32_t>((a[l] & kWindowMask) ==
-                                            static_cast<std::uint64_t>(i.immediate)) << l;
+    for (unsigned l = 0; l < kLanes; ++l) {
+        const std::uint64_t a = i.width == 8 ? m.source<std::uint64_t>(i.slots[1])[l]
+                                             : m.source<std::uint32_t>(i.slots[1])[l];
+        bool inside = (a & kWindowMask) == window;
+        if (inside && i.count == 1) inside = is_own(m, a & ~kWindowMask);
+        if (inside && i.count >= 2) {
+            const Buffer *buffer = m.engine.buffers.find(a);
+            inside = (buffer != nullptr && buffer->constant) == (i.count == 3);
+        }
+        found |= static_cast<std::uint32_t>(inside) << l;
+    }
     put_predicate(m, i.slots[0], found);
+}
+
+// mapa: slots d, a, rank. `width` bytes of d; a generic address keeps its window.
+template <class T>
+void map_address(Machine &m, const Inst &i) {
+    const T *a = m.source<T>(i.slots[1]);
+    const std::uint32_t *rank = m.source<std::uint32_t>(i.slots[2]);
+    constexpr std::uint64_t kOffset = (std::uint64_t{1} << kRankShift) - 1;
+    T result[kLanes];
+    for (unsigned l = 0; l < kLanes; ++l) {
+        const std::uint64_t size = m.block.cluster->blocks.size();
+        if ((m.mask >> l & 1) && rank[l] >= size)
+            m.fault("out-of-bounds",
+                    "mapa of rank " + std::to_string(rank[l]) + " in a cluster of " +
+                        std::to_string(size) + (size == 1 ? " block" : " blocks"), l);
+        const std::uint64_t value = (a[l] & (kOffset | kWindowMask)) |
+                                    (std::uint64_t{rank[l]} + 1) << kRankShift;
+        result[l] = static_cast<T>(value);
+    }
+    put(m, m.destination<T>(i.slots[0]), result);
+}
+
+// getctarank: slots d, a.
+template <class T>
+void get_rank(Machine &m, const Inst &i) {
+    map1<std::uint32_t, T>(m, i, [&](T a) {
+        const std::uint64_t rank = (a & ~kWindowMask) >> kRankShift;
+        return rank == 0 ? m.block.rank : static_cast<std::uint32_t>(rank - 1);
+    });
+}
+
+// st.bulk: slots address (64 bits), size (64 bits); zeros.
+void store_zeros(Machine &m, const Inst &i) {
+    const AccessMode mode(i.target);
+    const std::uint64_t *address = m.source<std::uint64_t>(i.slots[0]);
+    const std::uint64_t *size = m.source<std::uint64_t>(i.slots[1]);
+    for (unsigned l = 0; l < kLanes; ++l)
+        if (m.mask >> l & 1)
+            std::memset(locate_range(m, mode.space, address[l], size[l], 8, true, l), 0, size[l]);
+}
+
+// alloca: slots d, size; `immediate` the alignment. A thread's stack goes down from the top.
+template <class T>
+void allocate_local(Machine &m, const Inst &i) {
+    const T *size = m.source<T>(i.slots[1]);
+    const Frame &frame = m.warp->frames[m.part->frame];
+    const std::uint64_t floor = frame.local_base + m.function->local_bytes;
+    const auto alignment = static_cast<std::uint64_t>(i.immediate);
+    for (unsigned l = 0; l < kLanes; ++l) {
+        if (!(m.mask >> l & 1)) continue;
+        std::uint32_t &top = m.warp->stack_tops[l];
+        if (size[l] > top || ((top - size[l]) & ~(alignment - 1)) < floor)
+            m.fault("stack-overflow",
+                    "alloca of " + std::to_string(size[l]) + " bytes: the stack of the thread is full", l);
+        top = static_cast<std::uint32_t>((top - size[l]) & ~(alignment - 1));
+        m.destination<T>(i.slots[0])[l] = static_cast<T>(top);
+    }
+}
+
+template <class T>
+void save_stack(Machine &m, const Inst &i) {
+    for (unsigned l = 0; l < kLanes; ++l)
+        if (m.mask >> l & 1) m.destination<T>(i.slots[0])[l] = static_cast<T>(m.warp->stack_tops[l]);
+}
+
+template <class T>
+void restore_stack(Machine &m, const Inst &i) {
+    const T *top = m.source<T>(i.slots[0]);
+    for (unsigned l = 0; l < kLanes; ++l) {
+        if (!(m.mask >> l & 1)) continue;
+        if (top[l] > m.block.local_stride || top[l] < m.warp->stack_tops[l])
+            m.fault("stack", "stackrestore of a value that no stacksave gave", l);
+        m.warp->stack_tops[l] = static_cast<std::uint32_t>(top[l]);
+    }
 }
 
 }  // namespace
@@ -134,7 +238,20 @@ void add_memory_operations(OperationList &list) {
     list.push_back({"st", store});
     list.push_back({"address.local", local_address});
     list.push_back({"cvta", convert_address});
+    list.push_back({"address", take_address});
+    list.push_back({"ld.strong", load_strong});
     list.push_back({"isspacep", is_space});
+    list.push_back({"mapa.b32", map_address<std::uint32_t>});
+    list.push_back({"mapa.b64", map_address<std::uint64_t>});
+    list.push_back({"getctarank.b32", get_rank<std::uint32_t>});
+    list.push_back({"getctarank.b64", get_rank<std::uint64_t>});
+    list.push_back({"st.bulk", store_zeros});
+    list.push_back({"alloca.b32", allocate_local<std::uint32_t>});
+    list.push_back({"alloca.b64", allocate_local<std::uint64_t>});
+    list.push_back({"stacksave.b32", save_stack<std::uint32_t>});
+    list.push_back({"stacksave.b64", save_stack<std::uint64_t>});
+    list.push_back({"stackrestore.b32", restore_stack<std::uint32_t>});
+    list.push_back({"stackrestore.b64", restore_stack<std::uint64_t>});
     list.push_back({"nop", [](Machine &, const Inst &) {}});
 }
 

@@ -1,10 +1,9 @@
-// Operations between the lanes of a warp, and atomics.
+// Operations between the lanes of a warp.
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
-#include "access.hpp"
 #include "control.hpp"
+#include "lanes.hpp"
 #include "float_mode.hpp"
 #include "operations.hpp"
 
@@ -113,64 +112,6 @@ void reduce_lanes(Machine &m, const Inst &i) {
     put(m, m.destination<T>(i.slots[0]), result);
 }
 
-// ---- atomics ----------------------------------------------------------------------------
-
-enum AtomicKind { kAnd, kOr, kXor, kExchange, kAdd, kIncrement, kDecrement, kMinimum, kMaximum, kCompareSwap };
-
-template <class T>
-T update(T old, T b, T c, int kind, std::int64_t) {
-    if constexpr (std::is_integral_v<T>) {
-        using U = std::make_unsigned_t<T>;
-        switch (kind) {
-            case kAnd: return static_cast<T>(old & b);
-            case kOr: return static_cast<T>(old | b);
-            case kXor: return static_cast<T>(old ^ b);
-            case kAdd: return static_cast<T>(static_cast<U>(old) + static_cast<U>(b));
-            case kIncrement: return old >= b ? T{0} : static_cast<T>(old + 1);
-            case kDecrement: return old == 0 || old > b ? b : static_cast<T>(old - 1);
-            case kMinimum: return std::min(old, b);
-            case kMaximum: return std::max(old, b);
-            case kCompareSwap: return old == b ? c : old;
-            default: return b;
-        }
-    } else {
-        if (kind != kAdd) return b;
-        const T sum = old + b;
-        return std::isnan(sum) ? canonical_nan<T>() : sum;
-    }
-}
-
-template <class T>
-T swap_in(std::uint8_t *place, T b, T c, int kind) {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    std::atomic_ref<Bits> cell(*reinterpret_cast<Bits *>(place));
-    Bits seen = cell.load();
-    for (;;) {
-        T old;
-        std::memcpy(&old, &seen, sizeof(T));
-        const T next = update<T>(old, b, c, kind, 0);
-        Bits bits;
-        std::memcpy(&bits, &next, sizeof(T));
-        if (cell.compare_exchange_weak(seen, bits)) return old;
-    }
-}
-
-// Slots: address, d, b, c. `count`: the kind of update.
-template <class T>
-void atomic(Machine &m, const Inst &i) {
-    const AccessMode mode(i.target);
-    std::uint64_t addresses[kLanes];
-    std::uint8_t *places[kLanes];
-    gather_addresses(m, i, mode, i.slots[0], addresses);
-    locate(m, mode.space, addresses, sizeof(T), true, places);
-    const T *b = m.source<T>(i.slots[2]);
-    const T *c = i.slots[3] == kNoSlot ? b : m.source<T>(i.slots[3]);
-    T old[kLanes] = {};
-    for (unsigned l = 0; l < kLanes; ++l)
-        if (m.mask >> l & 1) old[l] = swap_in<T>(places[l], b[l], c[l], i.count);
-    if (i.slots[1] != kNoSlot) put(m, m.destination<T>(i.slots[1]), old);
-}
-
 }  // namespace
 
 void add_warp_operations(OperationList &list) {
@@ -197,12 +138,6 @@ void add_warp_operations(OperationList &list) {
         if (i.slots[0] != kNoSlot) put(m, m.destination<uint32_t>(i.slots[0]), result);
         put_predicate(m, i.slots[1], 1u << leader);
     });
-    add("atom.u32", atomic<uint32_t>);
-    add("atom.s32", atomic<int32_t>);
-    add("atom.u64", atomic<uint64_t>);
-    add("atom.s64", atomic<int64_t>);
-    add("atom.f32", atomic<float>);
-    add("atom.f64", atomic<double>);
 }
 
 }  // namespace ptxkit::sim

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ptxkit::sim {
@@ -58,6 +59,9 @@ struct Program {
     std::uint32_t entry = 0;
     std::uint32_t static_shared = 0;
     std::uint32_t parameter_bytes = 0;
+    std::unordered_map<std::uint64_t, std::uint32_t> addresses;  // of functions, for calls through them
+    bool uses_alloca = false;
+    bool prints = false;
 };
 
 // The operation of a name such as "add.s32"; nullptr where there is none.

@@ -11,16 +11,22 @@ namespace {
 
 constexpr std::uint32_t kSlice = 1u << 14;   // warp instructions before others get a turn
 constexpr std::uint32_t kTurn = 1u << 11;    // instructions before divergent lanes take turns
+constexpr std::uint32_t kPolling = 1u << 14; // what a turn of a cluster that only polls counts
+constexpr std::uint32_t kPolls = 64;         // of a warp's parts before other warps get a turn
+constexpr std::uint32_t kIdleRounds = 1000;  // vain waits at mbarriers before it is a deadlock
+
+// Every few turns another part runs than the one that is most behind, so that one that spins
+// cannot starve the rest.
+constexpr bool is_fair(std::uint32_t turn) { return turn % 4 == 3; }
 
 Part *choose(Warp &warp, std::uint32_t turn) {
     Part *best = nullptr;
     std::uint32_t ready = 0;
     for (Part &part : warp.parts) ready += part.state == Part::State::Ready;
-    // Every few turns another part runs, so that one that spins cannot starve the rest.
-    std::uint32_t skip = ready > 1 && turn % 4 == 3 ? (turn / 4) % ready : 0;
+    std::uint32_t skip = ready > 1 && is_fair(turn) ? (turn / 4) % ready : 0;
     for (Part &part : warp.parts) {
         if (part.state != Part::State::Ready) continue;
-        if (ready > 1 && turn % 4 == 3) {
+        if (ready > 1 && is_fair(turn)) {
             if (skip-- == 0) return &part;
             continue;
         }
@@ -32,8 +38,8 @@ Part *choose(Warp &warp, std::uint32_t turn) {
 }
 
 // At a place where paths join: unite with others that are here, or let those behind go
-// first. True when the current part stops running.
-bool meet(Warp &warp, Part &part) {
+// first, but in a fair turn. True when the current part stops running.
+bool meet(Warp &warp, Part &part, bool fair) {
     const std::uint32_t pc = part.pc;
     const std::uint32_t frame = part.frame;
     bool behind = false;
@@ -45,7 +51,7 @@ bool meet(Warp &warp, Part &part) {
         behind = behind || other.pc < pc;
     }
     if (here) merge_parts(warp);
-    return here || behind;
+    return here || (behind && !fair);
 }
 
 // Lanes that wait at bar.warp.sync in different places may meet all the same.
@@ -66,6 +72,23 @@ bool wake_warp_barriers(Block &block) {
     return woken;
 }
 
+// Nobody in the cluster can go on: try what may still help. Waits at mbarriers have a limit, so
+// those end; a kernel that starts them again and again without any other event is deadlocked.
+bool wake(Cluster &cluster) {
+    bool woken = false;
+    for (const auto &block : cluster.blocks) woken = wake_warp_barriers(*block) || woken;
+    if (woken || ++cluster.idle_rounds > kIdleRounds) return woken;
+    for (const auto &block : cluster.blocks)
+        for (Warp &warp : block->warps)
+            for (Part &part : warp.parts)
+                if (part.state == Part::State::AtMbarrier) {
+                    part.state = Part::State::Ready;
+                    part.timed_out = true;
+                    woken = true;
+                }
+    return woken;
+}
+
 }  // namespace
 
 Worker::Worker(Engine &engine) : engine_(engine) {
@@ -74,40 +97,62 @@ Worker::Worker(Engine &engine) : engine_(engine) {
             counts.emplace_back(function.code.size());
 }
 
-bool Worker::run(Block &block, std::uint32_t budget) {
+Worker::Turn Worker::run_block(Block &block) {
     Machine machine(engine_, block);
     machine.constants = engine_.program.constants.data();
+    Turn turn;
+    for (Warp &warp : block.warps) {
+        if (warp.done()) continue;
+        turn.done = false;
+        machine.yielded = false;
+        const std::uint32_t steps = run_warp(machine, warp);
+        turn.progressed = turn.progressed || steps != 0;
+        turn.worked = turn.worked || (steps != 0 && !machine.yielded);
+        turn.steps += steps;
+        block.steps += steps;
+    }
+    executed += turn.steps;
+    if (engine_.options.step_limit && block.steps > engine_.options.step_limit) {
+        place(machine);
+        machine.fault("step-limit", "the block ran past the step limit");
+    }
+    return turn;
+}
+
+bool Worker::run(Cluster &cluster, std::uint32_t budget) {
     for (;;) {
-        bool progressed = false;
-        bool all_done = true;
-        for (Warp &warp : block.warps) {
-            if (warp.done()) continue;
-            all_done = false;
-            const std::uint32_t steps = run_warp(machine, warp);
-            progressed = progressed || steps != 0;
-            block.steps += steps;
-            executed += steps;
-            budget -= std::min(budget, steps);
+        Turn all;
+        for (const auto &block : cluster.blocks) {
+            const Turn turn = run_block(*block);
+            all.done = all.done && turn.done;
+            all.progressed = all.progressed || turn.progressed;
+            all.worked = all.worked || turn.worked;
+            all.steps += turn.steps;
         }
-        if (all_done) return true;
-        if (!progressed && !wake_warp_barriers(block)) report_deadlock(machine);
-        if (engine_.options.step_limit && block.steps > engine_.options.step_limit) {
-            place(machine);
-            machine.fault("step-limit", "the block ran past the step limit");
-        }
+        if (all.done) return true;
+        if (!all.progressed && !wake(cluster)) report_deadlock(cluster);
+        // Where all only poll, they may wait for another cluster.
+        budget -= std::min(budget, all.worked ? all.steps : all.steps + kPolling);
         if (budget == 0 || engine_.stopping()) return false;
     }
 }
 
 std::uint32_t Worker::run_warp(Machine &machine, Warp &warp) {
-    std::uint32_t steps = 0;
+    std::uint32_t steps = 0, polls = 0;
     machine.warp = &warp;
     while (steps < kSlice) {
+        machine.yielded = false;
         Part *part = choose(warp, turn_);
         if (part == nullptr) break;
         const std::uint32_t before = steps;
         run_part(machine, warp, *part, steps);
-        if (steps - before >= kTurn) ++turn_;
+        if (machine.yielded) {
+            // Another part of the warp may be what this one waits for.
+            ++turn_;
+            if (warp.parts.size() < 2 || ++polls > kPolls) break;
+        } else if (steps - before >= kTurn || is_fair(turn_)) {
+            ++turn_;
+        }
         if (engine_.stopping()) break;
     }
     return steps;
@@ -124,11 +169,12 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
         engine_.options.count ? counts[frame.function].data() : nullptr;
     std::uint32_t pc = start.pc;
     const std::uint32_t limit = steps + kTurn;
+    const bool fair = is_fair(turn_);
     for (;;) {
         const Inst &inst = code[pc];
         if (inst.leader && warp.parts.size() > 1) {
             machine.part->pc = pc;
-            if (meet(warp, *machine.part)) return;
+            if (meet(warp, *machine.part, fair)) return;
         }
         std::uint32_t mask = machine.part->mask;
         if (inst.guard != kNoSlot) {
@@ -163,18 +209,30 @@ void Worker::place(Machine &machine) {
         }
 }
 
-void Worker::report_deadlock(Machine &machine) {
+void Worker::report_deadlock(Cluster &cluster) {
+    static constexpr const char *kPlaces[] = {
+        "", " at a barrier", " at a warp operation whose other lanes do not come",
+        " at the barrier of the cluster", " at an mbarrier whose phase does not complete"};
+    std::uint32_t waiting[std::size(kPlaces)] = {};
+    Block *first = nullptr;
+    for (const auto &block : cluster.blocks)
+        for (const Warp &warp : block->warps)
+            for (const Part &part : warp.parts) {
+                if (first == nullptr) first = block.get();
+                waiting[static_cast<unsigned>(part.state)] +=
+                    static_cast<std::uint32_t>(std::popcount(part.mask));
+            }
+    std::string message = "no thread can go on:";
+    const char *separator = " ";
+    for (unsigned state = 1; state < std::size(kPlaces); ++state) {
+        if (waiting[state] == 0) continue;
+        message += separator + std::to_string(waiting[state]) +
+                   (waiting[state] == 1 ? " waits" : " wait") + kPlaces[state];
+        separator = ", ";
+    }
+    Machine machine(engine_, *first);
     place(machine);
-    std::uint32_t at_barrier = 0, at_sync = 0;
-    for (const Warp &warp : machine.block.warps)
-        for (const Part &part : warp.parts) {
-            const auto lanes = static_cast<std::uint32_t>(std::popcount(part.mask));
-            (part.state == Part::State::AtBarrier ? at_barrier : at_sync) += lanes;
-        }
-    machine.fault("deadlock",
-                  "no thread can go on: " + std::to_string(at_barrier) +
-                      " wait at a barrier, " + std::to_string(at_sync) +
-                      " at a warp operation whose other lanes do not come");
+    machine.fault("deadlock", message);
 }
 
 }  // namespace ptxkit::sim

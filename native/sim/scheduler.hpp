@@ -9,17 +9,23 @@ class Worker {
   public:
     explicit Worker(Engine &engine);
 
-    // Run a block for a while; true when it is done.
-    bool run(Block &block, std::uint32_t budget);
+    // Run a cluster for a while; true when it is done.
+    bool run(Cluster &cluster, std::uint32_t budget);
 
     std::vector<std::vector<std::uint64_t>> counts;
     std::uint64_t executed = 0;
 
   private:
+    // One turn for every warp: whether any ran, and whether one did more than poll.
+    struct Turn {
+        bool done = true, progressed = false, worked = false;
+        std::uint32_t steps = 0;
+    };
+    Turn run_block(Block &block);
     std::uint32_t run_warp(Machine &machine, Warp &warp);
     void run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &steps);
     void place(Machine &machine);
-    [[noreturn]] void report_deadlock(Machine &machine);
+    [[noreturn]] void report_deadlock(Cluster &cluster);
 
     Engine &engine_;
     std::uint32_t turn_ = 0;

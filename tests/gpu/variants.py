@@ -81,7 +81,7 @@ class Case:
         return tuple(leaf for leaf in self.leaves if leaf.written)
 
 
-def _leaves(variant: Variant) -> Iterator[Leaf]:
+def variant_leaves(variant: Variant) -> Iterator[Leaf]:
     specs = plan(variant.match, len(variant.actuals)) or ()
     for spec, text, actual in zip(specs, variant.texts, variant.actuals, strict=True):
         yield from _walk(variant, spec, text, actual)
@@ -169,7 +169,7 @@ def cases() -> tuple[Case, ...]:
                 variant = render(match)
                 if not all(need.met_by(version, target) for need in variant.requirements):
                     continue
-                leaves = tuple(_leaves(variant))
+                leaves = tuple(variant_leaves(variant))
                 simple = leaves and all(leaf.register in PREFIXES for leaf in leaves)
                 wide = any(leaf.register in ("b128", "b8") for leaf in leaves)
                 if not simple or wide or not any(leaf.written for leaf in leaves):

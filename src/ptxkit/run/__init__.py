@@ -27,8 +27,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, overload
 
 from ptxkit.errors import UsageError
-from ptxkit.run.arguments import LaunchError
 from ptxkit.run.lower import UnsupportedError
+from ptxkit.run.shape import LaunchError
 from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport, SimulationError
 from ptxkit.syntax import Module, parse
 

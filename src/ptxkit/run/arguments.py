@@ -8,30 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.errors import PtxkitError
 from ptxkit.isa.types import BITS, FLOAT, SCALAR_TYPES
 from ptxkit.run.layout import Item
-
-
-class LaunchError(PtxkitError):
-    """A launch that cannot be: wrong arguments, grid or block."""
-
-
-def dimensions(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
-    """A grid or a block as three numbers.
-
-    >>> dimensions(4, "grid"), dimensions((2, 3), "block")
-    ((4, 1, 1), (2, 3, 1))
-    """
-    numbers = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
-    if not 1 <= len(numbers) <= 3:
-        raise LaunchError(f"the {what} must be one to three numbers, not {value!r}")
-    if not all(isinstance(n, (int, np.integer)) and n > 0 for n in numbers):
-        raise LaunchError(f"the {what} must be positive whole numbers, not {value!r}")
-    x, y, z = (*(int(n) for n in numbers), 1, 1)[:3]
-    if what == "block" and x * y * z > 1024:
-        raise LaunchError(f"a block has 1024 threads at most, not {x * y * z}")
-    return x, y, z
+from ptxkit.run.shape import LaunchError
 
 
 def check_count(kernel: str, items: list[Item], arguments: Sequence[Any]) -> None:

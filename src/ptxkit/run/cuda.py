@@ -16,8 +16,9 @@ import numpy as np
 from ptxkit._native import PackedLaunch
 from ptxkit.errors import PtxkitError, UnknownNameError, import_extra
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
-from ptxkit.run.arguments import LaunchError, check_count, dimensions, pack_scalar
+from ptxkit.run.arguments import check_count, pack_scalar
 from ptxkit.run.layout import Item, kernel_layout
+from ptxkit.run.shape import LaunchError, dimensions
 from ptxkit.syntax import Function, Module
 
 

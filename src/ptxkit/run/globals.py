@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 import struct
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from ptxkit._native import Node
 from ptxkit.errors import UsageError
-from ptxkit.run.layout import align, scalar_bytes, variable_size
+from ptxkit.run.layout import scalar_bytes, variable_size
 from ptxkit.syntax import Module, evaluate
+
+#: Addresses of functions: this, plus 16 for each function of the module before it.
+FUNCTION_WINDOW = 0x4000000000000000
+
+#: A buffer as the simulator takes it: address, bytes, writable, what to call it, constant.
+BufferRow = tuple[int, int, bool, str, bool]
 
 
 class ModuleMemory:
-    """The ``.global`` and ``.const`` variables of a loaded module, and its shared layout."""
+    """The ``.global`` and ``.const`` variables of a loaded module, and what is shared.
+
+    >>> import ptxkit
+    >>> m = ptxkit.parse(".global .u32 x[2] = {1, 2}; .shared .b8 s[12]; .func f() { ret; }")
+    >>> memory = ModuleMemory(m)
+    >>> memory.arrays["x"].tolist(), memory.shared["s"], hex(memory.functions["f"])
+    ([1, 0, 0, 0, 2, 0, 0, 0], (12, 1), '0x4000000000000000')
+    """
 
     def __init__(self, module: Module) -> None:
         self.arrays: dict[str, npt.NDArray[np.uint8]] = {}
         self.read_only: set[str] = set()
-        self.shared: dict[str, int] = {}
-        self.shared_bytes = 0
-        pending: list[tuple[str, str, int, tuple[int | None, ...], Node]] = []
-        dynamic: list[tuple[str, int]] = []
+        #: Bytes and alignment of the shared variables outside of functions; 0 bytes: dynamic.
+        self.shared: dict[str, tuple[int, int]] = {}
+        self.functions: dict[str, int] = {}
+        #: The names of functions and variables in a variable's initial value.
+        self.references: dict[str, set[str]] = {}
+        for function in module.functions:
+            self.functions.setdefault(function.name, FUNCTION_WINDOW + 16 * len(self.functions))
+        pending: list[tuple[str, str, tuple[int | None, ...], Node]] = []
         for variable in module.variables:
             for one in variable.declarators:
                 size, alignment = variable_size(variable, one)
                 if variable.space in ("global", "const"):
+                    if one.name in self.arrays and one.initializer is None:
+                        continue  # declared again, as .extern
                     self._allocate(one.name, size, max(alignment, 16))
                     if variable.space == "const":
                         self.read_only.add(one.name)
@@ -34,25 +54,37 @@ class ModuleMemory:
                         sizes = one.dimensions
                         if variable.vector > 1:
                             sizes = (*sizes, variable.vector)
-                        pending.append((one.name, variable.type, 0, sizes, one.initializer))
-                elif variable.space == "shared" and size == 0:
-                    dynamic.append((one.name, alignment))
-                elif variable.space == "shared":
-                    self.shared_bytes = align(self.shared_bytes, alignment)
-                    self.shared[one.name] = self.shared_bytes
-                    self.shared_bytes += size
-        self.dynamic = dynamic
-        for name, scalar, offset, sizes, value in pending:
-            self._fill(name, scalar, offset, sizes, value)
+                        pending.append((one.name, variable.type, sizes, one.initializer))
+                elif variable.space.startswith("shared"):
+                    self.shared[one.name] = size, alignment
+        self.addresses = {name: array.ctypes.data for name, array in self.arrays.items()}
+        for name, scalar, sizes, value in pending:
+            self._fill(name, scalar, 0, sizes, value)
+
+    @cached_property
+    def buffers(self) -> list[BufferRow]:
+        """The variables as buffers of the simulator."""
+        return [
+            (self.addresses[name], array.nbytes, name not in self.read_only, f"variable '{name}'",
+             name in self.read_only)
+            for name, array in self.arrays.items()
+        ]  # fmt: skip
+
+    def reached_functions(self, variable: str) -> set[str]:
+        """The functions whose addresses a variable holds, or variables that it points to."""
+        seen: set[str] = set()
+        pending = [variable]
+        while pending:
+            for name in self.references.get(pending.pop(), ()):
+                if name not in seen:
+                    seen.add(name)
+                    pending.append(name)
+        return seen & self.functions.keys()
 
     def _allocate(self, name: str, size: int, alignment: int) -> None:
         raw = np.zeros(max(size, 1) + alignment, dtype=np.uint8)
         start = -raw.ctypes.data % alignment
         self.arrays[name] = raw[start : start + max(size, 1)]
-
-    def addresses(self) -> dict[str, int]:
-        """The address of each variable."""
-        return {name: array.ctypes.data for name, array in self.arrays.items()}
 
     def _fill(
         self, name: str, scalar: str, offset: int, sizes: tuple[int | None, ...], value: Node
@@ -66,14 +98,14 @@ class ModuleMemory:
                 self._fill(name, scalar, offset, sizes[1:], child)
                 offset += inner
             return offset
-        self._store(name, offset, self._bits(scalar, value), size)
+        self._store(name, offset, self._bits(name, scalar, value), size)
         return offset + size
 
     def _store(self, name: str, offset: int, bits: int, size: int) -> None:
         data = (bits & ((1 << 8 * size) - 1)).to_bytes(size, "little")
         self.arrays[name][offset : offset + size] = np.frombuffer(data, dtype=np.uint8)
 
-    def _bits(self, scalar: str, value: Node) -> int:
+    def _bits(self, owner: str, scalar: str, value: Node) -> int:
         number = evaluate(value)
         if isinstance(number, float):
             if scalar in ("f64", "b64"):
@@ -83,22 +115,24 @@ class ModuleMemory:
             return int.from_bytes(struct.pack("<f", number), "little")
         if number is not None:
             return int(number)
-        return self._symbol(value)
+        return self._symbol(owner, value)
 
-    def _symbol(self, value: Node) -> int:
+    def _symbol(self, owner: str, value: Node) -> int:
         """The address an initialiser names: ``x``, ``x+4``, ``generic(x)``, ``0xff(x)``."""
         if value.kind == "Expression":
             first, *rest = value.children
-            return self._symbol(first) + sum(int(evaluate(one) or 0) for one in rest)
+            return self._symbol(owner, first) + sum(int(evaluate(one) or 0) for one in rest)
         if value.kind == "Application":
             if len(value.children) == 2 and value.children[0].kind == "Integer":
                 mask = int(evaluate(value.children[0]) or 0)
                 shift = (mask & -mask).bit_length() - 1
-                return (self._symbol(value.children[1]) & mask) >> shift
-            return self._symbol(value.children[-1])
-        if value.text in self.arrays:
-            return int(self.arrays[value.text].ctypes.data)
-        raise UsageError(
-            f"line {value.line}: the initial value '{value.text}' is not simulated; "
-            "only addresses of variables are"
-        )
+                return (self._symbol(owner, value.children[1]) & mask) >> shift
+            return self._symbol(owner, value.children[-1])
+        found = self.addresses.get(value.text, self.functions.get(value.text))
+        if found is None:
+            raise UsageError(
+                f"line {value.line}: the initial value '{value.text}' is not simulated; "
+                "only addresses of variables and functions are"
+            )
+        self.references.setdefault(owner, set()).add(value.text)
+        return found

@@ -10,13 +10,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ptxkit._native import NO_SLOT, Node, Program
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxkitError, UsageError
-from ptxkit.isa.special_registers import SPECIAL_REGISTERS
+from ptxkit.isa.special_registers import find_special_register
 from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.run.globals import ModuleMemory
 from ptxkit.run.layout import align, kernel_layout, parameter_layout, scalar_bytes, variable_size
+from ptxkit.run.special import SPECIAL_NUMBERS
 from ptxkit.syntax import (
     Declarator,
     Function,
@@ -29,9 +32,6 @@ from ptxkit.syntax import (
     evaluate,
 )
 from ptxkit.syntax.scopes import Declaration
-
-#: Function addresses in the simulator: this plus the function's number.
-FUNCTION_WINDOW = 0x4000000000000000
 
 
 class UnsupportedError(PtxkitError):
@@ -51,13 +51,17 @@ class Register:
     type: str
 
 
-@dataclass(slots=True)
-class Symbols:
-    """Where the module's variables lie: absolute addresses, or offsets in shared memory."""
+class ModuleContext:
+    """What the kernels of a loaded module share: its names, its variables."""
 
-    globals: dict[str, int]
-    shared: dict[str, int]
-    shared_bytes: int
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.memory = ModuleMemory(module)
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """The scopes of the whole module."""
+        return Scopes(self.module)
 
 
 @dataclass(slots=True)
@@ -71,33 +75,40 @@ class _FunctionState:
     labels: dict[tuple[int, str], int] = field(default_factory=dict)
     fixups: list[tuple[int, Name]] = field(default_factory=list)
     table_fixups: list[tuple[int, Name]] = field(default_factory=list)
+    #: Results in .reg space: each with its place, to which ``ret`` copies it.
+    register_results: list[tuple[Parameter, int]] = field(default_factory=list)
 
 
 class Lowering:
     """Lowers one kernel and the functions it may call."""
 
-    def __init__(self, module: Module, symbols: Symbols) -> None:
-        self.module = module
-        self.symbols = symbols
-        self.scopes = Scopes(module)
+    def __init__(self, context: ModuleContext, dynamic_base: int = 0) -> None:
+        self.module = context.module
+        self.memory = context.memory
+        self.scopes = context.scopes
         self.program = Program()
         self.constants: dict[tuple[int, int], int] = {}
         self.numbers: dict[str, int] = {}
         self.pending: list[Function] = []
         self.state: _FunctionState
         self.kernel: Function
-        self.shared_top = symbols.shared_bytes
-        self.current: Instruction
+        self.kernel_parameters: dict[str, int] = {}
+        self.shared: dict[int | str, int] = {}  # offsets, by declaring node or name
+        self.shared_top = 0
+        self.dynamic_base = dynamic_base
+        self.dynamic_alignment = 0  # of the dynamic arrays that are used; 0: none
+        self.current: Instruction | None = None
 
     # -- whole program -------------------------------------------------------------------
 
     def lower(self, kernel: Function) -> Program:
         """The program of a kernel."""
         self.kernel = kernel
+        items, parameter_bytes = kernel_layout(kernel)
+        self.kernel_parameters = {item.name: item.offset for item in items}
         self.function_number(kernel)
         while self.pending:
             self._function(self.pending.pop(0))
-        _, parameter_bytes = kernel_layout(kernel)
         self.program.set_entry(
             self.numbers[kernel.name], align(self.shared_top, 16), parameter_bytes
         )
@@ -108,22 +119,24 @@ class Lowering:
         found = self.numbers.get(function.name)
         if found is None:
             found = self.numbers[function.name] = self.program.add_function(function.name)
+            self.program.set_address(self.memory.functions[function.name], found)
             self.pending.append(function)
         return found
 
     def _function(self, node: Function) -> None:
         body = node.body
         if body is None:
-            raise self.unsupported(node, f"the function '{node.name}' has no body here")
+            raise self.unsupported(
+                node, f"the function '{node.name}' has no body here, and is none of CUDA's own"
+            )
         state = self.state = _FunctionState(self.numbers[node.name], node)
+        self.current = None
         parameters: list[tuple[int, int]] = []
         results: list[tuple[int, int]] = []
-        if node is not self.kernel and node != self.kernel:
-            for one, places in (
-                *((p, results) for p in node.return_parameters),
-                *((p, parameters) for p in node.parameters),
-            ):
-                places.append(self._parameter_place(one))
+        if node != self.kernel:
+            results = [self._parameter_place(one) for one in node.return_parameters]
+            parameters = [self._parameter_place(one) for one in node.parameters]
+            self._enter(node, parameters, results)
         for child in body.walk():
             if child.kind == "Label":
                 key = child.parent.index, child.name
@@ -132,7 +145,8 @@ class Lowering:
                 self._variable(child)
             elif isinstance(child, Instruction):
                 self._instruction(child)
-        self.program.emit(state.index, "ret", [], node=body.index)
+        self.current = None
+        self.leave()
         self._resolve()
         self.program.set_frame(
             state.index, state.register_bytes, align(state.local_bytes, 16), parameters, results
@@ -140,28 +154,81 @@ class Lowering:
 
     def _parameter_place(self, one: Parameter) -> tuple[int, int]:
         items, size = parameter_layout((one,))
-        if one.space == "reg":
-            raise self.unsupported(one, "parameters in .reg space are not simulated")
-        state = self.state
-        state.local_bytes = align(state.local_bytes, max(8, items[0].alignment))
-        offset = state.local_bytes
-        state.locals[one.index] = offset
-        state.local_bytes += size
+        offset = self.local_place(size, items[0].alignment)
+        if one.space != "reg":
+            self.state.locals[one.index] = offset
         return offset, size
+
+    def local_place(self, size: int, alignment: int) -> int:
+        """Room in the frame of each thread."""
+        state = self.state
+        state.local_bytes = align(state.local_bytes, max(8, alignment))
+        offset = state.local_bytes
+        state.local_bytes += size
+        return offset
+
+    def _enter(
+        self, node: Function, parameters: list[tuple[int, int]], results: list[tuple[int, int]]
+    ) -> None:
+        """Bring parameters in .reg space into their registers."""
+        for one, (place, _) in zip(node.parameters, parameters, strict=True):
+            if one.space == "reg":
+                self.load_place(self.parameter_register(one), place)
+        for one, (place, _) in zip(node.return_parameters, results, strict=True):
+            if one.space == "reg":
+                self.state.register_results.append((one, place))
+
+    def leave(self) -> None:
+        """Return from the function, with results in .reg space put into their places."""
+        for one, place in self.state.register_results:
+            self.store_place(self.parameter_register(one), place)
+        self.emit("ret", [])
+
+    def parameter_register(self, one: Parameter) -> Register:
+        """The register that a parameter in .reg space is."""
+        key = one.index, one.name
+        if key not in self.state.registers:
+            self.state.registers[key] = self.new_register(one.type)
+        return self.state.registers[key]
+
+    def store_place(self, register: Register, place: int) -> None:
+        """Copy a register into the frame."""
+        slot, size = register.slot, register.bytes
+        if register.type == "pred":
+            slot, size = self.new_register("b32").slot, 4
+            ones, zeros = self.constant(1, 4), self.constant(0, 4)
+            self.emit("selp.b32", [slot, ones, zeros, register.slot])
+        at = self.program.add_list(self.state.index, [slot])
+        self.emit("st", [NO_SLOT], immediate=place, target=_frame_bits(size), list=at, list_size=1,
+                  width=size)  # fmt: skip
+
+    def load_place(self, register: Register, place: int) -> None:
+        """Copy a part of the frame into a register."""
+        predicate = register.type == "pred"
+        slot = self.new_register("b32").slot if predicate else register.slot
+        size = 4 if predicate else register.bytes
+        at = self.program.add_list(self.state.index, [slot])
+        self.emit("ld", [NO_SLOT], immediate=place, target=_frame_bits(size), list=at, list_size=1,
+                  width=size)  # fmt: skip
+        if predicate:
+            zeros = self.constant(0, 4)
+            self.emit("setp.ne.u32", [register.slot, NO_SLOT, slot, zeros, NO_SLOT])
 
     def _variable(self, node: Variable) -> None:
         for one in node.declarators:
             if node.space in ("local", "param"):
+                self.state.locals[one.index] = self.local_place(*variable_size(node, one))
+            elif node.space.startswith("shared"):
                 size, alignment = variable_size(node, one)
-                state = self.state
-                state.local_bytes = align(state.local_bytes, max(8, alignment))
-                state.locals[one.index] = state.local_bytes
-                state.local_bytes += size
-            elif node.space == "shared":
-                size, alignment = variable_size(node, one)
-                self.shared_top = align(self.shared_top, alignment)
-                self.symbols.shared[f"{one.index}"] = self.shared_top
-                self.shared_top += size
+                self.shared[one.index] = self._shared_place(size, alignment)
+
+    def _shared_place(self, size: int, alignment: int) -> int:
+        if size == 0:
+            self.dynamic_alignment = max(self.dynamic_alignment, alignment, 16)
+            return self.dynamic_base
+        offset = align(self.shared_top, alignment)
+        self.shared_top = offset + size
+        return offset
 
     def _resolve(self) -> None:
         state = self.state
@@ -190,14 +257,14 @@ class Lowering:
 
     def emit(self, operation: str, slots: list[int], **fields: int) -> int:
         """Add one operation for the current instruction, under its guard."""
-        guard = self.current.guard
+        guard = self.current.guard if self.current is not None else None
         if guard is not None:
             fields.setdefault("guard", self.register(guard.predicate).slot)
         return self.program.emit(
             self.state.index,
             operation,
             slots,
-            node=self.current.index,
+            node=(self.current or self.state.node).index,
             negated=bool(guard is not None and guard.negated),
             **fields,
         )
@@ -255,6 +322,8 @@ class Lowering:
             declaration = self.scopes.resolve(node)
             if declaration is not None and declaration.kind == "register":
                 return self.register(node).slot
+            if declaration is None and self.is_special(node):
+                return self.special(node, scalar).slot
             if node.text != "WARP_SZ":
                 return self._symbol_slot(node, declaration, 0, size)
         if node.kind == "Expression" and node.children[0].kind == "Name":
@@ -262,6 +331,26 @@ class Lowering:
             offset = sum(int(evaluate(child) or 0) for child in node.children[1:])
             return self._symbol_slot(first, self.scopes.resolve(first), offset, size)
         return self.constant(self.literal(node, scalar), size)
+
+    def is_special(self, node: Node) -> bool:
+        """Say whether an operand is a special register such as ``%tid.x``."""
+        return (
+            isinstance(node, Name)
+            and find_special_register(node.text.replace(" ", "")) is not None
+            and self.scopes.resolve(node) is None
+        )
+
+    def special(self, node: Node, scalar: str, register: Register | None = None) -> Register:
+        """The value of a special register, in a register or a fresh one."""
+        if register is None:
+            kind = scalar if scalar == "pred" else f"b{8 * scalar_bytes(scalar)}"
+            register = self.new_register(kind)
+        if scalar == "pred":
+            self.emit("special.pred", [register.slot])
+        else:
+            number = SPECIAL_NUMBERS.get(node.text.replace(" ", ""), len(SPECIAL_NUMBERS))
+            self.emit("special", [register.slot], immediate=number, width=register.bytes)
+        return register
 
     def literal(self, node: Node, scalar: str) -> int:
         """The bits of a constant operand as a value of a type."""
@@ -292,8 +381,23 @@ class Lowering:
             self.emit("not.pred", [fresh.slot, inner])
             return fresh.slot
         if isinstance(node, Name):
+            if self.is_special(node):
+                return self.special(node, "pred").slot
             return self.register(node).slot
         return self.constant(0xFFFFFFFF if evaluate(node) else 0, 4)
+
+    def operand_bytes(self, node: Node) -> int:
+        """The bytes of the register that an operand is; 0 for a constant."""
+        declaration = self.scopes.resolve(node) if isinstance(node, Name) else None
+        named = declaration is not None and declaration.kind == "register"
+        return self.register(node).bytes if named else 0
+
+    def is_predicate(self, node: Node) -> bool:
+        """Say whether an operand is a predicate, or the negation of one."""
+        if node.kind == "Unary":
+            return self.is_predicate(node.children[0])
+        declaration = self.scopes.resolve(node) if isinstance(node, Name) else None
+        return declaration is not None and declaration.type == "pred"
 
     def destination(self, node: Node) -> int:
         """The slot of a destination; none for ``_``."""
@@ -315,21 +419,24 @@ class Lowering:
             raise self.unsupported(node, f"'{node.text}' is not declared")
         owner = declaration.node
         if isinstance(owner, Function):
-            return "function", FUNCTION_WINDOW + self.function_number(owner)
+            self.function_number(self.module[owner.name])
+            return "function", self.memory.functions[owner.name]
+        if owner.index in self.state.locals:
+            return "local", self.state.locals[owner.index]
         if isinstance(owner, Parameter):
-            if owner.index in self.state.locals:
-                return "local", self.state.locals[owner.index]
-            items, _ = kernel_layout(self.kernel)
-            return "param", next(i.offset for i in items if i.name == declaration.name)
+            return "param", self.kernel_parameters[declaration.name]
         if isinstance(owner, Declarator):
-            if owner.index in self.state.locals:
-                return "local", self.state.locals[owner.index]
-            if f"{owner.index}" in self.symbols.shared:
-                return "shared", self.symbols.shared[f"{owner.index}"]
-            if declaration.name in self.symbols.shared and declaration.space == "shared":
-                return "shared", self.symbols.shared[declaration.name]
-            if declaration.name in self.symbols.globals:
-                return declaration.space, self.symbols.globals[declaration.name]
+            if owner.index in self.shared:
+                return "shared", self.shared[owner.index]
+            name = declaration.name
+            if declaration.space.startswith("shared") and name in self.memory.shared:
+                if name not in self.shared:
+                    self.shared[name] = self._shared_place(*self.memory.shared[name])
+                return "shared", self.shared[name]
+            if name in self.memory.addresses:
+                for reached in self.memory.reached_functions(name):
+                    self.function_number(self.module[reached])
+                return declaration.space, self.memory.addresses[name]
         raise self.unsupported(node, f"'{node.text}' is not simulated as an operand")
 
     # -- instructions --------------------------------------------------------------------
@@ -355,4 +462,9 @@ class Lowering:
             ) from error
 
 
-__all__ = ["SPECIAL_REGISTERS", "Lowering", "Symbols", "UnsupportedError"]
+def _frame_bits(size: int) -> int:
+    """The access bits of a place in the frame; see native/sim/access.hpp."""
+    return size << 4 | 3 | 1 << 10
+
+
+__all__ = ["Lowering", "ModuleContext", "Register", "UnsupportedError"]

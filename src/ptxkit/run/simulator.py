@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ptxkit._native import Heap
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxkitError, UnknownNameError
-from ptxkit.run.arguments import LaunchError, check_count, dimensions, pack_scalar
-from ptxkit.run.globals import ModuleMemory
+from ptxkit.run.arguments import check_count, pack_scalar
+from ptxkit.run.globals import BufferRow
 from ptxkit.run.layout import Item, align, kernel_layout
-from ptxkit.run.lower import Lowering, Symbols
+from ptxkit.run.lower import Lowering, ModuleContext
+from ptxkit.run.shape import LaunchError, LaunchRules, LaunchShape, launch_shape, require_cluster
 from ptxkit.syntax import Function, Instruction, Module
+
+#: Bytes that malloc in kernels gives out at most, as on a GPU unless it is told otherwise.
+DEFAULT_HEAP = 8 << 20
 
 
 class SimulationError(PtxkitError):
@@ -47,54 +53,45 @@ class SimulationError(PtxkitError):
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a launch did: warp instructions, and executions of every instruction if counted."""
+    """What a launch did.
+
+    ``output`` is what the kernel printed; ``counts`` the executions of every instruction, if they
+    were counted; ``allocations`` what malloc gave and nobody has freed yet, in this or an earlier
+    launch: the bytes, and the line of the call.
+    """
 
     warp_instructions: int
     counts: tuple[tuple[Instruction, int], ...] = ()
+    output: str = ""
+    allocations: tuple[tuple[int, int], ...] = ()
 
 
 class CpuKernel:
     """A kernel on the simulator. ``k[grid, block](*args)`` runs it."""
 
-    def __init__(self, module: Module, function: Function, memory: ModuleMemory) -> None:
-        self.module = module
+    def __init__(self, context: ModuleContext, function: Function, heap: Heap) -> None:
+        self.module = context.module
         self.function = function
         self.name = function.name
+        self.rules = LaunchRules.of(function)
         self.parameters: list[Item]
         self.parameters, self._parameter_bytes = kernel_layout(function)
-        self._memory = memory
-        lowering = self._lower(0)
-        if memory.dynamic:
+        self._memory = context.memory
+        self._heap = heap
+        lowering = Lowering(context)
+        lowering.lower(function)
+        if lowering.dynamic_alignment and lowering.shared_top:
             # Dynamic arrays begin where the static ones of all called functions end.
-            lowering = self._lower(align(lowering.shared_top, 16))
+            lowering = Lowering(context, align(lowering.shared_top, lowering.dynamic_alignment))
+            lowering.lower(function)
         self._program = lowering.program
 
-    def _lower(self, dynamic_base: int) -> Lowering:
-        memory = self._memory
-        shared = {**memory.shared, **{name: dynamic_base for name, _ in memory.dynamic}}
-        symbols = Symbols(memory.addresses(), shared, memory.shared_bytes)
-        lowering = Lowering(self.module, symbols)
-        lowering.lower(self.function)
-        return lowering
-
     def __getitem__(self, key: tuple[Any, ...] | Any) -> Launcher:
-        parts = key if isinstance(key, tuple) and len(key) >= 2 else None
-        if parts is None or len(parts) > 4:
-            raise LaunchError(
-                f"launch '{self.name}' as k[grid, block](...) or k[grid, block, shared]"
-            )
-        grid = dimensions(parts[0], "grid")
-        block = dimensions(parts[1], "block")
-        shared = int(parts[2]) if len(parts) > 2 and parts[2] is not None else 0
-        if shared < 0:
-            raise LaunchError(f"the shared bytes of a launch cannot be {shared}")
-        return Launcher(self, grid, block, shared)
+        return Launcher(self, launch_shape(self.name, self.rules, key))
 
     def run(
         self,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        shared: int,
+        shape: LaunchShape,
         arguments: Sequence[Any],
         *,
         threads: int | None = None,
@@ -102,19 +99,29 @@ class CpuKernel:
         count: bool = False,
     ) -> RunReport:
         """Run the kernel; see :class:`Launcher`."""
+        require_cluster(self.name, self.rules, shape)
         check_count(self.name, self.parameters, arguments)
         data = bytearray(max(self._parameter_bytes, 1))
-        buffers: list[tuple[int, int, bool, str]] = []
+        buffers: list[BufferRow] = []
         keep: list[Any] = []
         for item, value in zip(self.parameters, arguments, strict=True):
             packed = self._pack(item, value, buffers, keep)
             data[item.offset : item.offset + len(packed)] = packed
-        for name, array in self._memory.arrays.items():
-            writable = name not in self._memory.read_only
-            buffers.append((array.ctypes.data, array.nbytes, writable, f"variable '{name}'"))
+        cluster = shape.cluster or (1, 1, 1)
+        grid = shape.grid
+        if self.rules.blocks_are_clusters:
+            x, y, z = (blocks * size for blocks, size in zip(grid, cluster, strict=True))
+            grid = x, y, z
+        output: list[str] = []
+
+        def show(text: bytes) -> None:
+            output.append(text.decode("utf-8", "replace"))
+            sys.stdout.write(output[-1])
+
         result = self._program.run(
-            bytes(data), buffers, grid, block, (1, 1, 1), shared,
-            threads or os.cpu_count() or 1, step_limit, count,
+            bytes(data), buffers + self._memory.buffers, grid, shape.block, cluster, shape.shared,
+            threads or os.cpu_count() or 1, step_limit, count, shape.cluster is not None,
+            shape.cooperative, self._heap, show,
         )  # fmt: skip
         if "fault" in result:
             raise self._error(result["fault"])
@@ -126,11 +133,14 @@ class CpuKernel:
                 for _, node, executed in result["counts"]
                 if nodes[node - 1].kind == "Instruction"
             )
-        return RunReport(result["instructions"], counts)
+        return RunReport(result["instructions"], counts, "".join(output), self._allocations())
 
-    def _pack(
-        self, item: Item, value: Any, buffers: list[tuple[int, int, bool, str]], keep: list[Any]
-    ) -> bytes:
+    def _allocations(self) -> tuple[tuple[int, int], ...]:
+        found = self._heap.allocations()
+        nodes = self.module.walk() if found else []
+        return tuple((size, nodes[node - 1].line) for _, size, node in found)
+
+    def _pack(self, item: Item, value: Any, buffers: list[BufferRow], keep: list[Any]) -> bytes:
         if isinstance(value, np.ndarray) and not item.is_array:
             if item.size != 8:
                 raise LaunchError(
@@ -144,7 +154,7 @@ class CpuKernel:
                 )
             address = value.ctypes.data
             buffers.append(
-                (address, value.nbytes, value.flags.writeable, f"argument '{item.name}'")
+                (address, value.nbytes, value.flags.writeable, f"argument '{item.name}'", False)
             )
             keep.append(value)
             return address.to_bytes(8, "little")
@@ -164,24 +174,36 @@ class CpuKernel:
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """A kernel with its grid and block; call it with the arguments."""
+    """A kernel with the shape of its launch; call it with the arguments."""
 
     kernel: CpuKernel
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared: int
+    shape: LaunchShape
+
+    def with_options(
+        self, *, cluster: int | Sequence[int] | None = None, cooperative: bool = False
+    ) -> Launcher:
+        """The same launch in clusters of blocks, or with all blocks running at once."""
+        shape = self.shape
+        key = (shape.grid, shape.block, shape.shared, shape.stream)
+        kernel = self.kernel
+        return Launcher(
+            kernel,
+            launch_shape(kernel.name, kernel.rules, key, cluster=cluster, cooperative=cooperative),
+        )
 
     def __call__(self, *arguments: Any, **options: Any) -> RunReport:
         """Run. Options: ``threads``, ``step_limit``, ``count``."""
-        return self.kernel.run(self.grid, self.block, self.shared, arguments, **options)
+        return self.kernel.run(self.shape, arguments, **options)
 
 
 class CpuModule:
     """A module loaded on the simulator."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, *, heap_bytes: int = DEFAULT_HEAP) -> None:
         self.module = module
-        self._memory = ModuleMemory(module)
+        self._context = ModuleContext(module)
+        self._memory = self._context.memory
+        self._heap = Heap(heap_bytes)
         self._kernels: dict[str, CpuKernel] = {}
 
     @property
@@ -191,9 +213,10 @@ class CpuModule:
 
     def __getitem__(self, name: str) -> CpuKernel:
         if name not in self._kernels:
-            if name not in self.kernels:
+            function = self.module[name] if name in self.module else None
+            if function is None or not function.is_entry or not function.has_body:
                 raise UnknownNameError("kernel", name, self.kernels)
-            self._kernels[name] = CpuKernel(self.module, self.module[name], self._memory)
+            self._kernels[name] = CpuKernel(self._context, function, self._heap)
         return self._kernels[name]
 
     def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from ptxkit.run.lowering import (
     arithmetic,
+    asynchronous,
+    atomics,
     bits,
+    calls,
     compare,
     control,
     convert,
@@ -24,6 +27,9 @@ LOWERINGS: dict[str, Lower] = {
     **move.LOWERINGS,
     **video.LOWERINGS,
     **memory.LOWERINGS,
+    **atomics.LOWERINGS,
+    **asynchronous.LOWERINGS,
+    **calls.LOWERINGS,
     **control.LOWERINGS,
     **warp.LOWERINGS,
 }

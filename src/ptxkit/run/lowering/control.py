@@ -1,11 +1,11 @@
-"""Branches, calls, barriers, and what needs no simulation."""
+"""Branches, barriers, and what needs no simulation."""
 
 from __future__ import annotations
 
 from ptxkit._native import NO_SLOT
 from ptxkit.run.lower import Lowering
 from ptxkit.run.lowering.words import Lower, plain, words_of
-from ptxkit.syntax import Function, Instruction
+from ptxkit.syntax import Instruction
 
 
 def _bra(low: Lowering, node: Instruction) -> None:
@@ -25,26 +25,8 @@ def _brx(low: Lowering, node: Instruction) -> None:
     low.emit("brx.idx", [slot], list=at, list_size=len(table.children))
 
 
-def _call(low: Lowering, node: Instruction) -> None:
-    operands = list(node.operands)
-    results = operands.pop(0).children if operands[0].kind == "ArgumentList" else ()
-    target = operands.pop(0)
-    arguments = operands.pop(0).children if operands and operands[0].kind == "ArgumentList" else ()
-    places: list[int] = []
-    for one in (*results, *arguments):
-        where, place = low.symbol(one, low.scopes.resolve(one))
-        if where != "local":
-            raise ValueError("arguments that are not .param variables")
-        places.append(place)
-    at = low.program.add_list(low.state.index, places)
-    declaration = low.scopes.resolve(target)
-    if declaration is not None and isinstance(declaration.node, Function):
-        callee = low.module[declaration.name]
-        number = low.function_number(callee)
-        low.emit("call", [], target=number, list=at, list_size=len(places))
-        return
-    slot = low.register(target).slot
-    low.emit("call.indirect", [slot], list=at, list_size=len(places))
+def _ret(low: Lowering, node: Instruction) -> None:
+    low.leave()
 
 
 def _bar(low: Lowering, node: Instruction) -> None:
@@ -53,7 +35,8 @@ def _bar(low: Lowering, node: Instruction) -> None:
         low.emit("bar.warp", [low.source(node.operands[0], "u32")])
         return
     if "cluster" in words:
-        raise ValueError("clusters")
+        low.emit(f"barrier.cluster.{'arrive' if 'arrive' in words else 'wait'}", [])
+        return
     operands = list(node.operands)
     destination = predicate = NO_SLOT
     kind = "s"
@@ -68,6 +51,10 @@ def _bar(low: Lowering, node: Instruction) -> None:
     low.emit("bar", [destination, *slots, predicate], immediate=ord(kind))
 
 
+def _sleep(low: Lowering, node: Instruction) -> None:
+    low.emit("nanosleep", [])
+
+
 def _nothing(low: Lowering, node: Instruction) -> None:
     low.emit("nop", [])
 
@@ -75,14 +62,14 @@ def _nothing(low: Lowering, node: Instruction) -> None:
 LOWERINGS: dict[str, Lower] = {
     "bra": _bra,
     "brx": _brx,
-    "call": _call,
-    "ret": plain("ret"),
+    "ret": _ret,
     "exit": plain("exit"),
     "trap": plain("trap"),
     "bar": _bar,
     "barrier": _bar,
+    "nanosleep": _sleep,
     **dict.fromkeys(
-        "membar fence prefetch prefetchu discard applypriority nanosleep pmevent brkpt "
+        "membar fence prefetch prefetchu discard applypriority pmevent brkpt "
         "griddepcontrol setmaxnreg".split(),
         _nothing,
     ),

@@ -6,16 +6,7 @@ from ptxkit._native import NO_SLOT, Node
 from ptxkit.run.layout import scalar_bytes
 from ptxkit.run.lower import Lowering
 from ptxkit.run.lowering.words import Lower, bits_type, types_of, words_of
-from ptxkit.syntax import Instruction, Name
-
-_SPECIAL_32 = {
-    "%tid.x": 0, "%tid.y": 1, "%tid.z": 2, "%ntid.x": 3, "%ntid.y": 4, "%ntid.z": 5,
-    "%ctaid.x": 6, "%ctaid.y": 7, "%ctaid.z": 8, "%nctaid.x": 9, "%nctaid.y": 10,
-    "%nctaid.z": 11, "%laneid": 12, "%warpid": 13, "%nwarpid": 14, "%lanemask_eq": 15,
-    "%lanemask_lt": 16, "%lanemask_le": 17, "%lanemask_gt": 18, "%lanemask_ge": 19,
-    "%clock": 20, "%clock64": 20, "%clock_hi": 99, "%globaltimer": 20, "%globaltimer_lo": 20,
-    "%dynamic_smem_size": 21, "%total_smem_size": 22, "%smid": 99, "%nsmid": 99, "%gridid": 99,
-}  # fmt: skip
+from ptxkit.syntax import Instruction
 
 
 def _mov(low: Lowering, node: Instruction) -> None:
@@ -42,10 +33,9 @@ def _mov(low: Lowering, node: Instruction) -> None:
             "pack", [low.destination(target)], list=at, list_size=len(slots), width=part, count=size
         )
         return
-    special = _SPECIAL_32.get(source.text.replace(" ", "")) if isinstance(source, Name) else None
-    if special is not None and low.scopes.resolve(source) is None:
+    if scalar != "pred" and low.is_special(source):
         register = low.register(target)
-        low.emit("special", [register.slot], immediate=special, width=register.bytes)
+        low.special(source, scalar, register)
         return
     kind = scalar if scalar == "pred" else bits_type(scalar)
     low.emit(f"mov.{kind}", [low.destination(target), low.source(source, scalar)])
@@ -68,11 +58,4 @@ def _vector(
             low.emit(f"mov.{kind}", [low.destination(target), slot])
 
 
-def _pending_count(low: Lowering, node: Instruction) -> None:
-    if "pending_count" not in words_of(node):
-        raise ValueError("this operation on a barrier")
-    first, second = node.operands
-    low.emit("mbarrier.pending_count.b64", [low.destination(first), low.source(second, "b64")])
-
-
-LOWERINGS: dict[str, Lower] = {"mov": _mov, "mbarrier": _pending_count}
+LOWERINGS: dict[str, Lower] = {"mov": _mov}
