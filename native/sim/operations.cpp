@@ -22,6 +22,9 @@ const std::unordered_map<std::string, Operation> &table() {
         add_bit_operations(list);
         add_approximate_operations(list);
         add_narrow_operations(list);
+        add_mma_operations(list);
+        add_exact_mma_operations(list);
+        add_matrix_move_operations(list);
         std::unordered_map<std::string, Operation> map;
         for (const NamedOperation &one : list) map.emplace(one.name, one.operation);
         return map;

@@ -18,5 +18,8 @@ void add_packed_operations(OperationList &list);
 void add_bit_operations(OperationList &list);
 void add_approximate_operations(OperationList &list);
 void add_narrow_operations(OperationList &list);
+void add_mma_operations(OperationList &list);
+void add_exact_mma_operations(OperationList &list);
+void add_matrix_move_operations(OperationList &list);
 
 }  // namespace ptxkit::sim

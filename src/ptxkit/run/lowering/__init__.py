@@ -8,10 +8,13 @@ from ptxkit.run.lowering import (
     compare,
     control,
     convert,
+    matrix,
     memory,
+    mma,
     move,
     video,
     warp,
+    wmma,
 )
 from ptxkit.run.lowering.words import Lower
 
@@ -26,6 +29,9 @@ LOWERINGS: dict[str, Lower] = {
     **memory.LOWERINGS,
     **control.LOWERINGS,
     **warp.LOWERINGS,
+    **matrix.LOWERINGS,
+    **mma.LOWERINGS,
+    **wmma.LOWERINGS,
 }
 
 __all__ = ["LOWERINGS", "Lower"]

@@ -12,11 +12,12 @@ SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW = WINDOWS
 _SPACES = {"": 0, "global": 1, "shared": 2, "local": 3, "param": 4, "const": 5}
 
 
-def _space(words: list[str]) -> str:
+def access_space(words: list[str]) -> str:
+    """The state space that an opcode names; empty for generic addresses."""
     return next((w.partition("::")[0] for w in words if w.partition("::")[0] in _SPACES and w), "")
 
 
-def _address(low: Lowering, node: Node, space: str, size: int) -> tuple[int, int, int]:
+def address_operand(low: Lowering, node: Node, space: str, size: int) -> tuple[int, int, int]:
     """The slot, the offset and the access bits of an address operand."""
     if not isinstance(node, Address):
         raise ValueError("this address")
@@ -46,7 +47,7 @@ def _elements(node: Node) -> tuple[Node, ...]:
 def _ld(low: Lowering, node: Instruction) -> None:
     words = words_of(node)
     scalar = types_of(words)[-1]
-    slot, offset, bits = _address(low, node.operands[1], _space(words), scalar_bytes(scalar))
+    slot, offset, bits = address_operand(low, node.operands[1], access_space(words), scalar_bytes(scalar))
     bits |= 1 << 9 if scalar.startswith("s") else 0
     registers = [None if o.kind == "Sink" else low.register(o) for o in _elements(node.operands[0])]
     at = low.program.add_list(
@@ -61,7 +62,7 @@ def _ld(low: Lowering, node: Instruction) -> None:
 def _st(low: Lowering, node: Instruction) -> None:
     words = words_of(node)
     scalar = types_of(words)[-1]
-    slot, offset, bits = _address(low, node.operands[0], _space(words), scalar_bytes(scalar))
+    slot, offset, bits = address_operand(low, node.operands[0], access_space(words), scalar_bytes(scalar))
     values = _elements(node.operands[1])
     named = next((v for v in values if isinstance(v, Name)), None)
     width = scalar_bytes(scalar)
@@ -88,7 +89,7 @@ def _atom(low: Lowering, node: Instruction) -> None:
     kind = scalar.replace("b", "u")
     operands = list(node.operands)
     result = low.destination(operands.pop(0)) if node.name == "atom" else NO_SLOT
-    slot, offset, bits = _address(low, operands[0], _space(words), scalar_bytes(scalar))
+    slot, offset, bits = address_operand(low, operands[0], access_space(words), scalar_bytes(scalar))
     values = [low.source(operand, scalar) for operand in operands[1:3]]
     low.emit(f"atom.{kind}", [slot, result, *values], immediate=offset, target=bits, count=which)
 
@@ -97,7 +98,7 @@ def _cvta(low: Lowering, node: Instruction) -> None:
     words = words_of(node)
     scalar = types_of(words)[-1]
     window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
-    base = window.get(_space(words), 0)
+    base = window.get(access_space(words), 0)
     slots = [low.destination(node.operands[0]), low.source(node.operands[1], scalar)]
     low.emit("cvta", slots, immediate=-base if "to" in words else base, width=scalar_bytes(scalar))
 
@@ -105,7 +106,7 @@ def _cvta(low: Lowering, node: Instruction) -> None:
 def _isspacep(low: Lowering, node: Instruction) -> None:
     window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
     slots = [low.destination(node.operands[0]), low.source(node.operands[1], "u64")]
-    low.emit("isspacep", slots, immediate=window.get(_space(words_of(node)), 0))
+    low.emit("isspacep", slots, immediate=window.get(access_space(words_of(node)), 0))
 
 
 LOWERINGS: dict[str, Lower] = {
