@@ -1,6 +1,7 @@
 #include "narrow_formats.hpp"
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace ptxkit::sim {
@@ -10,21 +11,19 @@ namespace {
 using Table = std::array<Exact, 256>;
 
 // The hardware widens 8-bit floats to half precision first: their subnormal numbers, all but
-// e5m2's, are normal there. Formats without infinity read their top exponent as numbers.
+// e5m2's, are normal there. These formats have no infinity: their top exponent is of numbers.
 Exact widen(std::uint32_t bits, int exponent_bits, int fraction_bits, bool has_nan) {
     const std::uint32_t magnitude = bits & ((1u << (exponent_bits + fraction_bits)) - 1);
     const bool negative = bits >> (exponent_bits + fraction_bits) & 1;
+    if (magnitude == 0) return {negative ? -0.0 : 0.0, kZeroExponent};
     if (has_nan && magnitude == (1u << (exponent_bits + fraction_bits)) - 1)
         return {std::numeric_limits<double>::quiet_NaN(), 0};
-    // One exponent bit more keeps the top exponent a number; the bias is put right by the scale.
     const int bias = (1 << (exponent_bits - 1)) - 1;
-    const int wide_bias = (1 << exponent_bits) - 1;
-    Exact one = exact_of(magnitude, exponent_bits + 1, fraction_bits);
-    if (one.exponent == kZeroExponent) return {negative ? -0.0 : 0.0, kZeroExponent};
-    const double scale = std::bit_cast<double>(static_cast<std::uint64_t>(wide_bias - bias + 1023) << 52);
-    one.value *= negative ? -scale : scale;
-    const auto field = static_cast<int>(std::bit_cast<std::uint64_t>(one.value) >> 52 & 0x7FF);
-    return {one.value, static_cast<std::int16_t>(field - 1023)};
+    const auto field = static_cast<int>(magnitude >> fraction_bits);
+    const auto fraction = static_cast<int>(magnitude & ((1u << fraction_bits) - 1));
+    const int whole = field ? fraction + (1 << fraction_bits) : fraction;
+    const double value = std::ldexp(whole, (field ? field : 1) - bias - fraction_bits);
+    return {negative ? -value : value, static_cast<std::int16_t>(std::ilogb(value))};
 }
 
 Table make_table(Narrow type) {
@@ -32,7 +31,7 @@ Table make_table(Narrow type) {
     for (std::uint32_t bits = 0; bits < 256; ++bits) {
         switch (type) {
             case Narrow::E4m3: table[bits] = widen(bits, 4, 3, true); break;
-            case Narrow::E5m2: table[bits] = exact_of(bits << 8, 5, 10); break;
+            case Narrow::E5m2: table[bits] = exact_of<5, 10>(bits << 8); break;
             case Narrow::E3m2: table[bits] = widen(bits & 63, 3, 2, false); break;
             case Narrow::E2m3: table[bits] = widen(bits & 63, 2, 3, false); break;
             case Narrow::E2m1: table[bits] = widen(bits >> 2 & 15, 2, 1, false); break;
@@ -49,9 +48,9 @@ Exact decode_narrow(Narrow type, std::uint32_t bits) {
                        e3m2 = make_table(Narrow::E3m2), e2m3 = make_table(Narrow::E2m3),
                        e2m1 = make_table(Narrow::E2m1), nibble = make_table(Narrow::E2m1Nibble);
     switch (type) {
-        case Narrow::F16: return exact_of(bits, 5, 10);
-        case Narrow::Bf16: return exact_of(bits, 8, 7);
-        case Narrow::Tf32: return exact_of(bits >> 13, 8, 10);
+        case Narrow::F16: return exact_of<5, 10>(bits);
+        case Narrow::Bf16: return exact_of<8, 7>(bits);
+        case Narrow::Tf32: return exact_of<8, 10>(bits >> 13);
         case Narrow::E4m3: return e4m3[bits & 255];
         case Narrow::E5m2: return e5m2[bits & 255];
         case Narrow::E3m2: return e3m2[bits & 255];

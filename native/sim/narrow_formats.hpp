@@ -29,19 +29,28 @@ struct Exact {
     std::int16_t exponent;
 };
 
-inline Exact exact_of(std::uint32_t bits, int exponent_bits, int fraction_bits) {
-    const int bias = (1 << (exponent_bits - 1)) - 1;
-    const std::uint32_t field = bits >> fraction_bits & ((1u << exponent_bits) - 1);
-    const std::uint32_t fraction = bits & ((1u << fraction_bits) - 1);
-    const std::uint64_t sign = std::uint64_t{bits >> (exponent_bits + fraction_bits) & 1} << 63;
-    if (field == (1u << exponent_bits) - 1)
-        return {std::bit_cast<double>(sign | 0x7FF0000000000000ull | (fraction ? 1ull << 51 : 0)), 0};
-    if (field == 0 && fraction == 0) return {std::bit_cast<double>(sign), kZeroExponent};
-    const int exponent = (field ? static_cast<int>(field) : 1) - bias;
-    const std::uint32_t whole = field ? fraction | 1u << fraction_bits : fraction;
-    const double scale = std::bit_cast<double>(
-        static_cast<std::uint64_t>(exponent - fraction_bits + 1023) << 52 | sign);
-    return {whole * scale, static_cast<std::int16_t>(exponent)};
+// A float of at most 16 exponent and fraction bits, given by its bits below the sign, without
+// branches, so that loops over it become vector code.
+template <int kExponentBits, int kFractionBits>
+inline Exact exact_of(std::uint32_t bits) {
+    constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
+    constexpr std::uint32_t kInfinity = ((1u << kExponentBits) - 1) << kFractionBits;
+    const std::uint32_t magnitude = bits & (kInfinity | ((1u << kFractionBits) - 1));
+    const std::uint32_t sign = bits >> (kExponentBits + kFractionBits) << 31;
+    const std::uint32_t field = magnitude >> kFractionBits;
+    const std::uint32_t shifted = magnitude << (23 - kFractionBits);
+    std::uint32_t number = shifted;  // of eight exponent bits: the bits of a float already
+    if constexpr (kExponentBits < 8) {
+        constexpr float kLeast =
+            std::bit_cast<float>(static_cast<std::uint32_t>(128 - kBias - kFractionBits) << 23);
+        const float subnormal = static_cast<float>(static_cast<std::int32_t>(magnitude)) * kLeast;
+        number = field == 0 ? std::bit_cast<std::uint32_t>(subnormal)
+                            : shifted + (static_cast<std::uint32_t>(127 - kBias) << 23);
+        number = magnitude >= kInfinity ? shifted | 0x7F800000u : number;
+    }
+    const auto exponent = static_cast<std::int16_t>(static_cast<int>(field + (field == 0)) - kBias);
+    return {static_cast<double>(std::bit_cast<float>(number | sign)),
+            magnitude == 0 ? kZeroExponent : exponent};
 }
 
 // Any element; the bits above its width must be clear.

@@ -44,23 +44,59 @@ struct Mode {
     Steps steps;
 };
 
-template <class Set>
-void split_word(Narrow type, std::uint32_t word, Set set) {
-    const unsigned width = narrow_bits(type);
-    const std::uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
-    for (unsigned n = 0; n * width < 32; ++n) set(n, decode_narrow(type, word >> (n * width) & mask));
+// The elements of one register: the first of every lane, the second ...
+struct Decoded {
+    double values[8][kLanes];
+    std::int16_t exponents[8][kLanes];
+};
+
+template <class Of>
+void decode_words(const std::uint32_t *words, unsigned width, Decoded &out, Of of) {
+    for (unsigned n = 0; n * width < 32; ++n)
+        for (unsigned l = 0; l < kLanes; ++l) {
+            const Exact one = of(words[l] >> (n * width));
+            out.values[n][l] = one.value;
+            out.exponents[n][l] = one.exponent;
+        }
+}
+
+void decode_register(Narrow type, const std::uint32_t *words, Decoded &out) {
+    switch (type) {
+        case Narrow::F16:
+            return decode_words(words, 16, out, [](std::uint32_t w) { return exact_of<5, 10>(w & 0xFFFFu); });
+        case Narrow::Bf16:
+            return decode_words(words, 16, out, [](std::uint32_t w) { return exact_of<8, 7>(w & 0xFFFFu); });
+        case Narrow::Tf32:
+            return decode_words(words, 32, out, [](std::uint32_t w) { return exact_of<8, 10>(w >> 13); });
+        default:
+            return decode_words(words, narrow_bits(type), out,
+                                [type](std::uint32_t w) { return decode_narrow(type, w); });
+    }
 }
 
 void read_multiplicands(const Machine &m, const Operands &o, const Mode &mode, Multiplicands &out) {
     const unsigned a_each = 32 / narrow_bits(mode.a), b_each = 32 / narrow_bits(mode.b);
     out.products = o.a_count * 2 * a_each;
     out.depth = o.b_count * 4 * b_each;
-    for_left<std::uint32_t>(m, o, kRows, [&](unsigned row, unsigned word, std::uint32_t value) {
-        split_word(mode.a, value, [&](unsigned n, const Exact &one) { out.set_a(row, word * a_each + n, one); });
-    });
-    for_right<std::uint32_t>(m, o, [&](unsigned column, unsigned word, std::uint32_t value) {
-        split_word(mode.b, value, [&](unsigned n, const Exact &one) { out.set_b(word * b_each + n, column, one); });
-    });
+    Decoded decoded;
+    for (unsigned r = 0; r < o.a_count; ++r) {
+        decode_register(mode.a, m.source<std::uint32_t>(o.a[r]), decoded);
+        for (unsigned n = 0; n < a_each; ++n)
+            for (unsigned l = 0; l < kLanes; ++l) {
+                const unsigned row = l / 4 + 8 * (r & 1), k = (l % 4 + 4 * (r >> 1)) * a_each + n;
+                out.a[row][k] = decoded.values[n][l];
+                out.a_exponent[row][k] = decoded.exponents[n][l];
+            }
+    }
+    for (unsigned r = 0; r < o.b_count; ++r) {
+        decode_register(mode.b, m.source<std::uint32_t>(o.b[r]), decoded);
+        for (unsigned n = 0; n < b_each; ++n)
+            for (unsigned l = 0; l < kLanes; ++l) {
+                const unsigned column = l / 4, k = (l % 4 + 4 * r) * b_each + n;
+                out.b[k][column] = decoded.values[n][l];
+                out.b_exponent[k][column] = decoded.exponents[n][l];
+            }
+    }
     if (!mode.sparse) {
         for (auto &row : out.position)
             for (unsigned k = 0; k < out.products; ++k) row[k] = static_cast<std::uint8_t>(k);
@@ -106,7 +142,7 @@ void read_sums(const Machine &m, const std::uint32_t *slots, bool half, float (*
         const std::uint32_t *words = m.source<std::uint32_t>(slots[half ? n / 2 : n]);
         for (unsigned l = 0; l < kLanes; ++l)
             out[sum_row(l, n)][sum_column(l, n)] =
-                half ? static_cast<float>(half_to_double(static_cast<std::uint16_t>(words[l] >> 16 * (n & 1))))
+                half ? static_cast<float>(exact_of<5, 10>(words[l] >> 16 * (n & 1) & 0xFFFFu).value)
                      : std::bit_cast<float>(words[l]);
     }
 }
@@ -114,7 +150,12 @@ void read_sums(const Machine &m, const std::uint32_t *slots, bool half, float (*
 std::uint32_t single_bits(float value) {
     return std::isnan(value) ? 0x7FFFFFFFu : std::bit_cast<std::uint32_t>(value);
 }
+// Of a value that half precision holds, or of one that must be rounded to it.
 std::uint32_t half_bits(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t sign = bits >> 16 & 0x8000u, size = bits & 0x7FFFFFFFu;
+    if (size >= 0x38800000u && size < 0x47800000u && (bits & 0x1FFFu) == 0)
+        return sign | ((size - 0x38000000u) >> 13);
     return std::isnan(value) ? 0x7FFFu : double_to_half(static_cast<double>(value), 0);
 }
 

@@ -28,11 +28,14 @@ void update_sums(Machine &m, const Operands &o, F f) {
             std::copy_n(results[n], kLanes, m.destination<std::uint32_t>(o.d[n]));
 }
 
-// An integer of 4 or 8 bits at a place of a word.
-std::int16_t integer_at(std::uint32_t word, unsigned n, unsigned bits, bool is_signed) {
-    const std::uint32_t raw = word >> (n * bits) & ((1u << bits) - 1);
-    const std::uint32_t sign = is_signed ? raw >> (bits - 1) << bits : 0;
-    return static_cast<std::int16_t>(static_cast<std::int32_t>(raw) - static_cast<std::int32_t>(sign));
+// The integers of 4 or 8 bits in a word.
+inline void split_integers(std::uint32_t word, unsigned bits, bool is_signed, std::int16_t *out) {
+    const unsigned up = 32 - bits;
+    for (unsigned n = 0; n < 32 / bits; ++n) {
+        const std::uint32_t top = word << (up - n * bits);
+        out[n] = static_cast<std::int16_t>(is_signed ? static_cast<std::int32_t>(top) >> up
+                                                     : static_cast<std::int32_t>(top >> up));
+    }
 }
 
 // `immediate`: a signed 1, b signed 2, four bits an element 4, saturate 8, sparse 16, eight
@@ -47,14 +50,12 @@ void multiply_integers(Machine &m, const Inst &i) {
     alignas(64) std::int16_t a[16][kMaxDepth] = {}, b[8][kMaxDepth];
     const unsigned depth = o.b_count * 4 * each;
     for_right<std::uint32_t>(m, o, [&](unsigned column, unsigned word, std::uint32_t value) {
-        for (unsigned n = 0; n < each; ++n)
-            b[column][word * each + n] = integer_at(value, n, bits, mode & 2);
+        split_integers(value, bits, mode & 2, &b[column][word * each]);
     });
     if (sparse) {
         std::int16_t packed[16][kMaxDepth / 2];
         for_left<std::uint32_t>(m, o, rows, [&](unsigned row, unsigned word, std::uint32_t value) {
-            for (unsigned n = 0; n < each; ++n)
-                packed[row][word * each + n] = integer_at(value, n, bits, mode & 1);
+            split_integers(value, bits, mode & 1, &packed[row][word * each]);
         });
         place_sparse(m, o.metadata[0], depth / 2, bits == 4 ? 4 : 2, true, mode >> 6 & 3,
                      [&](unsigned row, unsigned k, unsigned place) {
@@ -62,8 +63,7 @@ void multiply_integers(Machine &m, const Inst &i) {
                      });
     } else {
         for_left<std::uint32_t>(m, o, rows, [&](unsigned row, unsigned word, std::uint32_t value) {
-            for (unsigned n = 0; n < each; ++n)
-                a[row][word * each + n] = integer_at(value, n, bits, mode & 1);
+            split_integers(value, bits, mode & 1, &a[row][word * each]);
         });
     }
     update_sums(m, o, [&](unsigned row, unsigned column, std::int32_t c) {
@@ -99,34 +99,59 @@ void multiply_bits(Machine &m, const Inst &i) {
     });
 }
 
-double fused(double a, double b, double c) {
-    const double value = std::fma(a, b, c);
-    if (!std::isnan(value)) return value;
+// A NaN among the operands is the result, made quiet: of b, then c, then a.
+double fused_nan(double a, double b, double c) {
     for (const double one : {b, c, a})
         if (std::isnan(one))
             return std::bit_cast<double>(std::bit_cast<std::uint64_t>(one) | 0x0008000000000000ull);
     return canonical_nan<double>();
 }
 
+struct Doubles {
+    double a[16][16], b[8][16];
+    unsigned depth;
+};
+
+// The sums that the lanes hold as their nth, each a chain of fused steps along K.
+inline __attribute__((always_inline)) void add_doubles_anywhere(const Doubles &m, unsigned n,
+                                                                const double *c, double *d) {
+    double sums[kLanes];
+    std::copy_n(c, kLanes, sums);
+    for (unsigned k = 0; k < m.depth; ++k)
+        for (unsigned l = 0; l < kLanes; ++l) {
+            const double a = m.a[sum_row(l, n)][k], b = m.b[sum_column(l, n)][k];
+            const double next = std::fma(a, b, sums[l]);
+            sums[l] = std::isnan(next) ? fused_nan(a, b, sums[l]) : next;
+        }
+    std::copy_n(sums, kLanes, d);
+}
+
+void add_doubles_plain(const Doubles &m, unsigned n, const double *c, double *d) {
+    add_doubles_anywhere(m, n, c, d);
+}
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2,fma"))) void add_doubles_wide(const Doubles &m, unsigned n,
+                                                          const double *c, double *d) {
+    add_doubles_anywhere(m, n, c, d);
+}
+const auto add_doubles =
+    __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") ? add_doubles_wide : add_doubles_plain;
+#else
+constexpr auto add_doubles = add_doubles_plain;
+#endif
+
 // `immediate`: rounding 1 and 2, eight rows 32.
 void multiply_doubles(Machine &m, const Inst &i) {
     if (!whole_warp(m, "a matrix product")) return;
     const Operands o(m, i);
     const Rounding rounding(static_cast<unsigned>(i.immediate) & 3);
-    double a[16][16], b[8][16], results[4][kLanes];
-    const unsigned depth = o.b_count * 4;
+    Doubles values;
+    values.depth = o.b_count * 4;
+    double results[4][kLanes];
     for_left<double>(m, o, i.immediate & 32 ? 8 : 16,
-                     [&](unsigned row, unsigned k, double value) { a[row][k] = value; });
-    for_right<double>(m, o, [&](unsigned column, unsigned k, double value) { b[column][k] = value; });
-    for (unsigned n = 0; n < o.c_count; ++n) {
-        const double *c = m.source<double>(o.c[n]);
-        for (unsigned l = 0; l < kLanes; ++l) {
-            double sum = c[l];
-            for (unsigned k = 0; k < depth; ++k)
-                sum = fused(a[sum_row(l, n)][k], b[sum_column(l, n)][k], sum);
-            results[n][l] = sum;
-        }
-    }
+                     [&](unsigned row, unsigned k, double value) { values.a[row][k] = value; });
+    for_right<double>(m, o, [&](unsigned column, unsigned k, double value) { values.b[column][k] = value; });
+    for (unsigned n = 0; n < o.c_count; ++n) add_doubles(values, n, m.source<double>(o.c[n]), results[n]);
     for (unsigned n = 0; n < o.d_count; ++n)
         if (o.d[n] != kNoSlot) std::copy_n(results[n], kLanes, m.destination<double>(o.d[n]));
 }

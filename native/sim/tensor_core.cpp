@@ -2,34 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <cstring>
 #include <limits>
-
-#include "half.hpp"
 
 namespace ptxkit::sim {
 
 namespace {
 
+// One exponent for each column.
+typedef std::int16_t Exponents __attribute__((vector_size(2 * kColumns)));
+
 constexpr int kExtraBits = 25;
 constexpr int kNothing = -4000;  // below every exponent of a number that is not zero
 
-double power_of_two(int exponent) {
+inline double power_of_two(int exponent) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-int exponent_of(float value) {
+inline int exponent_of(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value) & 0x7FFFFFFFu;
     if (bits == 0) return 2 * kZeroExponent;
     return std::max<int>(static_cast<int>(bits >> 23), 1) - 127;
 }
 
 // Half precision addends align by their own least exponent.
-int exponent_of_half(float value) {
+inline int exponent_of_half(float value) {
     return value == 0 ? 2 * kZeroExponent : std::max(exponent_of(value), -14);
 }
 
-float cut_to_single(double value) {
+inline float cut_to_single(double value) {
     if (std::fabs(value) >= 0x1p128)
         return std::copysign(std::numeric_limits<float>::infinity(), static_cast<float>(value));
     // The largest numbers round to infinity here, and come back by the same step.
@@ -39,8 +40,19 @@ float cut_to_single(double value) {
     return std::bit_cast<float>(bits);
 }
 
-float round_to_half(double value) {
-    return static_cast<float>(half_to_double(double_to_half(value, 0)));
+// The value of the nearest half precision number, ties to even.
+inline float round_to_half(double value) {
+    const double size = std::fabs(value);
+    double rounded;
+    if (size < 0x1p-14) {
+        rounded = (size + 0x1p28) - 0x1p28;  // the last bit of 2^28 is 2^-24
+    } else {
+        auto bits = std::bit_cast<std::uint64_t>(size);
+        bits += 0x1FFFFFFFFFFull + (bits >> 42 & 1);
+        rounded = std::bit_cast<double>(bits & ~0x3FFFFFFFFFFull);
+        if (rounded >= 0x1p16) rounded = std::numeric_limits<double>::infinity();
+    }
+    return static_cast<float>(std::copysign(rounded, value));
 }
 
 // A sum with infinities or NaNs among what is added.
@@ -55,40 +67,37 @@ float special_sum(const Multiplicands &m, const std::uint8_t *order, unsigned co
     return static_cast<float>(sum);
 }
 
-struct Special {
-    bool rows[kRows] = {}, columns[kColumns] = {};
-    bool any = false;
-};
+bool all_finite(const float *values) {
+    float sum = 0;  // of zeros, or NaN: infinity less infinity
+    for (unsigned j = 0; j < kColumns; ++j) sum += values[j] - values[j];
+    return sum == 0;
+}
 
-Special find_special(const Multiplicands &m, unsigned rows) {
-    Special found;
-    for (unsigned i = 0; i < rows; ++i) {
-        double sum = 0;
-        for (unsigned k = 0; k < m.products; ++k) sum += m.a[i][k] - m.a[i][k];
-        found.rows[i] = sum != 0;  // a NaN: infinity less infinity
-        found.any |= found.rows[i];
-    }
+bool any_special(const Multiplicands &m, unsigned rows) {
     double sums[kColumns] = {};
     for (unsigned k = 0; k < m.depth; ++k)
         for (unsigned j = 0; j < kColumns; ++j) sums[j] += m.b[k][j] - m.b[k][j];
-    for (unsigned j = 0; j < kColumns; ++j) {
-        found.columns[j] = sums[j] != 0;
-        found.any |= found.columns[j];
-    }
-    return found;
+    for (unsigned i = 0; i < rows; ++i)
+        for (unsigned k = 0; k + kColumns <= m.products; k += kColumns)
+            for (unsigned j = 0; j < kColumns; ++j) sums[j] += m.a[i][k + j] - m.a[i][k + j];
+    for (unsigned i = 0; i < rows; ++i)
+        for (unsigned k = m.products / kColumns * kColumns; k < m.products; ++k)
+            sums[0] += m.a[i][k] - m.a[i][k];
+    double sum = 0;
+    for (const double one : sums) sum += one;
+    return sum != 0;
 }
 
 // One step of one row, all columns at once. Everything is finite.
-void add_row(const Multiplicands &m, const std::uint8_t *order, unsigned count, unsigned row,
+inline __attribute__((always_inline)) void add_row_anywhere(const Multiplicands &m, const std::uint8_t *order, unsigned count, unsigned row,
              const float *c, float *d, bool half_sums) {
-    std::int16_t largest[kColumns];
-    std::fill_n(largest, kColumns, std::int16_t{2 * kZeroExponent});
+    Exponents largest = Exponents{} + std::int16_t{2 * kZeroExponent};
     for (unsigned n = 0; n < count; ++n) {
         const unsigned k = order[n];
-        const std::int16_t left = m.a_exponent[row][k];
-        const std::int16_t *right = m.b_exponent[m.position[row][k]];
-        for (unsigned j = 0; j < kColumns; ++j)
-            largest[j] = std::max(largest[j], static_cast<std::int16_t>(left + right[j]));
+        Exponents sum;
+        std::memcpy(&sum, m.b_exponent[m.position[row][k]], sizeof sum);
+        sum += m.a_exponent[row][k];
+        largest = largest > sum ? largest : sum;
     }
     alignas(64) double scale[kColumns];
     int exponent[kColumns];
@@ -124,6 +133,23 @@ void add_row(const Multiplicands &m, const std::uint8_t *order, unsigned count, 
     }
 }
 
+void add_row_plain(const Multiplicands &m, const std::uint8_t *order, unsigned count, unsigned row,
+                   const float *c, float *d, bool half_sums) {
+    add_row_anywhere(m, order, count, row, c, d, half_sums);
+}
+
+// Eight columns are two vectors where the processor has wide ones.
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) void add_row_wide(const Multiplicands &m, const std::uint8_t *order,
+                                                  unsigned count, unsigned row, const float *c,
+                                                  float *d, bool half_sums) {
+    add_row_anywhere(m, order, count, row, c, d, half_sums);
+}
+const auto add_row = __builtin_cpu_supports("avx2") ? add_row_wide : add_row_plain;
+#else
+constexpr auto add_row = add_row_plain;
+#endif
+
 }  // namespace
 
 void multiply_add(Multiplicands &m, const Steps &steps, const float (*c)[kColumns],
@@ -133,10 +159,10 @@ void multiply_add(Multiplicands &m, const Steps &steps, const float (*c)[kColumn
     for (unsigned part = 0; part < (steps.halves ? 2u : 1u); ++part)
         for (unsigned k = 0; k < m.products; ++k)
             if (!steps.halves || (k % 4 >= 2) == (part == 1)) order[at++] = static_cast<std::uint8_t>(k);
-    const Special special = find_special(m, steps.rows);
+    const bool special = any_special(m, steps.rows);
     const Multiplicands *finite = &m;
     Multiplicands cleaned;
-    if (special.any) {  // the quick path takes numbers only
+    if (special) {  // the quick path takes numbers only
         cleaned = m;
         for (unsigned i = 0; i < steps.rows; ++i)
             for (unsigned k = 0; k < m.products; ++k)
@@ -151,14 +177,16 @@ void multiply_add(Multiplicands &m, const Steps &steps, const float (*c)[kColumn
         for (unsigned j = 0; j < kColumns; ++j) sums[j] = steps.late_addend ? 0.0f : c[i][j];
         for (unsigned first = 0; first < m.products; first += steps.products) {
             const unsigned count = std::min(steps.products, m.products - first);
+            if (!special && all_finite(sums)) {
+                add_row(m, order + first, count, i, sums, next, steps.half_sums);
+                std::copy_n(next, kColumns, sums);
+                continue;
+            }
             for (unsigned j = 0; j < kColumns; ++j) clean[j] = std::isfinite(sums[j]) ? sums[j] : 0.0f;
             add_row(*finite, order + first, count, i, clean, next, steps.half_sums);
             for (unsigned j = 0; j < kColumns; ++j) {
-                if (special.rows[i] || special.columns[j] || !std::isfinite(sums[j])) {
-                    const float odd = special_sum(m, order + first, count, i, j, sums[j]);
-                    if (!std::isfinite(odd)) next[j] = odd;
-                }
-                sums[j] = next[j];
+                const float odd = special_sum(m, order + first, count, i, j, sums[j]);
+                sums[j] = std::isfinite(odd) ? next[j] : odd;
             }
         }
         for (unsigned j = 0; j < kColumns; ++j) {

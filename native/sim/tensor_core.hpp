@@ -25,15 +25,6 @@ struct Multiplicands {
     std::uint8_t position[kRows][kMaxProducts];
     alignas(64) double b[kMaxDepth][kColumns];
     alignas(64) std::int16_t b_exponent[kMaxDepth][kColumns];
-
-    void set_a(unsigned row, unsigned k, const Exact &one) {
-        a[row][k] = one.value;
-        a_exponent[row][k] = one.exponent;
-    }
-    void set_b(unsigned k, unsigned column, const Exact &one) {
-        b[k][column] = one.value;
-        b_exponent[k][column] = one.exponent;
-    }
 };
 
 // How a product is split into steps of the hardware.
