@@ -26,6 +26,9 @@ const std::unordered_map<std::string, Operation> &table() {
         add_mbarrier_operations(list);
         add_copy_operations(list);
         add_runtime_operations(list);
+        add_mma_operations(list);
+        add_exact_mma_operations(list);
+        add_matrix_move_operations(list);
         std::unordered_map<std::string, Operation> map;
         for (const NamedOperation &one : list) map.emplace(one.name, one.operation);
         return map;

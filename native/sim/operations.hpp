@@ -22,5 +22,8 @@ void add_atomic_operations(OperationList &list);
 void add_mbarrier_operations(OperationList &list);
 void add_copy_operations(OperationList &list);
 void add_runtime_operations(OperationList &list);
+void add_mma_operations(OperationList &list);
+void add_exact_mma_operations(OperationList &list);
+void add_matrix_move_operations(OperationList &list);
 
 }  // namespace ptxkit::sim

@@ -20,11 +20,17 @@ INSTRUCTIONS = [
         "Multiply two small matrices spread over a warp and add a third: d = a * b + c.",
         # 16-bit and tf32 multiplicands
         form(
-            "mma.sp.sync.aligned.shape.alayout.blayout.dtype.f16.f16.ctype"
-            " =d:count[dtype]*register[dtype], a:n[shape]*half2, b:n[shape]*half2,"
+            "mma.sp.sync.aligned.m16n8k16.alayout.blayout.dtype.f16.f16.ctype"
+            " =d:count[dtype]*register[dtype], a:2*half2, b:2*half2,"
             " c:count[ctype]*register[ctype], e:any32, #f:u32(0..3)",
-            sp=SPARSE, shape="m16n8k16 m16n8k32", n={"m16n8k16": "2", "m16n8k32": "4"},
-            alayout=LAYOUT, blayout=LAYOUT, dtype="f16 f32", ctype="f16 f32",
+            sp=SPARSE, alayout=LAYOUT, blayout=LAYOUT, dtype="f16 f32", ctype="f16 f32",
+            count=C_COUNT, register=C_TYPE, rules={**ROW_COL, **SAME_TYPE}, needs="7.1/80",
+        ),
+        form(
+            "mma.sp.sync.aligned.m16n8k32.alayout.blayout.dtype.f16.f16.ctype"
+            " =d:count[dtype]*register[dtype], a:4*half2, b:4*half2,"
+            " c:count[ctype]*register[ctype], e:any32, #f:u32(0..1)",
+            sp=SPARSE, alayout=LAYOUT, blayout=LAYOUT, dtype="f16 f32", ctype="f16 f32",
             count=C_COUNT, register=C_TYPE, rules={**ROW_COL, **SAME_TYPE}, needs="7.1/80",
         ),
         form(

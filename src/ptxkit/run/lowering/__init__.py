@@ -11,10 +11,13 @@ from ptxkit.run.lowering import (
     compare,
     control,
     convert,
+    matrix,
     memory,
+    mma,
     move,
     video,
     warp,
+    wmma,
 )
 from ptxkit.run.lowering.words import Lower
 
@@ -32,6 +35,9 @@ LOWERINGS: dict[str, Lower] = {
     **calls.LOWERINGS,
     **control.LOWERINGS,
     **warp.LOWERINGS,
+    **matrix.LOWERINGS,
+    **mma.LOWERINGS,
+    **wmma.LOWERINGS,
 }
 
 __all__ = ["LOWERINGS", "Lower"]
