@@ -157,7 +157,7 @@ void MarkerReader::add_operand(Site &site, Operand operand, Word word) const {
 }
 
 Site MarkerReader::parse_signature(Word name, std::size_t start) {
-    Site site{view(name), {}, static_cast<std::uint32_t>(start), 0, {}};
+    Site site{view(name), {}, static_cast<std::uint32_t>(start), 0, {}, {}};
     while (at_ < line_end_ && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
     const std::size_t begin = at_;
     std::size_t end = begin;
@@ -173,11 +173,14 @@ Site MarkerReader::parse_signature(Word name, std::size_t start) {
     }
     site.signature = text_.substr(begin, end - begin);
     // An asm statement numbers its outputs first.
-    std::uint32_t place = 0;
-    for (Operand &one : site.operands)
-        if (one.direction != Direction::In) one.place = place++;
-    for (Operand &one : site.operands)
-        if (one.direction == Direction::In) one.place = place++;
+    for (const bool inputs : {false, true}) {
+        for (std::size_t at_operand = 0; at_operand < site.operands.size(); ++at_operand) {
+            Operand &one = site.operands[at_operand];
+            if ((one.direction == Direction::In) != inputs) continue;
+            one.place = static_cast<std::uint32_t>(site.by_place.size());
+            site.by_place.push_back(static_cast<std::uint32_t>(at_operand));
+        }
+    }
     return site;
 }
 
@@ -223,14 +226,10 @@ void MarkerReader::check_register(const Site &site, const Operand &operand, Word
 }
 
 void MarkerReader::registers(const Site &site) {
-    const std::size_t first = scan_.registers.size();
-    scan_.registers.resize(first + site.operands.size());
-    std::vector<const Operand *> by_place(site.operands.size());
-    for (const Operand &operand : site.operands) by_place[operand.place] = &operand;
-    for (const Operand *operand : by_place) {
+    for (const std::uint32_t number : site.by_place) {
         const Word word = next();
-        check_register(site, *operand, word);
-        scan_.registers[first + operand->place] = view(word);
+        check_register(site, site.operands[number], word);
+        scan_.registers.push_back(view(word));
     }
     const Word more = next();
     if (!more.empty())
@@ -300,7 +299,16 @@ std::size_t MarkerReader::read_foreign(std::size_t start, std::size_t words,
                                        std::uint32_t function) {
     begin_line(words);
     const Word name = site_name();
-    Site site{view(name), {}, static_cast<std::uint32_t>(start), 0, {}};
+    const std::size_t body = line_end_;
+    const std::uint32_t *found = known(view(name));
+    if (found != nullptr) {
+        const std::string_view block = scan_.sites[*found].signature;
+        if (!block.empty() && text_.compare(body, block.size(), block) == 0) {
+            note(*found, function, start, body + block.size(), {}, scan_.registers.size());
+            return body + block.size();
+        }
+    }
+    Site site{view(name), {}, static_cast<std::uint32_t>(start), 0, {}, {}};
     for (;;) {
         begin_line(std::min(line_end_ + (text_.substr(line_end_, 1) == "\r") + 1, text_.size()));
         const Word slashes = next(), first = next();
@@ -311,7 +319,7 @@ std::size_t MarkerReader::read_foreign(std::size_t start, std::size_t words,
         add_operand(site, foreign_operand(first, site.operands.size()), first);
     }
     const std::size_t end = line_end_;
-    const std::uint32_t *found = known(site.name);
+    site.signature = text_.substr(body, end - body);
     if (found != nullptr) expect_same(scan_.sites[*found], site, name);
     const std::uint32_t index = found != nullptr ? *found : add_site(std::move(site));
     note(index, function, start, end, {}, scan_.registers.size());

@@ -12,9 +12,7 @@ bool is_foreign(const Site &site) {
 
 // The declarations of a site's registers, those of one type on one line.
 std::string declarations(const Site &site) {
-    std::string made = "{ // ";
-    made += site.name;
-    made += '\n';
+    std::string made = "{ // " + std::string(site.name) + "\n";
     std::vector<bool> done(site.operands.size());
     for (std::size_t at = 0; at < site.operands.size(); ++at) {
         if (done[at]) continue;
@@ -46,64 +44,82 @@ const char *move(unsigned width) {
     }
 }
 
+// Text in which the registers of an occurrence are to be filled in.
+struct Pattern {
+    std::vector<std::string> pieces{""};
+    std::vector<std::uint32_t> places;  // of the registers between the pieces
+
+    void add(std::string_view text) { pieces.back() += text; }
+    void add_register(std::uint32_t place) {
+        places.push_back(place);
+        pieces.emplace_back();
+    }
+    void write(std::string &out, const std::string_view *registers) const {
+        out += pieces[0];
+        for (std::size_t at = 0; at < places.size(); ++at) {
+            out += registers[places[at]];
+            out += pieces[at + 1];
+        }
+    }
+};
+
+// What stands before the stub of a site: registers for it, and moves into them.
+Pattern opening(const Site &site) {
+    Pattern made;
+    made.add(declarations(site));
+    for (const Operand &operand : site.operands) {
+        if (operand.direction == Direction::Out) continue;
+        const unsigned width = register_width(operand.register_type);
+        made.add(width == 1 ? "\tsetp.ne.b32 %_" : move(width) + std::string("%_"));
+        made.add(operand.name);
+        made.add(", ");
+        made.add_register(operand.place);
+        made.add(width == 1 ? ", 0;\n" : ";\n");
+    }
+    return made;
+}
+
+// What stands after it: moves out of them. A stub may end in a comment, so a line ends first.
+Pattern closing(const Site &site) {
+    Pattern made;
+    made.add("\n");
+    for (const Operand &operand : site.operands) {
+        if (operand.direction == Direction::In) continue;
+        const unsigned width = register_width(operand.register_type);
+        made.add(width == 1 ? "\tselp.b32 " : move(width));
+        made.add_register(operand.place);
+        made.add(width == 1 ? ", 1, 0, %_" : ", %_");
+        made.add(operand.name);
+        made.add(";\n");
+    }
+    made.add("\t}");
+    return made;
+}
+
 }  // namespace
 
 Plan::Plan(std::string_view text, const Scan &scan) {
-    std::vector<std::string> opened;
+    std::vector<Pattern> opened, closed;
     std::size_t room = text.size();
     for (const Site &site : scan.sites) {
-        opened.push_back(is_foreign(site) ? std::string() : declarations(site));
+        opened.push_back(is_foreign(site) ? Pattern() : opening(site));
+        closed.push_back(is_foreign(site) ? Pattern() : closing(site));
         constexpr std::size_t kMove = 40;
-        room += site.count * (opened.back().size() + site.operands.size() * kMove);
+        room += site.count * (opened.back().pieces[0].size() + site.operands.size() * kMove);
     }
     fixed_.reserve(room);
     ends_.reserve(scan.occurrences.size());
     std::size_t at = 0;
     for (const Occurrence &occurrence : scan.occurrences) {
+        const std::string_view *registers = scan.registers.data() + occurrence.registers;
         fixed_ += text.substr(at, occurrence.start - at);
-        open_scope(scan, occurrence, opened[occurrence.site]);
+        opened[occurrence.site].write(fixed_, registers);
         ends_.push_back(fixed_.size());
-        close_scope(scan, occurrence);
+        closed[occurrence.site].write(fixed_, registers);
         at = occurrence.end;
     }
     fixed_ += text.substr(at);
     ascii_ = all_ascii(fixed_);
-}
-
-void Plan::open_scope(const Scan &scan, const Occurrence &occurrence,
-                      const std::string &registers) {
-    fixed_ += registers;
-    const Site &site = scan.sites[occurrence.site];
-    if (is_foreign(site)) return;
-    for (const Operand &operand : site.operands) {
-        if (operand.direction == Direction::Out) continue;
-        const std::string_view from = scan.registers[occurrence.registers + operand.place];
-        const unsigned width = register_width(operand.register_type);
-        fixed_ += width == 1 ? "\tsetp.ne.b32 " : move(width);
-        fixed_ += "%_";
-        fixed_ += operand.name;
-        fixed_ += ", ";
-        fixed_ += from;
-        fixed_ += width == 1 ? ", 0;\n" : ";\n";
-    }
-}
-
-void Plan::close_scope(const Scan &scan, const Occurrence &occurrence) {
-    const Site &site = scan.sites[occurrence.site];
-    // A stub may end in a comment.
-    fixed_ += '\n';
-    if (is_foreign(site)) return;
-    for (const Operand &operand : site.operands) {
-        if (operand.direction == Direction::In) continue;
-        const std::string_view to = scan.registers[occurrence.registers + operand.place];
-        const unsigned width = register_width(operand.register_type);
-        fixed_ += width == 1 ? "\tselp.b32 " : move(width);
-        fixed_ += to;
-        fixed_ += width == 1 ? ", 1, 0, %_" : ", %_";
-        fixed_ += operand.name;
-        fixed_ += ";\n";
-    }
-    fixed_ += "\t}";
 }
 
 std::size_t Plan::size(std::span<const std::uint32_t> slots,

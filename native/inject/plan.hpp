@@ -30,9 +30,6 @@ class Plan {
               char *out) const;
 
   private:
-    void open_scope(const Scan &scan, const Occurrence &occurrence, const std::string &registers);
-    void close_scope(const Scan &scan, const Occurrence &occurrence);
-
     std::string fixed_;
     std::vector<std::size_t> ends_;  // in fixed_: where each hole is
     bool ascii_ = true;

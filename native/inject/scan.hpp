@@ -46,6 +46,7 @@ struct Site {
     std::uint32_t first;         // offset of the marker that was met first
     std::uint32_t source_line;   // of that one; 0 where the marker has none
     std::vector<Operand> operands;
+    std::vector<std::uint32_t> by_place;  // the operands as an asm statement numbers them
     std::uint32_t count = 0;     // occurrences
 };
 

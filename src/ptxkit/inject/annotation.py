@@ -42,6 +42,9 @@ _BEGIN = re.compile(r"/\*\s*PTX_INJECT(?![\w])")
 _MACRO = re.compile(r"\bPTX_INJECT(?:_PURE|_MEMORY)?\s*\(\s*\"([^\"\n]*)\"")
 _WORD = re.compile(r"[^\s]+")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+#: Words of other notations for the directions.
+_ALSO = {"inout": "mod", "rw": "mod", "modify": "mod", "input": "in", "output": "out"}
+_BRACKETS = {")": "(", "]": "[", "}": "{"}
 _OPERAND_FORM = "an operand is 'in|mod|out type name' or 'in|mod|out type name = expression'"
 # What NVRTC and nvcc take for one asm statement.
 MOST_OPERANDS = 128
@@ -89,6 +92,20 @@ class Rewritten:
     _lines: list[str]
     _placed: list[_Placed] = field(default_factory=list)
 
+    def clash(self, name: str) -> Diagnostic | None:
+        """Two annotations of one name with other operands; None where macros made the sites."""
+        same = [one for one in self.annotations if one.name == name]
+        other = next((one for one in same if one.signature != same[0].signature), None)
+        if other is None:
+            return None
+        line, column = other.place
+        return Diagnostic(
+            "error", "inject-signature",
+            f"the site '{name}' has other operands here than at line {same[0].place[0]}",
+            line, column, "a name stands for one list of operands: give one of the two another "
+            "name", filename=self.filename, span=(0, len(name)), source_line=self._lines[line - 1],
+        )  # fmt: skip
+
     def relocate(self, found: Diagnostic) -> Diagnostic:
         """What a compiler said of the new source, at its place in the old one."""
         if found.filename != self.filename or not 1 <= found.line <= len(self._lines):
@@ -97,7 +114,7 @@ class Rewritten:
         for one in self._placed:
             if one.line != line:
                 continue
-            if one.start <= column < one.end:
+            if one.start <= found.column < one.end:
                 line, column = one.annotation.place
                 at = found.column - one.start
                 for start, end, operand in one.statement.places:
@@ -105,8 +122,8 @@ class Rewritten:
                     if start - 5 <= at <= end:
                         line, column = operand.place
                 break
-            if column >= one.end:
-                column = found.column - one.shift
+            if found.column >= one.end:
+                column -= one.shift
         source = self._lines[line - 1]
         return replace(found, line=line, column=max(1, column), source_line=source, span=None)
 
@@ -176,7 +193,6 @@ class _Reader:
 
     def annotations(self) -> Iterator[Annotation]:
         """The annotations in order."""
-        seen: dict[str, Annotation] = {}
         at = 0
         while (token := _TOKEN.search(self._source, at)) is not None:
             at = token.end()
@@ -185,9 +201,7 @@ class _Reader:
             begin = _BEGIN.match(self._source, token.start())
             close = self._source.find("*/", at)
             if begin is not None:
-                annotation = self._annotation(begin, close)
-                self._compare(seen.setdefault(annotation.name, annotation), annotation)
-                yield annotation
+                yield self._annotation(begin, close)
             if close < 0:
                 return  # a compiler says it better
             at = close + 2
@@ -272,7 +286,9 @@ class _Reader:
                 hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(FLAGS)}"
                 if word in DIRECTIONS:
                     hint = "operands stand on lines of their own, below the name"
-                self._fail("inject-flag", f"'{word}' is no flag of a site", at, at + len(word), hint)
+                self._fail(
+                    "inject-flag", f"'{word}' is no flag of a site", at, at + len(word), hint
+                )
             other = {"pure": ("volatile", "memory"), "volatile": ("pure",), "memory": ("pure",)}
             clash = next((one for one in other[word] if one in flags), None)
             if clash is not None:
@@ -287,10 +303,9 @@ class _Reader:
     ) -> None:
         direction, at = words[0]
         if direction not in DIRECTIONS:
-            near = get_close_matches(direction.lower(), DIRECTIONS, 1)
-            hint = f"did you mean '{near[0]}'?" if near else _OPERAND_FORM
-            if near and near[0] != direction.lower():
-                hint += f" {_OPERAND_FORM}"
+            word = direction.lower()
+            meant = [_ALSO[word]] if word in _ALSO else get_close_matches(word, DIRECTIONS, 1)
+            hint = f"did you mean '{meant[0]}'?" if meant else _OPERAND_FORM
             self._fail(
                 "inject-direction", f"'{direction}' is no direction of an operand", at,
                 at + len(direction), hint,
@@ -335,6 +350,7 @@ class _Reader:
                     value - 1, value, "write the expression on the same line",
                 )  # fmt: skip
             place = self._source.index(expression, value)
+            self._balanced(expression, place)
         operands.append(
             AnnotatedOperand(direction, kind, name, expression, self.position(place))
         )  # fmt: skip
@@ -345,15 +361,23 @@ class _Reader:
             "inject-operand", f"the operand has no {what}", at, at + len(word), _OPERAND_FORM
         )  # fmt: skip
 
-    def _compare(self, first: Annotation, second: Annotation) -> None:
-        if first.signature != second.signature:
-            line, column = second.place
-            start = self._starts[line - 1] + column - 1
+    def _balanced(self, expression: str, at: int) -> None:
+        """An expression must not end the asm statement it is put into."""
+        opened: list[tuple[str, int]] = []
+        for token in re.finditer(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[()\[\]{}]", expression):
+            place = at + token.start()
+            if token[0] in _BRACKETS.values():
+                opened.append((token[0], place))
+            elif token[0] in _BRACKETS and (not opened or opened.pop()[0] != _BRACKETS[token[0]]):
+                self._fail(
+                    "inject-operand", f"this '{token[0]}' closes nothing", place, place + 1,
+                    "an expression stands on one line, whole",
+                )  # fmt: skip
+        if opened:
+            bracket, place = opened[-1]
             self._fail(
-                "inject-signature",
-                f"the site '{second.name}' has other operands here than at line {first.place[0]}",
-                start, start + len(second.name),
-                "a name stands for one list of operands: give one of the two another name",
+                "inject-operand", f"this '{bracket}' is never closed", place, place + 1,
+                "an expression stands on one line, whole",
             )  # fmt: skip
 
     def _fail(self, code: str, message: str, start: int, end: int, hint: str) -> NoReturn:

@@ -7,6 +7,7 @@ are brought in where the stub uses them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -52,16 +53,31 @@ class StubChecker:
     def check(self, site: Site, stub: str, functions: Sequence[str]) -> None:
         """Raise `StubError` for what is wrong with a stub in these functions."""
         registers = _declare(site.args.values())
-        found = _judge(self._head + _FUNCTION, registers, stub, site)
+        found = _unbalanced(stub, site)
+        if not found:
+            found = _judge(self._head + _FUNCTION, registers, stub, site)
         if any(one.code == "undeclared" for one in found):
-            # It may be a name of the module, or a parameter of the kernel.
-            for name in functions:
-                header = _header(self._module[name])
-                found = _judge(self._head + self._declarations + header, registers, stub, site)
-                if found:
-                    break
+            found = self._check_inside(site, stub, functions, found)
         if found:
             raise StubError(found)
+
+    def _check_inside(
+        self, site: Site, stub: str, functions: Sequence[str], outside: list[Diagnostic]
+    ) -> list[Diagnostic]:
+        """The errors where names of the module and parameters of the kernel are known too."""
+        registers = _declare(site.args.values())
+        found: dict[str, list[Diagnostic]] = {}
+        for name in functions:
+            header = self._head + self._declarations + _header(self._module[name])
+            found[name] = _judge(header, registers, stub, site)
+        wrong = [name for name, errors in found.items() if errors]
+        if functions and not wrong:
+            return []
+        said = found[wrong[0]] if functions else outside
+        if len(wrong) == len(functions):
+            return [_with_operands(one, site) for one in said]
+        hint = f"that is so in '{wrong[0]}', not in every kernel; give it a stub of its own"
+        return [replace(one, hint=hint) for one in said]
 
 
 def check_text(site: Site, stub: object) -> str:
@@ -125,29 +141,46 @@ def _judge(header: str, registers: str, stub: str, site: Site) -> list[Diagnosti
     start = len(before.encode("utf-8", "surrogateescape"))
     end = start + len(stub.encode())
     place = _Place(stub, before.count("\n"), start, end, stub_name(site))
-    function = module.functions[-1] if module.functions else None
     errors = [one for one in check(module) if one.severity == "error"]
     found = list(place.move(errors))
     if found:
         return found
-    closed = _closes_too_much(module, start, end)
-    if closed is not None or function is None:
-        span = (closed or start, (closed or start) + 1)
-        wrong = module.diagnostic(
-            "error", "inject-scope", "this '}' closes the scope around the stub", span,
-            "a stub may close only what it opened",
-        )  # fmt: skip
-        return list(place.move([wrong]))
     operands = {one.register: one for one in site.args.values() if one.direction == "out"}
-    return list(place.move(unassigned(function, operands)))
+    return list(place.move(unassigned(module.functions[-1], operands)))
 
 
-def _closes_too_much(module: Module, start: int, end: int) -> int | None:
-    for function in module.functions:
-        body = function.body
-        if body is not None and start <= body.span[1] - 1 < end:
-            return body.span[1] - 1
-    return None
+def _with_operands(one: Diagnostic, site: Site) -> Diagnostic:
+    """An undeclared name with the names that there are, unless there is better advice."""
+    if one.code != "undeclared" or not (one.hint or "").startswith("declare it"):
+        return one
+    names = ", ".join(operand.register for operand in site.args.values()) or "none"
+    return replace(one, hint=f"declare it, or use an operand of the site; there are: {names}")
+
+
+def _unbalanced(stub: str, site: Site) -> list[Diagnostic]:
+    """Braces that would close the scope around the stub, or leave it open."""
+    module = parse(stub, stub_name(site), recover=True)
+    opened: list[tuple[int, int]] = []
+    for kind, text, start, end in module.tokens():
+        if kind != "punctuation" or text not in "{}":
+            continue
+        if text == "{":
+            opened.append((start, end))
+        elif opened:
+            opened.pop()
+        else:
+            return [
+                module.diagnostic(
+                    "error", "inject-scope", "this '}' closes the scope around the stub",
+                    (start, end), "a stub may close only what it opened",
+                )
+            ]  # fmt: skip
+    if not opened:
+        return []
+    hint = "add the closing '}'"
+    return [
+        module.diagnostic("error", "inject-scope", "this '{' is never closed", opened[-1], hint)
+    ]
 
 
 class _Place:
@@ -176,7 +209,9 @@ class _Place:
         if one.span[0] < self._end:
             span = (one.span[0] - self._start, min(one.span[1], self._end) - self._start)
             return replace(
-                one, line=one.line - self._lines, filename=self._name, span=span
+                one, line=one.line - self._lines, filename=self._name, span=span,
+                message=self._lines_of(one.message),
+                hint=one.hint and self._lines_of(one.hint),
             )  # fmt: skip
         # What comes after the stub was met too early: its end is the place.
         text = self._stub.rstrip()
@@ -186,3 +221,12 @@ class _Place:
             one, line=lines, column=len(text) - last + 1, filename=self._name,
             span=None, source_line=text[last:],
         )  # fmt: skip
+
+    def _lines_of(self, text: str) -> str:
+        """A message with the numbers of lines as they are in the stub."""
+
+        def number(found: re.Match[str]) -> str:
+            line = int(found[1]) - self._lines
+            return f"at line {line}" if line > 0 else "by the site"
+
+        return re.sub(r"\bat line (\d+)", number, text)

@@ -85,17 +85,12 @@ def _one(
 
 
 def plan(keys: Sequence[Hashable], sites: Named[Site], functions: Sequence[str]) -> Layout:
-    """The layout of a stub set; raises where an occurrence has no stub or two."""
+    """The layout of a stub set; raises where an occurrence has no stub."""
     targets = tuple(resolve(key, sites, functions) for key in keys)
     total = sum(len(site.occurrences) for site in sites.values())
     slots = [-1] * total
     for number, target in sorted(enumerate(targets), key=lambda one: one[1].rank):
         for occurrence in target.occurrences:
-            other = slots[occurrence.place]
-            if other >= 0 and targets[other].rank == target.rank:
-                raise UsageError(
-                    f"the keys {keys[other]!r} and {keys[number]!r} are for the same occurrence"
-                )
             slots[occurrence.place] = number
     _complete(slots, sites)
     return Layout(targets, slots)

@@ -18,7 +18,7 @@ from ptxkit.inject.types import Type, with_defaults
 from ptxkit.syntax import Module, parse
 
 if TYPE_CHECKING:
-    from ptxkit.inject.annotation import Annotation
+    from ptxkit.inject.annotation import Annotation, Rewritten
 
 #: A stub for each key; `ptxkit.inject.layout` says what keys mean.
 Stubs = Mapping[Any, str | bytes]
@@ -73,7 +73,7 @@ class Template:
                 f"from_ptx needs PTX text or a Module, not {type(source).__name__}; "
                 "for a file use Path('k.ptx').read_bytes()"
             )
-        return _make(data, filename, ())
+        return _make(data, filename)
 
     @staticmethod
     def from_cuda(
@@ -117,14 +117,16 @@ class Template:
         if own:
             options["options"] = [*options.get("options", ()), *(_define(one) for one in own)]
         module = compile_cuda(made.text, arch, name=name, relocate=made.relocate, **options)
-        return _make(module.source(), module.filename, made.annotations)
+        return _make(module.source(), module.filename, made)
 
     @cached_property
     def sites(self) -> Named[Site]:
         """The sites by name, in the order of the PTX; then those the compiler dropped."""
         found: list[list[Occurrence]] = [[] for _ in self._native.sites]
         operands = [
-            Named("operand", {row[3]: Operand(row[3], row[0], row[1], row[2], row[4]) for row in rows})
+            Named(
+                "operand", {row[3]: Operand(row[3], row[0], row[1], row[2], row[4]) for row in rows}
+            )
             for _, rows in self._native.sites
         ]
         starts = _line_starts(self._native.text)
@@ -263,16 +265,19 @@ class Template:
         return f"<Template {self._filename}: {names}; {count} occurrence{'s' * (count != 1)}>"
 
 
-def _make(data: bytes, filename: str, annotations: Sequence[Annotation]) -> Template:
+def _make(data: bytes, filename: str, source: Rewritten | None = None) -> Template:
     made = _native.inject_template(data)
-    if isinstance(made, tuple):
-        code, message, hint, start, end = made
+    if not isinstance(made, tuple):
+        return Template(made, filename, source.annotations if source is not None else ())
+    code, message, hint, start, end = made
+    found = None
+    if code == "inject-signature" and source is not None:
+        found = source.clash(data[start:end].decode())
+    if found is None:
         module = parse(data, filename, recover=True)
-        raise AnnotationError(
-            [module.diagnostic("error", code, message.decode("utf-8", "surrogateescape"),
-                               (start, end), hint)]
-        )  # fmt: skip
-    return Template(made, filename, annotations)
+        text = message.decode("utf-8", "surrogateescape")
+        found = module.diagnostic("error", code, text, (start, end), hint)
+    raise AnnotationError([found])
 
 
 def _define(one: Type) -> str:

@@ -20,9 +20,7 @@ CARRIERS = {
     "q": ("unsigned __int128", 128),
 }
 #: Types that the registers of a stub may have.
-REGISTER_TYPES = tuple(
-    "pred b16 u16 s16 f16 b32 u32 s32 f32 f16x2 b64 u64 s64 f64 b128".split()
-)
+REGISTER_TYPES = tuple("pred b16 u16 s16 f16 b32 u32 s32 f32 f16x2 b64 u64 s64 f64 b128".split())
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 
@@ -95,8 +93,7 @@ class Type:
             return expression
         const = "const " if direction == "in" else ""
         return (
-            f"reinterpret_cast<{const}{carrier} &>"
-            f"(static_cast<{const}{self.cuda} &>({expression}))"
+            f"reinterpret_cast<{const}{carrier} &>(static_cast<{const}{self.cuda} &>({expression}))"
         )
 
     def define(self) -> str:
