@@ -25,6 +25,7 @@ from ptxkit.inject.header import include_dir
 from ptxkit.inject.site import Occurrence, Operand, Site, UnknownSiteError
 from ptxkit.inject.template import Template
 from ptxkit.inject.types import TYPES, Type
+from ptxkit.inject.variants import Variant
 
 __all__ = [
     "TYPES",
@@ -37,5 +38,6 @@ __all__ = [
     "Template",
     "Type",
     "UnknownSiteError",
+    "Variant",
     "include_dir",
 ]

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ptxkit import _native
-from ptxkit.errors import UsageError
+from ptxkit.errors import PtxkitError, UsageError
 from ptxkit.inject import annotation, layout
 from ptxkit.inject.checking import StubChecker, check_text
 from ptxkit.inject.errors import AnnotationError
 from ptxkit.inject.header import include_dir
 from ptxkit.inject.site import Named, Occurrence, Operand, Site
 from ptxkit.inject.types import Type, with_defaults
+from ptxkit.inject.variants import Variant, VariantAssembler
 from ptxkit.syntax import Module, parse
 
 if TYPE_CHECKING:
@@ -210,6 +211,68 @@ class Template:
             self._render(stubs, check) if text is None else text
             for stubs, text in zip(everything, texts, strict=True)
         ]
+
+    @overload
+    def assemble_many(
+        self,
+        sets: Iterable[Stubs],
+        arch: str | None = None,
+        *,
+        check: bool = True,
+        batch: bool = True,
+        errors: Literal["raise"] = "raise",
+        **options: Any,
+    ) -> list[Variant]: ...
+
+    @overload
+    def assemble_many(
+        self,
+        sets: Iterable[Stubs],
+        arch: str | None = None,
+        *,
+        check: bool = True,
+        batch: bool = True,
+        errors: Literal["return"],
+        **options: Any,
+    ) -> list[Variant | PtxkitError]: ...
+
+    def assemble_many(
+        self,
+        sets: Iterable[Stubs],
+        arch: str | None = None,
+        *,
+        check: bool = True,
+        batch: bool = True,
+        errors: Literal["raise", "return"] = "raise",
+        **options: Any,
+    ) -> list[Variant] | list[Variant | PtxkitError]:
+        """Render many stub sets and assemble them, in parallel and several as one module.
+
+        Gives a cubin for each set, in order. With `batch`, small ones share their data, with
+        other names for their kernels there: `Variant.symbols` has them. With
+        ``errors="return"`` an error stands in the place of its cubin. Other keywords are
+        those of `ptxkit.toolchain.assemble_many`.
+
+        >>> t = Template.from_cuda('''
+        ... extern "C" __global__ void k(int *x) {
+        ...     /* PTX_INJECT f
+        ...         mod s32 v = x[threadIdx.x]
+        ...     */
+        ... }''')
+        >>> made = t.assemble_many({"f": f"add.s32 %_v, %_v, {n};"} for n in range(3))
+        >>> [cubin.resources["k"].spills for cubin in made]
+        [0, 0, 0]
+        """
+        made = self._assembler.run(list(sets), arch, check, batch, options)
+        if errors == "raise":
+            for one in made:
+                if isinstance(one, PtxkitError):
+                    raise one
+        return made
+
+    @cached_property
+    def _assembler(self) -> VariantAssembler:
+        return VariantAssembler(self)
 
     def check(self, stubs: Stubs) -> None:
         """Raise what `render` would raise about a stub set."""
