@@ -163,7 +163,10 @@ class InjectTemplate {
                     "%" + (one.foreign.empty() ? "_" + std::string(one.name)
                                                : std::string(one.foreign));
                 operands.append(nb::make_tuple(
-                    kDirections[static_cast<std::size_t>(one.direction)], to_str(one.type),
+                    kDirections[static_cast<std::size_t>(one.direction)],
+                    // mm-ptx writes types in capitals.
+                    one.foreign.empty() ? nb::object(to_str(one.type))
+                                        : nb::object(to_str(one.type).attr("lower")()),
                     to_str(one.register_type), to_str(one.name), to_str(name)));
             }
             result.append(nb::make_tuple(to_str(site.name), operands));

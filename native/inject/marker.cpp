@@ -128,6 +128,8 @@ Operand MarkerReader::foreign_operand(Word first, std::size_t number) {
     if (name.empty())
         fail("inject-marker", "the marker's operand is not whole",
              "mm-ptx writes '// register i|m|o type TYPE name'", first);
+    if (!is_identifier(view(first)))
+        fail("inject-marker", quoted(view(first)) + " is no register", "mm-ptx writes '_x0'", first);
     const std::string_view letter = view(kind);
     if (letter != "i" && letter != "m" && letter != "o")
         fail("inject-direction", quoted(letter) + " is no direction of an operand",
@@ -140,6 +142,9 @@ Operand MarkerReader::foreign_operand(Word first, std::size_t number) {
 }
 
 void MarkerReader::add_operand(Site &site, Operand operand, Word word) const {
+    if (operand.name.empty())
+        fail("inject-marker", "the operand has no name",
+             "an operand is 'direction:type:register:name'", word);
     if (!is_identifier(operand.name))
         fail("inject-marker", quoted(operand.name) + " is not the name of an operand",
              "write letters, digits and '_'", word);
@@ -197,7 +202,9 @@ MarkerReader::Tail MarkerReader::tail() {
         } else if (!text.empty() && text[0] == '@' && text.size() < 11) {
             std::uint64_t line = 0;
             for (const char c : text.substr(1)) {
-                if (!is(c, syntax::kDigit)) fail("inject-marker", "not a line number", kForm, word);
+                if (!is(c, syntax::kDigit))
+                    fail("inject-marker", quoted(text) + " is not a line of the source", kForm,
+                         word);
                 line = line * 10 + static_cast<std::uint64_t>(c - '0');
             }
             found.source_line = static_cast<std::uint32_t>(line);
