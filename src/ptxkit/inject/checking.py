@@ -50,16 +50,19 @@ class StubChecker:
                 lines.append(_header(child).rstrip().removesuffix(";") + ";")
         return "\n".join(lines) + "\n"
 
-    def check(self, site: Site, stub: str, functions: Sequence[str]) -> None:
+    def check(
+        self, site: Site, stub: str, functions: Sequence[str], filename: str | None = None
+    ) -> None:
         """Raise `StubError` for what is wrong with a stub in these functions."""
-        registers = _declare(site.args.values())
-        found = _unbalanced(stub, site)
+        found = _unbalanced(stub)
         if not found:
+            registers = _declare(site.args.values())
             found = _judge(self._head + _FUNCTION, registers, stub, site)
         if any(one.code == "undeclared" for one in found):
             found = self._check_inside(site, stub, functions, found)
         if found:
-            raise StubError(found)
+            name = filename or stub_name(site)
+            raise StubError(replace(one, filename=name) for one in found)
 
     def _check_inside(
         self, site: Site, stub: str, functions: Sequence[str], outside: list[Diagnostic]
@@ -80,14 +83,15 @@ class StubChecker:
         return [replace(one, hint=hint) for one in said]
 
 
-def check_text(site: Site, stub: object) -> str:
+def check_text(site: Site, stub: object, filename: str | None = None) -> str:
     """The stub as text; raises for what is no text at all."""
+    name = filename or stub_name(site)
     if isinstance(stub, (bytes, bytearray, memoryview)):
         data = bytes(stub)
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
-            raise _bad_text(site, data.decode("utf-8", "surrogateescape"),
+            raise _bad_text(name, data.decode("utf-8", "surrogateescape"),
                             len(data[: error.start].decode("utf-8", "surrogateescape")),
                             "a byte that is not UTF-8") from None  # fmt: skip
     elif isinstance(stub, str):
@@ -95,22 +99,22 @@ def check_text(site: Site, stub: object) -> str:
         if not text.isascii():
             at = next((n for n, c in enumerate(text) if "\ud800" <= c <= "\udfff"), None)
             if at is not None:
-                raise _bad_text(site, text, at, "a byte that is not UTF-8")
+                raise _bad_text(name, text, at, "a byte that is not UTF-8")
     else:
         raise TypeError
     if "\0" in text:
-        raise _bad_text(site, text, text.index("\0"), "a NUL byte")
+        raise _bad_text(name, text, text.index("\0"), "a NUL byte")
     return text
 
 
-def _bad_text(site: Site, text: str, at: int, what: str) -> StubError:
+def _bad_text(name: str, text: str, at: int, what: str) -> StubError:
     line = text.count("\n", 0, at) + 1
     column = at - (text.rfind("\n", 0, at) + 1) + 1
     return StubError(
         [
             Diagnostic(
                 "error", "inject-text", f"the stub has {what} in it", line, column,
-                "a stub is PTX, which is ASCII text", filename=stub_name(site),
+                "a stub is PTX, which is ASCII text", filename=name,
                 source_line=text.split("\n")[line - 1],
             )
         ]
@@ -140,7 +144,7 @@ def _judge(header: str, registers: str, stub: str, site: Site) -> list[Diagnosti
     module = parse(before + stub + _END, recover=True)
     start = len(before.encode("utf-8", "surrogateescape"))
     end = start + len(stub.encode())
-    place = _Place(stub, before.count("\n"), start, end, stub_name(site))
+    place = _Place(stub, before.count("\n"), start, end)
     errors = [one for one in check(module) if one.severity == "error"]
     found = list(place.move(errors))
     if found:
@@ -157,9 +161,9 @@ def _with_operands(one: Diagnostic, site: Site) -> Diagnostic:
     return replace(one, hint=f"declare it, or use an operand of the site; there are: {names}")
 
 
-def _unbalanced(stub: str, site: Site) -> list[Diagnostic]:
+def _unbalanced(stub: str) -> list[Diagnostic]:
     """Braces that would close the scope around the stub, or leave it open."""
-    module = parse(stub, stub_name(site), recover=True)
+    module = parse(stub, recover=True)
     opened: list[tuple[int, int]] = []
     for kind, text, start, end in module.tokens():
         if kind != "punctuation" or text not in "{}":
@@ -186,11 +190,10 @@ def _unbalanced(stub: str, site: Site) -> list[Diagnostic]:
 class _Place:
     """Where a stub stands in the text that was checked."""
 
-    def __init__(self, stub: str, lines: int, start: int, end: int, name: str) -> None:
+    def __init__(self, stub: str, lines: int, start: int, end: int) -> None:
         self._stub = stub
         self._lines = lines
         self._start, self._end = start, end
-        self._name = name
 
     def move(self, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """The diagnostics as places in the stub; those before it are not its own."""
@@ -209,7 +212,7 @@ class _Place:
         if one.span[0] < self._end:
             span = (one.span[0] - self._start, min(one.span[1], self._end) - self._start)
             return replace(
-                one, line=one.line - self._lines, filename=self._name, span=span,
+                one, line=one.line - self._lines, span=span,
                 message=self._lines_of(one.message),
                 hint=one.hint and self._lines_of(one.hint),
             )  # fmt: skip
@@ -218,7 +221,7 @@ class _Place:
         last = text.rfind("\n") + 1
         lines = text.count("\n") + 1
         return replace(
-            one, line=lines, column=len(text) - last + 1, filename=self._name,
+            one, line=lines, column=len(text) - last + 1,
             span=None, source_line=text[last:],
         )  # fmt: skip
 

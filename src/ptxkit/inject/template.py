@@ -274,25 +274,31 @@ class Template:
     def _assembler(self) -> VariantAssembler:
         return VariantAssembler(self)
 
-    def check(self, stubs: Stubs) -> None:
-        """Raise what `render` would raise about a stub set."""
-        chosen, texts = self._resolve(stubs)
+    def check(self, stubs: Stubs, filenames: Mapping[Any, str] | None = None) -> None:
+        """Raise what `render` would raise about a stub set.
+
+        `filenames` says what messages call the stub of a key.
+        """
+        chosen, texts = self._resolve(stubs, filenames or {})
         for key, target, text in zip(stubs, chosen.targets, texts, strict=True):
             if (key, text) in self._checked:
                 continue
-            self._checker.check(target.site, text, target.functions)
+            name = (filenames or {}).get(key)
+            self._checker.check(target.site, text, target.functions, name)
             self._remember(key, target, text)
 
     def _render(self, stubs: Stubs, check: bool) -> str:
         if check:
             self.check(stubs)
-        chosen, texts = self._resolve(stubs)
+        chosen, texts = self._resolve(stubs, {})
         filled = self._native.fill(
             chosen.slots, [text if text.isascii() else text.encode() for text in texts]
         )
         return filled if isinstance(filled, str) else filled.decode("utf-8", "surrogateescape")
 
-    def _resolve(self, stubs: Stubs) -> tuple[layout.Layout, list[str]]:
+    def _resolve(
+        self, stubs: Stubs, filenames: Mapping[Any, str]
+    ) -> tuple[layout.Layout, list[str]]:
         if not isinstance(stubs, Mapping):
             raise UsageError(
                 f"stubs are a dict such as {{'site': 'stub'}}, not {type(stubs).__name__}"
@@ -307,7 +313,7 @@ class Template:
         texts = []
         for (key, stub), target in zip(stubs.items(), chosen.targets, strict=True):
             try:
-                texts.append(check_text(target.site, stub))
+                texts.append(check_text(target.site, stub, filenames.get(key)))
             except TypeError:
                 raise UsageError(
                     f"the stub for {key!r} is PTX text, not {type(stub).__name__}"
