@@ -58,8 +58,10 @@ struct Filling {
 
 class InjectTemplate {
   public:
-    InjectTemplate(nb::bytes text, Scan scan, Plan plan)
-        : text_(std::move(text)), scan_(std::move(scan)), plan_(std::move(plan)) {
+    // `owner` is the Python object that holds the text.
+    InjectTemplate(nb::object owner, std::string_view text, Scan scan, Plan plan)
+        : owner_(std::move(owner)), text_(text), scan_(std::move(scan)), plan_(std::move(plan)) {
+        site_slots_.reserve(scan_.occurrences.size());
         for (const Occurrence &one : scan_.occurrences) site_slots_.push_back(one.site);
         for (const Site &site : scan_.sites) {
             index_[to_str(site.name)] = checked_.size();
@@ -151,7 +153,7 @@ class InjectTemplate {
         return PySet_Contains(checked_[site].ptr(), stub.ptr()) == 1;
     }
 
-    nb::bytes text() const { return text_; }
+    nb::bytes text() const { return nb::bytes(text_.data(), text_.size()); }
 
     nb::list sites() const {
         nb::list result;
@@ -235,7 +237,8 @@ class InjectTemplate {
         return made;
     }
 
-    nb::bytes text_;
+    nb::object owner_;
+    std::string_view text_;
     Scan scan_;
     Plan plan_;
     std::vector<std::uint32_t> site_slots_;
@@ -244,8 +247,14 @@ class InjectTemplate {
 };
 
 // The template, or what is wrong with the text: (code, message, hint, start, end).
-nb::object make_template(const nb::bytes &text) {
-    const std::string_view view(text.c_str(), text.size());
+// A str has to be of ASCII; it is not copied, and neither are bytes.
+nb::object make_template(const nb::object &text) {
+    const auto plain = ascii(text.ptr());
+    if (!plain && !PyBytes_CheckExact(text.ptr())) throw nb::type_error("ASCII or bytes");
+    const std::string_view view =
+        plain ? *plain
+              : std::string_view(PyBytes_AS_STRING(text.ptr()),
+                                 static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr())));
     try {
         std::optional<Scan> found;
         std::optional<Plan> plan;
@@ -254,7 +263,7 @@ nb::object make_template(const nb::bytes &text) {
             found.emplace(inject::scan(view));
             plan.emplace(view, *found);
         }
-        return nb::cast(new InjectTemplate(text, std::move(*found), std::move(*plan)),
+        return nb::cast(new InjectTemplate(text, view, std::move(*found), std::move(*plan)),
                         nb::rv_policy::take_ownership);
     } catch (const Fault &fault) {
         const std::string message = fault.what();

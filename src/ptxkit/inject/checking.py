@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from ptxkit._native import InjectTemplate
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.inject.assignment import unassigned
 from ptxkit.inject.errors import StubError
@@ -26,13 +27,13 @@ _END = "\nret;\n}\n"
 class StubChecker:
     """Checks stubs for the sites of one PTX text."""
 
-    def __init__(self, text: bytes, filename: str) -> None:
-        self._text = text
+    def __init__(self, native: InjectTemplate, filename: str) -> None:
+        self._native = native
         self._filename = filename
 
     @cached_property
     def _module(self) -> Module:
-        return parse(self._text, self._filename, recover=True)
+        return parse(self._native.text, self._filename, recover=True)
 
     @cached_property
     def _head(self) -> str:

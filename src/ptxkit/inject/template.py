@@ -44,7 +44,7 @@ class Template:
         self._native = native
         self._filename = filename
         self._annotations = annotations
-        self._checker = StubChecker(native.text, filename)
+        self._checker = StubChecker(native, filename)
         self._layouts: dict[tuple[Hashable, ...], layout.Layout] = {}
         self._checked: set[tuple[Hashable, str]] = set()
 
@@ -63,10 +63,11 @@ class Template:
         >>> print(t.sites["func"])
         func(in f32 x, out f32 z)
         """
+        data: str | bytes
         if isinstance(source, Module):
             data, filename = source.source(), source.filename
         elif isinstance(source, str):
-            data = source.encode("utf-8", "surrogateescape")
+            data = source if source.isascii() else source.encode("utf-8", "surrogateescape")
         elif isinstance(source, (bytes, bytearray, memoryview)):
             data = bytes(source)
         else:
@@ -334,16 +335,16 @@ class Template:
         return f"<Template {self._filename}: {names}; {count} occurrence{'s' * (count != 1)}>"
 
 
-def _make(data: bytes, filename: str, source: Rewritten | None = None) -> Template:
+def _make(data: str | bytes, filename: str, source: Rewritten | None = None) -> Template:
     made = _native.inject_template(data)
     if not isinstance(made, tuple):
         return Template(made, filename, source.annotations if source is not None else ())
     code, message, hint, start, end = made
+    module = parse(data, filename, recover=True)
     found = None
     if code == "inject-signature" and source is not None:
-        found = source.clash(data[start:end].decode())
+        found = source.clash(module.source()[start:end].decode())
     if found is None:
-        module = parse(data, filename, recover=True)
         text = message.decode("utf-8", "surrogateescape")
         found = module.diagnostic("error", code, text, (start, end), hint)
     raise AnnotationError([found])
