@@ -29,4 +29,5 @@ NB_MODULE(_native, m) {
     ptxkit::bind_syntax(m);
     ptxkit::bind_sim(m);
     ptxkit::bind_launch(m);
+    ptxkit::bind_inject(m);
 }

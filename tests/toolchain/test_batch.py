@@ -55,9 +55,6 @@ def test_names_that_clash_are_kept_apart(monkeypatch):
     "odd",
     [
         kernel("odd", head=HEAD.replace("8.0", "8.1")),
-        kernel(
-            "odd", extra=".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
-        ),
         kernel("odd", extra=".weak .global .b32 g;\n"),
         kernel("odd", extra='.file 1 "k.cu"\n', body=".loc 1 1 1\n    ret;"),
         kernel("odd").replace(".address_size 64\n", ""),
@@ -68,6 +65,16 @@ def test_modules_that_can_not_be_joined_stay_alone(odd, monkeypatch):
     found = assemble_many([kernel("a"), odd, kernel("b")], "sm_90", batch=True, engine="nvjitlink")
     assert [list(cubin.resources) for cubin in found] == [["a"], ["odd"], ["b"]]
     assert len(runs) == 2
+
+
+def test_declarations_are_shared(monkeypatch):
+    runs = count_runs(monkeypatch)
+    extern = ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+    extern += ".extern .shared .align 16 .b8 pool[];\n"
+    texts = [kernel(f"k{i}", "ld.shared.b32 %r1, [pool]; ret;", extra=extern) for i in range(3)]
+    found = assemble_many(texts, "sm_90", batch=True, engine="nvjitlink")
+    assert [list(cubin.resources) for cubin in found] == [["k0"], ["k1"], ["k2"]]
+    assert len(runs) == 1
 
 
 def test_variables_go_along():

@@ -26,6 +26,7 @@ COMMANDS = (
     "assemble",
     "disassemble",
     "extract",
+    "inject",
     "doctor",
     "version",
 )

@@ -22,7 +22,8 @@ Source = Module | str | bytes
 
 _MOST_KERNELS = 64
 _MOST_BYTES = 256 * 1024
-_SHARED_LINKAGE = (".extern", ".common", ".weak")
+_SHARED_LINKAGE = (".common", ".weak")
+_EXTERN = ".extern"
 _HEADER = ("Version", "Target", "AddressSize")
 
 
@@ -115,6 +116,9 @@ class _Part:
     header: bytes
     body: bytes
     names: frozenset[str]
+    """What it defines."""
+    externs: frozenset[str]
+    """What it declares only; the assembler takes the same declaration twice."""
     kernels: int
 
 
@@ -123,12 +127,14 @@ class _Group:
     header: bytes
     parts: list[_Part] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
+    externs: set[str] = field(default_factory=set)
     kernels: int = 0
     size: int = 0
 
     def takes(self, part: _Part) -> bool:
         return (
-            self.names.isdisjoint(part.names)
+            self.names.isdisjoint(part.names | part.externs)
+            and self.externs.isdisjoint(part.names)
             and self.kernels + part.kernels <= _MOST_KERNELS
             and self.size + len(part.body) <= _MOST_BYTES
         )
@@ -136,6 +142,7 @@ class _Group:
     def add(self, part: _Part) -> None:
         self.parts.append(part)
         self.names |= part.names
+        self.externs |= part.externs
         self.kernels += part.kernels
         self.size += len(part.body)
 
@@ -173,9 +180,12 @@ def _part(index: int, source: Source) -> _Part | None:
     if tuple(child.kind for child in children[:3]) != _HEADER:
         return None
     names: list[str] = []
+    externs: list[str] = []
     for child in children[3:]:
-        if child.kind == "Function" and child.has_body:
-            names.append(child.name)
+        if child.kind == "Function":
+            (names if child.has_body else externs).append(child.name)
+        elif child.kind == "Variable" and child.linkage == _EXTERN:
+            externs += [declarator.name for declarator in child.declarators]
         elif child.kind == "Variable" and child.linkage not in _SHARED_LINKAGE:
             names += [declarator.name for declarator in child.declarators]
         else:
@@ -184,4 +194,7 @@ def _part(index: int, source: Source) -> _Part | None:
         return None
     text = module.source().rstrip(b"\0")
     header = b"".join(b"%s\n" % b" ".join(child.text.encode().split()) for child in children[:3])
-    return _Part(index, header, text[children[2].span[1] :], frozenset(names), len(module.kernels))
+    body = text[children[2].span[1] :]
+    # A function may be declared first and defined then.
+    own = frozenset(names)
+    return _Part(index, header, body, own, frozenset(externs) - own, len(module.kernels))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
+from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import ToolchainError, UsageError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module, parse
@@ -34,12 +35,14 @@ def compile_cuda(
     fast_math: bool = False,
     compiler: Compiler | None = None,
     cache: bool = True,
+    relocate: Callable[[Diagnostic], Diagnostic] | None = None,
 ) -> Module:
     """Compile CUDA C++ to PTX.
 
     Needs no GPU and no driver. The headers of the CUDA wheels or of a system CUDA are on
     the include path. An error in the source is a `ptxkit.toolchain.CompilerError` with
-    its diagnostics; a warning is a Python warning, `CompilerWarning`.
+    its diagnostics; a warning is a Python warning, `CompilerWarning`. Where the source was
+    made from another one, `relocate` gives each of them its place there.
 
     >>> import ptxkit
     >>> m = ptxkit.compile_cuda('extern "C" __global__ void k(float *x) { x[0] = 1; }')
@@ -69,6 +72,8 @@ def compile_cuda(
         if ptx is not None and entry is not None:
             store.write(entry, json.dumps(log).encode() + b"\0" + ptx)
     found = cuda_messages.parse(log, source.decode("utf-8", "replace"), name)
+    if relocate is not None:
+        found = [relocate(diagnostic) for diagnostic in found]
     if ptx is None:
         _refuse_architecture(target, compiler)
         if not any(diagnostic.severity == "error" for diagnostic in found):
