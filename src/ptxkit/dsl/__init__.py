@@ -1,0 +1,84 @@
+"""PTX written in Python.
+
+>>> from ptxkit.dsl import Module, addr, param, ptx, reg
+>>> module = Module(version="8.0", target="sm_80")
+>>> @module.kernel
+... def store(out: param.u64):
+...     place = reg.b64("%rd1")
+...     ptx.ld.param.u64(place, addr(out))
+...     ptx.st.global_.u32(addr(place), 7)
+...     ptx.ret()
+>>> print(module.ptx())
+.version 8.0
+.target sm_80
+.address_size 64
+<BLANKLINE>
+.visible .entry store(.param .u64 out)
+{
+    .reg .b64 %rd1;
+<BLANKLINE>
+    ld.param.u64 %rd1, [out];
+    st.global.u32 [%rd1], 7;
+    ret;
+}
+<BLANKLINE>
+"""
+
+from ptxkit.dsl.declarations import Declared as declared  # noqa: N813
+from ptxkit.dsl.declarations import Field as field  # noqa: N813
+from ptxkit.dsl.declarations import Words
+from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.functions import Function
+from ptxkit.dsl.functions import Named as named  # noqa: N813
+from ptxkit.dsl.module import Module
+from ptxkit.dsl.namespace import ptx
+from ptxkit.dsl.operands import (
+    addr,
+    applied,
+    element,
+    inverted,
+    lit,
+    minus,
+    name,
+    offset,
+    pair,
+    sreg,
+)
+from ptxkit.dsl.types import f32, f64
+
+reg = Words((".reg",))
+shared = Words((".shared",))
+local = Words((".local",))
+const = Words((".const",))
+global_ = Words((".global",))
+ordered = Words()
+param = Words((".param",))
+
+__all__ = [
+    "DslError",
+    "Function",
+    "Module",
+    "addr",
+    "applied",
+    "const",
+    "declared",
+    "element",
+    "f32",
+    "f64",
+    "field",
+    "global_",
+    "inverted",
+    "lit",
+    "local",
+    "minus",
+    "name",
+    "named",
+    "offset",
+    "ordered",
+    "pair",
+    "param",
+    "ptx",
+    "reg",
+    "shared",
+    "sreg",
+]

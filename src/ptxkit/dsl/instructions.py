@@ -1,0 +1,147 @@
+"""Instructions by name: ``ptx.ld.global_.f32(f[1], addr(rd[4], 8), when=p[1])``.
+
+A chain of attributes is an opcode. Each is made once and kept, so that tracing a kernel
+costs little more than joining texts. What an instruction may be is asked of the table: its
+operands by their kinds and types, the PTX version, the target. A verdict holds for every
+instruction of the same opcode and operand kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.dsl.builder import get_current
+from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.operands import Operand, Special, integer_number, operand
+from ptxkit.dsl.registers import Register
+from ptxkit.dsl.statements import Statement
+from ptxkit.dsl.words import word_of
+from ptxkit.isa.registry import known_names
+from ptxkit.isa.rules.explain import explain, plain_form
+from ptxkit.isa.rules.instructions import GOOD, Verdict
+from ptxkit.isa.types import SCALAR_TYPES
+
+if TYPE_CHECKING:
+    from ptxkit.dsl.functions import FunctionBuilder
+
+_LOOSE = str.maketrans({"[": "[ ", "]": " ]", "{": "{ ", "}": " }", "+": " + "})
+#: Instructions whose operands may be labels.
+_BRANCHES = frozenset(("bra", "brx"))
+
+
+class Opcode:
+    """An opcode with its modifiers; a call makes the instruction."""
+
+    # Attributes are modifiers, so all that is not one begins with an underscore.
+    def __init__(self, text: str, is_checked: bool = True) -> None:
+        self._text = text
+        self._name = text.partition(".")[0]
+        self._is_call = self._name == "call"
+        self._is_branch = self._name in _BRANCHES
+        self._is_checked = is_checked
+        words = text.split(".")[1:]
+        self._type = next((word for word in reversed(words) if word in SCALAR_TYPES), "")
+
+    def __getattr__(self, name: str) -> Opcode:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = Opcode(f"{self._text}.{word_of(name)}", self._is_checked)
+        self.__dict__[name] = made
+        return made
+
+    def __call__(self, *operands: Any, when: Any = None) -> Statement:
+        builder: FunctionBuilder | None = get_current()  # type: ignore[assignment]
+        if builder is None:
+            raise DslError(
+                "no kernel is being traced",
+                "instructions are made in the body of a function under @kernel or @module.func",
+            )
+        texts: list[str] = []
+        numbers: list[int] = []
+        for one in operands:
+            cls = one.__class__
+            if cls is int:
+                texts.append(str(one))
+                numbers.append(integer_number(one))
+                continue
+            if cls is not Register and not isinstance(one, Operand):
+                if cls is str and self._is_branch:
+                    builder.use_label(one)
+                one = operand(one, self._type)
+            if one.owner is not None and one.owner is not builder:
+                _foreign(one)
+            texts.append(one.text)
+            numbers.append(one.number)
+            if cls is Special:
+                builder.require(one)
+        guard = "" if when is None else guard_text(when, builder)
+        if self._is_checked:
+            verdict = builder.verdict(self._text, tuple(numbers))
+            if verdict is not GOOD:
+                builder.complain(self._text, verdict, texts)
+        if not texts:
+            text = f"{guard}{self._text};"
+        elif builder.is_asm:
+            joined = ", ".join(texts)
+            if builder.style.asm_loose:
+                joined = joined.translate(_LOOSE)
+            text = f"{guard}{self._text}{builder.style.asm_gap}{joined};"
+        else:
+            gap = builder.style.call_gap if self._is_call else builder.style.opcode_gap
+            text = f"{guard}{self._text}{gap}{', '.join(texts)};"
+        statement = Statement("instruction", text, builder.pending)
+        builder.pending = None
+        builder.statements.append(statement)
+        return statement
+
+    def __repr__(self) -> str:
+        return f"<instruction {self._text}>"
+
+
+def guard_text(when: Any, builder: FunctionBuilder) -> str:
+    """``@p`` or ``@!p`` and the space after it."""
+    guard = operand(when)
+    if guard.owner is not None and guard.owner is not builder:
+        _foreign(guard)
+    kind = getattr(guard, "type", "pred")
+    if kind != "pred" or guard.text[:1] in "[{(":
+        raise DslError(f"a guard is a predicate, not '{guard.text}'", "compare first: p = a < b")
+    return f"@{guard.text} "
+
+
+def _foreign(one: Operand) -> None:
+    raise DslError(
+        f"'{one.text}' belongs to another function",
+        "declare registers in the body of the kernel that uses them",
+    )
+
+
+def opcode(name: str) -> Opcode:
+    """The opcode that begins with a name of the table."""
+    word = word_of(name)
+    if word not in known_names():
+        one = explain(word, ())
+        raise DslError(
+            one.message,
+            f"{one.hint + '; ' if one.hint else ''}an instruction that the table does not know "
+            f"is written ptx.unchecked('{word}...')(...)",
+        )
+    return Opcode(word)
+
+
+def message_of(opcode: str, verdict: Verdict, texts: Sequence[str], says: str) -> tuple[str, str]:
+    """What a verdict says, and what to do."""
+    if verdict.explanation is not None:
+        return verdict.explanation.message, verdict.explanation.hint
+    if verdict.problems:
+        first = verdict.problems[0]
+        said, found, syntax = first.hint.partition("the form is: ")
+        hint = f"{said}{found}{plain_form(syntax)}" if found else first.hint
+        shown = "" if first.operand is None else f" (here {texts[first.operand]})"
+        return f"'{opcode}': {first.message}{shown}", hint
+    need = verdict.unmet[0]
+    return (
+        f"'{opcode}' needs {need}; the module says {says}",
+        "raise the module's version or target, or do without it",
+    )
