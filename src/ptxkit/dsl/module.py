@@ -94,6 +94,26 @@ class Module(Builder):
         """Version and target, for messages."""
         return f"{self._version or '(no version)'} / {', '.join(self._target) or '(no target)'}"
 
+    def like(self) -> Module:
+        """An empty module of the same version, target and style."""
+        return Module(
+            version=self._version,
+            target=self._target,
+            address_size=self._address_size,
+            style=self.style,
+        )
+
+    def last_function(self) -> Function | None:
+        """The function made last."""
+        found = [item for item in self._items if isinstance(item, Function)]
+        return found[-1] if found else None
+
+    def number_like(self, function: Function, other: Module) -> None:
+        """Give a function the place that the one of its name has in another module."""
+        for known, number in other._numbers.items():
+            if known.name == function.name:
+                self._numbers[function] = number
+
     # -- directives --------------------------------------------------------------------------
 
     def head(self) -> None:

@@ -168,8 +168,11 @@ def shortest_f32(bits: int) -> str | None:
         return f'float("{value}")'
     for digits in range(1, 10):
         text = f"{value:.{digits}g}"
-        if struct.pack(">f", float(text)) == packed:
-            return repr(float(text))
+        try:
+            if struct.pack(">f", float(text)) == packed:
+                return repr(float(text))
+        except OverflowError:  # rounded up beyond the largest
+            continue
     return None
 
 

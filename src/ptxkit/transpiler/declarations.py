@@ -33,13 +33,10 @@ class Chain:
             self.python = root
         elif root != "module" and first in _BODY_ROOTS and _next(tokens, 1) != "[":
             self.python = _BODY_ROOTS[first]
-            reader.imports.add(self.python)
             self._add(first)
             at = 1
         else:
             self.python = f"{root}.ordered" if root == "module" else "ordered"
-            if root != "module":
-                reader.imports.add("ordered")
         while at < len(tokens):
             at = self._take(tokens, at, reader)
 
@@ -144,7 +141,6 @@ def variable(
                 arguments.append(quoted(shape))
                 keywords.append(("init", argument))
             else:
-                reader.imports.add("declared")
                 arguments.append(_declared(shape, argument))
         targets.append(_declare(shape, chain, reader, is_body=is_body))
     reader.changed(reader.scope)

@@ -14,14 +14,14 @@ from ptxkit.transpiler.declarations import attribute_values, parameter
 from ptxkit.transpiler.layout import Layout, spacing_argument
 from ptxkit.transpiler.names import Scope
 from ptxkit.transpiler.operands import OperandReader
-from ptxkit.transpiler.tree import Suite, Symbol, quoted
+from ptxkit.transpiler.tree import FunctionSuite, Names, Symbol, quoted
 
 _KEYWORDS = frozenset("name returns declare parentheses spaced directives body".split())
 #: Bodies nest Python blocks up to this depth; Python itself allows twenty.
 DEEPEST_BLOCK = 12
 
 
-class Header:
+class FunctionHeader:
     """A function's header: its Python decorator and signature, and its PTX as written."""
 
     def __init__(
@@ -32,9 +32,9 @@ class Header:
         self.has_body = node.has_body
         outer = module.scope
         self.scope = Scope(outer, set(outer.taken))
-        self.reader = OperandReader(self.scope, module.imports)
+        self.reader = OperandReader(self.scope)
         self.end = node.body.span[0] + 1 if node.body is not None else node.span[1]
-        self._signature: list[str] = []
+        self._signature: list[tuple[Symbol, str, str, str]] = []  # symbol, type, name, with size
         self._keywords: list[str] = []
         self._read(layout)
 
@@ -66,8 +66,6 @@ class Header:
             else:
                 chain += "." + str(attribute_of(word[1:]))
         chain = chain.replace("module.visible.entry", "module.kernel")
-        if self.symbol.python != self.node.name:
-            self._keywords.insert(0, f"name={quoted(self.node.name)}")
         if not self.has_body:
             self._keywords.append("declare=True")
         if parameters is None:
@@ -91,7 +89,6 @@ class Header:
     def _returns(self, node: Node) -> list[str]:
         shown: list[str] = []
         texts: list[str] = []
-        self.reader.imports.update(("named",))
         for number, child in enumerate(node.children):
             chain, name, whole = parameter(child, self.reader)
             shown.append(f"named({chain.python}, {quoted(whole)})")
@@ -111,25 +108,40 @@ class Header:
             short = name.removeprefix(f"{function}_")
             plain = short if default_parameter_name(short, function) == name else name
             python = self.scope.python_name(plain)
-            self.scope.declare(name, kind, chain.type, python=python)
-            annotation = chain.python
-            expected = default_parameter_name(python, function)
-            if whole != expected:
-                self.reader.imports.add("named")
-                given = whole.removeprefix(expected) if name == expected else whole
-                annotation = f"named({annotation}, {quoted(given)})"
-            self._signature.append(f"{python}: {annotation}")
+            symbol = self.scope.declare(name, kind, chain.type, python=python)
+            self._signature.append((symbol, chain.python, name, whole))
         return texts
 
-    def suite(self) -> Suite:
-        """The Python function, without its body."""
+    @property
+    def parameters(self) -> list[Symbol]:
+        """The parameters, in order."""
+        return [symbol for symbol, _, _, _ in self._signature]
+
+    def lines(self, names: Names) -> list[str]:
+        """Decorator and ``def``, under the names that passes gave."""
+        python = names.get(self.symbol, self.symbol.python)
+        keywords = list(self._keywords)
+        if python != self.node.name:
+            keywords.insert(0, f"name={quoted(self.node.name)}")
         decorator = f"@{self.chain}"
-        if self._keywords:
-            decorator += _wrapped("(", self._keywords, ")", len(decorator))
-        definition = f"def {self.symbol.python}"
-        definition += _wrapped("(", self._signature, "):", len(definition))
-        head = [*decorator.split("\n"), *definition.split("\n")]
-        return Suite("function", head, self.node)
+        if keywords:
+            decorator += _wrapped("(", keywords, ")", len(decorator))
+        definition = f"def {python}"
+        parameters = [self._parameter(*row, names) for row in self._signature]
+        definition += _wrapped("(", parameters, "):", len(definition))
+        return [*decorator.split("\n"), *definition.split("\n")]
+
+    def _parameter(self, symbol: Symbol, type: str, name: str, whole: str, names: Names) -> str:
+        python = names.get(symbol, symbol.python)
+        expected = default_parameter_name(python, self.node.name)
+        if whole == expected:
+            return f"{python}: {type}"
+        given = whole.removeprefix(expected) if name == expected else whole
+        return f"{python}: named({type}, {quoted(given)})"
+
+    def suite(self) -> FunctionSuite:
+        """The Python function, without its body."""
+        return FunctionSuite(self, self.scope, self.node)
 
 
 def _wrapped(opening: str, parts: Sequence[str], closing: str, used: int) -> str:

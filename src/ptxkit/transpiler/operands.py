@@ -29,9 +29,8 @@ def collapsed(text: str) -> str:
 class OperandReader:
     """Reads the operands of one scope; what was read once is known by its text."""
 
-    def __init__(self, scope: Scope, imports: set[str]) -> None:
+    def __init__(self, scope: Scope) -> None:
         self.scope = scope
-        self.imports = imports
         self._known: dict[str, Spelled] = {}
         self.ready: set[str] | None = None
         """At module level: what has been declared so far, as Python runs in order."""
@@ -54,8 +53,6 @@ class OperandReader:
         symbol = self.scope.resolve(ptx)
         if self.ready is not None and ptx not in self.ready:
             return Symbol(ptx, quoted(ptx), "name")
-        if symbol.kind == "special":
-            self.imports.add("sreg")
         return symbol
 
     # -- readers -------------------------------------------------------------------------------
@@ -79,7 +76,6 @@ class OperandReader:
         return '"_"', "_"
 
     def _literal(self, text: str) -> Spelled:
-        self.imports.add("lit")
         text = collapsed(text)
         return f"lit({quoted(text)})", text
 
@@ -97,12 +93,10 @@ class OperandReader:
         if text[:2] == "0f" and len(text) == 10:
             value = shortest_f32(int(text[2:], 16))
             if value is not None and float_constant(_number(value), "f32").text == text:
-                self.imports.add("f32")
                 return f"f32({value})", text
         elif text[:2] == "0d" and len(text) == 18:
             value = _f64(text)
             if value is not None and float_constant(_number(value), "f64").text == text:
-                self.imports.add("f64")
                 return f"f64({value})", text
         return self._literal(text)
 
@@ -116,7 +110,6 @@ class OperandReader:
             return self._literal(text)
         argument, spelled = self.read(inner)
         if text[0] == "-":
-            self.imports.add("minus")
             return Group("minus(", [argument], ")"), f"-{spelled}"
         return self.inverted(argument), f"!{spelled}"
 
@@ -124,7 +117,6 @@ class OperandReader:
         """A predicate with ``!`` before it."""
         if isinstance(argument, Symbol) and argument.kind == "register" and argument.type == "pred":
             return Group("~", [argument], "")
-        self.imports.add("inverted")
         return Group("inverted(", [argument], ")")
 
     def _expression(self, node: Node, text: str) -> Spelled:
@@ -134,7 +126,6 @@ class OperandReader:
             return self._literal(text)
         base, base_text = self.read(first)
         rest = self._rest(node, second)
-        self.imports.add("offset")
         return Group("offset(", [base, rest[0]], ")"), f"{base_text}+{rest[1]}"
 
     def _rest(self, node: Node, first: Node) -> Spelled:
@@ -150,7 +141,6 @@ class OperandReader:
     def _application(self, node: Node, text: str) -> Spelled:
         function, inner = node.children
         argument, spelled = self.read(inner)
-        self.imports.add("applied")
         return (
             Group("applied(", [quoted(function.text), argument], ")"),
             f"{function.text}({spelled})",
@@ -158,7 +148,6 @@ class OperandReader:
 
     def _subscript(self, node: Node, text: str) -> Spelled:
         (base, base_text), (index, index_text) = (self.read(child) for child in node.children)
-        self.imports.add("element")
         return Group("element(", [base, index], ")"), f"{base_text}[{index_text}]"
 
     def _vector(self, node: Node, text: str) -> Spelled:
@@ -174,11 +163,9 @@ class OperandReader:
 
     def _pair(self, node: Node, text: str) -> Spelled:
         (first, first_text), (second, second_text) = (self.read(child) for child in node.children)
-        self.imports.add("pair")
         return Group("pair(", [first, second], ")"), f"{first_text}|{second_text}"
 
     def _address(self, node: Node, text: str) -> Spelled:
-        self.imports.add("addr")
         children = node.children
         base, spelled = self.read(children[0])
         parts: list[Argument] = [base]
@@ -206,7 +193,6 @@ class OperandReader:
 
     def _field(self, node: Node, text: str) -> Spelled:
         argument, spelled = self.read(node.children[0])
-        self.imports.add("field")
         name = node.tokens(own=True)[0][1]
         return Group("field(", [quoted(name), argument], ")"), f"{name} = {spelled}"
 

@@ -13,7 +13,7 @@ from ptxkit.syntax.nodes import NEGATED
 from ptxkit.transpiler.declarations import parameter, variable
 from ptxkit.transpiler.functions import (
     DEEPEST_BLOCK,
-    Header,
+    FunctionHeader,
     directive,
     directive_keywords,
     opcode_chain,
@@ -31,13 +31,12 @@ class Plain:
         self.module = module
         self.style = style
         self.file = File()
-        self.file.imports.update(("Module", "ptx"))
         self.unknown: set[str] = set()
         """Opcodes that the table does not know."""
         self.layout = Layout(source, style)
         self.layout.body = self.file.body
         self.scope = Scope(None, reserved_names())
-        self.reader = OperandReader(self.scope, self.file.imports)
+        self.reader = OperandReader(self.scope)
         self.reader.ready = set()
         self._labels: set[str] = set()
         self._blocks = 0
@@ -216,7 +215,7 @@ class Plain:
         layout = self.layout
         symbol = self.scope.symbols[node.name]
         kind = "header" if node.has_body else "prototype"
-        header = Header(node, symbol, layout, self.reader)
+        header = FunctionHeader(node, symbol, layout, self.reader)
         layout.statement(kind, node.span[0], header.end, None, "")
         suite = header.suite()
         outer = self._enter(suite)
@@ -273,7 +272,6 @@ class Plain:
             at = words.index("inlined_at", 6) + 1
             shown: Argument = quoted(name)
             if words[6] == "+":
-                self.file.imports.add("offset")
                 shown = Group("offset(", [quoted(name), self.reader.integer(words[7])[0]], ")")
                 name = f"{name}+{words[7]}"
             inlined = [self.reader.integer(text)[0] for text in words[at : at + 3]]
@@ -306,7 +304,6 @@ class Plain:
                 if whole == "_":
                     shown.append(chain.python)
                 else:
-                    self.file.imports.add("named")
                     shown.append(f"named({chain.python}, {quoted(whole)})")
             if child.flags & 4:
                 keywords.append(("returns", Group("[", shown, "]")))
@@ -370,7 +367,6 @@ class Plain:
         for number, argument in enumerate(arguments):
             if isinstance(argument, Symbol) and argument.kind == "name":
                 if argument.ptx not in self._labels:
-                    self.file.imports.add("name")
                     arguments[number] = Group("name(", [argument], ")")
             elif isinstance(argument, Symbol) and argument.ptx in self._labels:
                 arguments[number] = quoted(argument.ptx)

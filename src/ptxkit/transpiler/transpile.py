@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 
 from ptxkit.syntax import Instruction, Module
+from ptxkit.transpiler.passes import PASSES
 from ptxkit.transpiler.plain import Plain
+from ptxkit.transpiler.rewriting import rewrite
 from ptxkit.transpiler.styles import guess_style
 from ptxkit.transpiler.tree import File, Line, quoted
 from ptxkit.transpiler.verify import TranspileError, first_difference, run_python, to_bytes
@@ -49,7 +51,11 @@ def to_python(module: Module, sugar: bool = True) -> str:
             UnknownInstructionWarning,
             stacklevel=2,
         )
-    return _proved(file, source, module.filename)
+    text = _proved(file, source, module.filename)
+    if sugar and PASSES:
+        rewrite(file, module, PASSES)
+        text = _proved(file, source, module.filename)
+    return text
 
 
 def _proved(file: File, source: bytes, filename: str) -> str:

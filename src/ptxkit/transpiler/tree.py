@@ -12,10 +12,14 @@ shared by all places that name the same register, variable or label, and prints 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ptxkit._native import Node
+
+if TYPE_CHECKING:
+    from ptxkit.transpiler.names import Scope
 
 
 def quoted(text: str) -> str:
@@ -58,7 +62,13 @@ Argument: TypeAlias = "str | Symbol | Group"
 """Python text that is final, a symbol, or a group of arguments."""
 
 
-def python_of(argument: Argument) -> str:
+Names: TypeAlias = "Mapping[Symbol, str]"
+"""Python names that passes gave to symbols; the others print as they say themselves."""
+
+NO_NAMES: Names = {}
+
+
+def python_of(argument: Argument, names: Names = NO_NAMES) -> str:
     """The Python text of an argument.
 
     >>> python_of(Group("addr(", [Symbol("%r1", "r[1]", "register"), "8"], ")"))
@@ -67,8 +77,8 @@ def python_of(argument: Argument) -> str:
     if isinstance(argument, str):
         return argument
     if isinstance(argument, Symbol):
-        return argument.python
-    inner = ", ".join([python_of(part) for part in argument.parts])
+        return names.get(argument, argument.python) if names else argument.python
+    inner = ", ".join([python_of(part, names) for part in argument.parts])
     return f"{argument.opening}{inner}{argument.closing}"
 
 
@@ -98,24 +108,69 @@ class Line:
         self.target = target
         """What is assigned, for declarations."""
 
-    def text(self) -> str:
+    def text(self, names: Names = NO_NAMES) -> str:
         """The Python statement."""
-        parts = [python_of(argument) for argument in self.arguments]
-        parts += [f"{name}={python_of(value)}" for name, value in self.keywords]
+        parts = [python_of(argument, names) for argument in self.arguments]
+        parts += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
         text = f"{self.call}({', '.join(parts)}){''.join(self.suffixes)}"
         return f"{self.target} = {text}" if self.target else text
 
 
 class Suite:
-    """Lines that introduce a body (decorators, ``def``, ``with``), and the body."""
+    """A Python statement with a body: ``with ptx.block():``, ``with module.section(...):``."""
 
     __slots__ = ("body", "head", "kind", "node")
 
     def __init__(self, kind: str, head: Sequence[str], node: Node | None = None) -> None:
-        self.kind = kind  # "function", "block", "section"
+        self.kind = kind  # "block", "section", and what passes add
         self.head = list(head)
         self.body: list[Entry] = []
         self.node = node
+
+    def heading(self, names: Names) -> list[str]:
+        """The lines before the body."""
+        return self.head
+
+
+class FunctionSuite(Suite):
+    """A function: its header prints decorator and signature under the names passes gave."""
+
+    __slots__ = ("header", "names", "scope", "sites")
+
+    def __init__(self, header: Header, scope: Scope, node: Node) -> None:
+        super().__init__("function", (), node)
+        self.header = header
+        self.scope = scope
+        """Where passes get free Python names from: ``scope.python_name("tid")``."""
+        self.names: dict[Symbol, str] = {}
+        """What passes renamed in this function."""
+        self.sites: list[tuple[int, int]] = []
+        """What passes rewrote: numbers of the first and the last PTX node, see `rewriting`."""
+
+    def heading(self, names: Names) -> list[str]:
+        """Decorator and ``def``."""
+        return self.header.lines(names)
+
+    def rewritten(
+        self,
+        body: list[Entry],
+        sites: Sequence[tuple[int, int]] = (),
+        names: Names = NO_NAMES,
+    ) -> FunctionSuite:
+        """The function with another body; this one stays as it is."""
+        made = FunctionSuite(self.header, self.scope, self.node)  # type: ignore[arg-type]
+        made.body = body
+        made.names = {**self.names, **names}
+        made.sites = list(sites)
+        return made
+
+
+class Header(Protocol):
+    """What a function's suite asks for its first lines."""
+
+    def lines(self, names: Names) -> list[str]:
+        """Decorator and ``def``."""
+        ...
 
 
 Entry: TypeAlias = "Line | Suite"
@@ -124,16 +179,20 @@ Entry: TypeAlias = "Line | Suite"
 class File:
     """A whole Python file."""
 
-    __slots__ = ("body", "imports", "notices", "opening")
+    __slots__ = ("body", "names", "notices", "opening")
 
     def __init__(self) -> None:
-        self.imports: set[str] = set()
-        """The names of ptxkit.dsl that the file uses."""
         self.notices: list[str] = []
         """Comments at the head of the file."""
         self.opening: list[str] = []
         """The lines that make ``module``."""
         self.body: list[Entry] = []
+        self.names: dict[Symbol, str] = {}
+        """What passes renamed at module level."""
+
+    def functions(self) -> list[FunctionSuite]:
+        """The functions, in order."""
+        return [entry for entry in self.body if isinstance(entry, FunctionSuite)]
 
     def text(self) -> str:
         """The Python source."""
@@ -146,12 +205,20 @@ class File:
         }
 
     def _printed(self) -> list[tuple[str, Line | None]]:
+        lines: _Printed = []
+        _print(self.body, "", lines, self.names)
         head = [f"# {notice}" for notice in self.notices]
-        head += [*_import_lines(sorted(self.imports)), "", *self.opening]
-        lines: list[tuple[str, Line | None]] = [(text, None) for text in head]
-        _print(self.body, "", lines)
+        head += [*_import_lines(_used_names(lines)), "", *self.opening]
         tail = ["", 'if __name__ == "__main__":', "    module.print()", ""]
-        return lines + [(text, None) for text in tail]
+        return [*[(text, None) for text in head], *lines, *[(text, None) for text in tail]]
+
+
+def _used_names(lines: _Printed) -> list[str]:
+    """What the lines use of ptxkit.dsl."""
+    import ptxkit.dsl
+
+    used = set(_NAME.findall("\n".join([text for text, _ in lines])))
+    return sorted({"Module", "ptx", *used.intersection(ptxkit.dsl.__all__)})
 
 
 def _import_lines(names: Sequence[str]) -> list[str]:
@@ -161,17 +228,33 @@ def _import_lines(names: Sequence[str]) -> list[str]:
     return ["from ptxkit.dsl import (", *[f"    {name}," for name in names], ")"]
 
 
-def _print(body: Sequence[Entry], indent: str, lines: list[tuple[str, Line | None]]) -> None:
+# A name that is neither in a string nor an attribute.
+_NAME = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?<![\w.])([A-Za-z_]\w*)')
+_Printed: TypeAlias = "list[tuple[str, Line | None]]"
+
+
+def printed_function(function: FunctionSuite, names: Names = NO_NAMES) -> _Printed:
+    """The Python lines of one function, each with what it was printed from."""
+    lines: _Printed = []
+    _print([function], "", lines, names)
+    return lines
+
+
+def _print(body: Sequence[Entry], indent: str, lines: _Printed, names: Names) -> None:
     for entry in body:
         if isinstance(entry, Line):
-            lines.append((indent + entry.text(), entry))
+            lines.append((indent + entry.text(names), entry))
             continue
-        around = [("", None), ("", None)] if entry.kind == "function" else []
+        is_function = isinstance(entry, FunctionSuite)
+        around: _Printed = [("", None), ("", None)] if is_function else []
+        inner = names
+        if isinstance(entry, FunctionSuite) and entry.names:
+            inner = {**names, **entry.names}
         if lines[-2:] != around:
             lines += around
-        lines += [(indent + head, None) for head in entry.head]
+        lines += [(indent + head, None) for head in entry.heading(inner)]
         if entry.body:
-            _print(entry.body, indent + "    ", lines)
+            _print(entry.body, indent + "    ", lines, inner)
         else:
             lines.append((f"{indent}    pass", None))
         lines += around

@@ -18,12 +18,17 @@ def run_python(source: str, filename: str = "<transpiled>") -> DslModule:
     >>> run_python("from ptxkit.dsl import Module\\nmodule = Module()").ptx().split()[0]
     '.version'
     """
+    module: DslModule = run_python_names(source, filename)["module"]
+    return module
+
+
+def run_python_names(source: str, filename: str = "<transpiled>") -> dict[str, Any]:
+    """Run a generated file in a fresh namespace; gives all its names."""
     names: dict[str, Any] = {"__name__": "transpiled", "__file__": filename}
     exec(compile(source, filename, "exec"), names)
-    module = names.get("module")
-    if not isinstance(module, DslModule):
+    if not isinstance(names.get("module"), DslModule):
         raise TranspileError(f"'{filename}' does not define 'module'")
-    return module
+    return names
 
 
 def to_bytes(text: str) -> bytes:
