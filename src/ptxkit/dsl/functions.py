@@ -15,7 +15,6 @@ from ptxkit.dsl.registers import Register, register_number
 from ptxkit.dsl.statements import Statement
 from ptxkit.isa.actuals import Actual
 from ptxkit.isa.reader import INTERNER
-from ptxkit.isa.rules.instructions import Verdict
 
 if TYPE_CHECKING:
     from ptxkit.dsl.module import Module
@@ -33,7 +32,8 @@ class FunctionBuilder(Builder):
     def __init__(self, module: Module, function: Function) -> None:
         super().__init__(module)
         self.function = function
-        self.verdict: Callable[[str, tuple[int, ...]], Verdict] = module.judge.verdict
+        self.good = module.good
+        self.opcode_gap = self.style.opcode_gap
         self._fresh: dict[tuple[str, int], int] = {}  # registers nobody named, by type
         self._prefixes: dict[tuple[str, int], str] = {}
         self._declared: set[str] = set()
@@ -81,10 +81,12 @@ class FunctionBuilder(Builder):
 
     # -- labels ------------------------------------------------------------------------------
 
-    def use_label(self, name: str) -> None:
-        """Take note of a branch to a label."""
-        if name not in self._used:
-            self._used[name] = python_place()
+    def use_labels(self, operands: Sequence[Any]) -> None:
+        """Take note of the labels that a branch names."""
+        for one in operands:
+            label = one.text if isinstance(one, Label) else one
+            if isinstance(label, str) and label not in self._used:
+                self._used[label] = python_place()
 
     def new_label(self, hint: str = "") -> Label:
         """A label that is not placed yet."""
@@ -111,10 +113,19 @@ class FunctionBuilder(Builder):
                 "raise the module's version or target, or do without it",
             )
 
-    def complain(self, opcode: str, verdict: Verdict, texts: Sequence[str]) -> None:
-        """Raise what the table says against an instruction."""
+    def judge(self, key: tuple[Any, ...], operands: Sequence[Operand]) -> None:
+        """Ask the table about an instruction: its opcode and the numbers of its operands."""
+        opcode, *numbers = key
+        verdict = self.module.judge.verdict(opcode, tuple(numbers))
         if verdict.problems or verdict.unmet or verdict.explanation is not None:
+            texts = [one.text for one in operands]
             self.refuse(*message_of(opcode, verdict, texts, self.module.says()))
+            return
+        specials = [one for one in operands if isinstance(one, Special)]
+        for one in specials:
+            self.require(one)
+        if not specials:
+            self.good.add(key)
 
     def refuse(self, message: str, hint: str) -> None:
         """An instruction the table is against: an error, or a mark where those are collected."""

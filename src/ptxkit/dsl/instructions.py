@@ -13,19 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.builder import get_current
 from ptxkit.dsl.errors import DslError
-from ptxkit.dsl.operands import Operand, Special, integer_number, operand
-from ptxkit.dsl.registers import Register
+from ptxkit.dsl.operands import Constant, Label, Operand, operand
+from ptxkit.dsl.registers import Register, Variable
 from ptxkit.dsl.statements import Statement
 from ptxkit.dsl.words import word_of
 from ptxkit.isa.registry import known_names
 from ptxkit.isa.rules.explain import explain, plain_form
-from ptxkit.isa.rules.instructions import GOOD, Verdict
+from ptxkit.isa.rules.instructions import Verdict
 from ptxkit.isa.types import SCALAR_TYPES
 
 if TYPE_CHECKING:
     from ptxkit.dsl.functions import FunctionBuilder
 
 _LOOSE = str.maketrans({"[": "[ ", "]": " ]", "{": "{ ", "}": " }", "+": " + "})
+#: What needs no conversion; others that don't either are looked at once more.
+_READY = frozenset((Register, Operand, Variable, Constant, Label))
 #: Instructions whose operands may be labels.
 _BRANCHES = frozenset(("bra", "brx"))
 
@@ -57,39 +59,33 @@ class Opcode:
                 "no kernel is being traced",
                 "instructions are made in the body of a function under @kernel or @module.func",
             )
-        texts: list[str] = []
-        numbers: list[int] = []
-        for one in operands:
-            cls = one.__class__
-            if cls is int:
-                texts.append(str(one))
-                numbers.append(integer_number(one))
-                continue
-            if cls is not Register and not isinstance(one, Operand):
-                if cls is str and self._is_branch:
-                    builder.use_label(one)
-                one = operand(one, self._type)
-            if one.owner is not None and one.owner is not builder:
+        if self._is_branch:
+            builder.use_labels(operands)
+        ready: list[Operand] = [
+            one if one.__class__ in _READY else operand(one, self._type) for one in operands
+        ]
+        for one in ready:
+            if one.owner is not builder and one.owner is not None:
                 _foreign(one)
-            texts.append(one.text)
-            numbers.append(one.number)
-            if cls is Special:
-                builder.require(one)
-        guard = "" if when is None else guard_text(when, builder)
+        text = self._text
         if self._is_checked:
-            verdict = builder.verdict(self._text, tuple(numbers))
-            if verdict is not GOOD:
-                builder.complain(self._text, verdict, texts)
-        if not texts:
-            text = f"{guard}{self._text};"
-        elif builder.is_asm:
-            joined = ", ".join(texts)
-            if builder.style.asm_loose:
-                joined = joined.translate(_LOOSE)
-            text = f"{guard}{self._text}{builder.style.asm_gap}{joined};"
+            key = (text, *[one.number for one in ready])
+            if key not in builder.good:
+                builder.judge(key, ready)
+        if ready:
+            texts = ", ".join([one.text for one in ready])
+            if builder.is_asm:
+                if builder.style.asm_loose:
+                    texts = texts.translate(_LOOSE)
+                text = f"{text}{builder.style.asm_gap}{texts};"
+            elif self._is_call:
+                text = f"{text}{builder.style.call_gap}{texts};"
+            else:
+                text = f"{text}{builder.opcode_gap}{texts};"
         else:
-            gap = builder.style.call_gap if self._is_call else builder.style.opcode_gap
-            text = f"{guard}{self._text}{gap}{', '.join(texts)};"
+            text += ";"
+        if when is not None:
+            text = guard_text(when, builder) + text
         statement = Statement("instruction", text, builder.pending)
         builder.pending = None
         builder.statements.append(statement)
@@ -101,11 +97,11 @@ class Opcode:
 
 def guard_text(when: Any, builder: FunctionBuilder) -> str:
     """``@p`` or ``@!p`` and the space after it."""
-    guard = operand(when)
+    guard: Any = when if when.__class__ in _READY else operand(when)
     if guard.owner is not None and guard.owner is not builder:
         _foreign(guard)
-    kind = getattr(guard, "type", "pred")
-    if kind != "pred" or guard.text[:1] in "[{(":
+    kind = guard.type if guard.__class__ is Register else "pred"
+    if kind != "pred" or guard.text[0] in "[{(0123456789":
         raise DslError(f"a guard is a predicate, not '{guard.text}'", "compare first: p = a < b")
     return f"@{guard.text} "
 

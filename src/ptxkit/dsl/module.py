@@ -64,6 +64,8 @@ class Module(Builder):
         self.parsed_version = _version(version)
         self.parsed_target = _target(self._target)
         self.judge: Judge = judge_for(self.parsed_version, self.parsed_target, address_size == 64)
+        self.good: set[tuple[Any, ...]] = set()
+        """What the table has been asked about and has nothing against."""
         self._head_given = False
 
     # -- builder -----------------------------------------------------------------------------

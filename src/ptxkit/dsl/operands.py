@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -106,10 +107,14 @@ sreg = SpecialRegisters()
 # -- constants -------------------------------------------------------------------------------
 
 
+#: Numbers of vectors, lists and addresses by the numbers of their parts.
+_COMPOSED: dict[tuple[Any, ...], int] = {}
+
+
 @lru_cache(maxsize=65536)
-def integer_number(value: int) -> int:
-    """The number of an integer operand."""
-    return INTERNER.number(Actual("integer", value=representative(value)))
+def integer_constant(value: int) -> Constant:
+    """An integer operand."""
+    return Constant(str(value), INTERNER.number(Actual("integer", value=representative(value))))
 
 
 @lru_cache(maxsize=4096)
@@ -185,25 +190,17 @@ def operand(value: Any, type: str = "") -> Operand:
     Integers, floats (spelled by ``type``), names as text, lists (vectors ``{a, b}``) and
     tuples (argument lists ``(a, b)``).
     """
-    if isinstance(value, Operand):
-        return value
     cls = value.__class__
     if cls is int:
-        return Constant(str(value), integer_number(value))
+        return integer_constant(value)
+    if isinstance(value, Operand):
+        return value
+    if cls is list:
+        return _composed(value, "vector", "{", "}", type)
     if cls is str:
         return name(value)
-    if cls is list or cls is tuple:
-        parts = [operand(one, type) for one in value]
-        kind, opening, closing = ("vector", "{", "}") if cls is list else ("list", "(", ")")
-        if cls is list and not parts:
-            raise DslError("a vector has at least one element")
-        numbers = tuple([part.number for part in parts])
-        text = opening + ", ".join([part.text for part in parts]) + closing
-        number = INTERNER.composed(
-            (kind, *numbers),
-            lambda: Actual(kind, elements=tuple(INTERNER.actual(n) for n in numbers)),
-        )
-        return Operand(text, number, next((p.owner for p in parts if p.owner is not None), None))
+    if cls is tuple:
+        return _composed(value, "list", "(", ")", type)
     if cls is float:
         return float_constant(value, type)
     if hasattr(value, "__index__") and cls is not bool:
@@ -217,6 +214,24 @@ def operand(value: Any, type: str = "") -> Operand:
         f"{value!r} cannot be an operand",
         "operands are registers, variables, numbers, addr(...), lists for vectors",
     )
+
+
+def _composed(values: Sequence[Any], kind: str, opening: str, closing: str, type: str) -> Operand:
+    parts = [one if isinstance(one, Operand) else operand(one, type) for one in values]
+    if kind == "vector" and not parts:
+        raise DslError("a vector has at least one element")
+    numbers = (kind, *[part.number for part in parts])
+    number = _COMPOSED.get(numbers)
+    if number is None:
+        elements = tuple(INTERNER.actual(part.number) for part in parts)
+        number = INTERNER.composed(numbers, lambda: Actual(kind, elements=elements))
+        _COMPOSED[numbers] = number
+    owner = None
+    for part in parts:
+        if part.owner is not None:
+            owner = part.owner
+            break
+    return Operand(opening + ", ".join([part.text for part in parts]) + closing, number, owner)
 
 
 def name(text: str) -> Operand:
@@ -234,8 +249,15 @@ def addr(base: Any, offset: Any = None, *parts: Any, suffix: str = "") -> Operan
     >>> addr("p", -8).text, addr("t", None, ["x", "y"]).text
     ('[p+-8]', '[t, {x, y}]')
     """
-    first = operand(base)
-    text = first.text if offset is None else f"{first.text}+{operand(offset).text}"
+    first = base if isinstance(base, Operand) else operand(base)
+    text = first.text
+    if offset is not None:
+        text = f"{text}+{offset if offset.__class__ is int else operand(offset).text}"
+    if not parts and not suffix:
+        key = ("[", offset is not None, suffix, first.number)
+        known = _COMPOSED.get(key)
+        if known is not None:
+            return Operand(f"[{text}]", known, first.owner)
     rest = [operand(part) for part in parts]
     if rest:
         text = ", ".join([text, *[part.text for part in rest]])
@@ -250,6 +272,7 @@ def addr(base: Any, offset: Any = None, *parts: Any, suffix: str = "") -> Operan
             elements=tuple(INTERNER.actual(n) for n in numbers),
         ),
     )
+    _COMPOSED[("[", has_offset, suffix, *numbers)] = number
     return Operand(f"[{text}]{suffix}", number, first.owner)
 
 
