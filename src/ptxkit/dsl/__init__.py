@@ -29,7 +29,7 @@ from ptxkit.dsl.declarations import Field as field  # noqa: N813
 from ptxkit.dsl.declarations import Words
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.functions import Function
-from ptxkit.dsl.functions import Named as named  # noqa: N813
+from ptxkit.dsl.kernels import Kernel, kernel
 from ptxkit.dsl.module import Module
 from ptxkit.dsl.namespace import ptx
 from ptxkit.dsl.operands import (
@@ -44,10 +44,32 @@ from ptxkit.dsl.operands import (
     pair,
     sreg,
 )
-from ptxkit.dsl.types import f32, f64
+from ptxkit.dsl.signatures import Named as named  # noqa: N813
+from ptxkit.dsl.types import (
+    b8,
+    b16,
+    b32,
+    b64,
+    b128,
+    f16,
+    f16x2,
+    f32,
+    f64,
+    pred,
+    ptr,
+    s8,
+    s16,
+    s32,
+    s64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
 
 reg = Words((".reg",))
 shared = Words((".shared",))
+smem = shared
 local = Words((".local",))
 const = Words((".const",))
 global_ = Words((".global",))
@@ -57,17 +79,26 @@ param = Words((".param",))
 __all__ = [
     "DslError",
     "Function",
+    "Kernel",
     "Module",
     "addr",
     "applied",
+    "b8",
+    "b16",
+    "b32",
+    "b64",
+    "b128",
     "const",
     "declared",
     "element",
+    "f16",
+    "f16x2",
     "f32",
     "f64",
     "field",
     "global_",
     "inverted",
+    "kernel",
     "lit",
     "local",
     "minus",
@@ -77,8 +108,19 @@ __all__ = [
     "ordered",
     "pair",
     "param",
+    "pred",
+    "ptr",
     "ptx",
     "reg",
+    "s8",
+    "s16",
+    "s32",
+    "s64",
     "shared",
+    "smem",
     "sreg",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
 ]

@@ -99,8 +99,8 @@ def _result_type(left: Any, right: Any) -> str:
     return telling[0] if telling else types[0]
 
 
-def binary(name: str, left: Any, right: Any) -> Register:
-    """``left <name> right`` into a new register."""
+def binary(name: str, left: Any, right: Any, into: Register | None = None) -> Register:
+    """``left <name> right`` into a new register, or into one that is given."""
     for one in (left, right):
         if not isinstance(one, (int, float, Operand)) or isinstance(one, bool):
             raise DslError(f"'{_SIGNS[name]}' between a register and {one!r}")
@@ -118,7 +118,7 @@ def binary(name: str, left: Any, right: Any) -> Register:
     opcode = _typed(name, type)
     if not isinstance(left, Register):
         left, right, opcode = _swapped(name, left, right, opcode, type)
-    result = fresh("pred" if name in _COMPARISONS else type)
+    result = into if into is not None else fresh("pred" if name in _COMPARISONS else type)
     emit(opcode, result, left, right)
     return result
 
@@ -134,6 +134,11 @@ def _swapped(name: str, left: Any, right: Any, opcode: str, type: str) -> tuple[
 
 def _move_type(type: str) -> str:
     return f"b{SCALAR_TYPES[type].width}" if type in ("f16", "f16x2") else type
+
+
+def move(register: Register, value: Any) -> None:
+    """Copy a value into a register."""
+    emit(f"mov.{_move_type(register.type)}", register, value)
 
 
 def unary(name: str, value: Register) -> Register:

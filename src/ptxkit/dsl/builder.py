@@ -50,6 +50,11 @@ class Builder:
         """A new register that nobody named."""
         raise DslError("registers belong to functions", "declare them in a function's body")
 
+    def new_name(self, kind: str) -> str:
+        """A name for a variable that nobody named."""
+        self.module.name_count += 1
+        return f"${kind}{self.module.name_count}"
+
     # -- what is not a statement to PTX ----------------------------------------------------
 
     def comment(self, text: str, before: int | str | None = None) -> Statement:

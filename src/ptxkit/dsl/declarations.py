@@ -133,13 +133,14 @@ class Words:
         return next((_VECTORS[word] for word in self._words if word in _VECTORS), 1)
 
     def __call__(
-        self, *names: str | Declared, init: Any = None, spaced: Any = None
+        self, *names: str | Declared, init: Any = None
     ) -> Any:  # Registers, ranges, variables, or a tuple of them
         """Declare names: ``"x"``, ``"%r<28>"``, ``"table[4]"``."""
         space = self._space
         builder = self._builder or current()
-        if not names and not spaced and space == ".reg":
-            return builder.fresh(self._type, self._width)
+        if not names and space == ".reg":
+            made_one = builder.fresh(self._type, self._width)
+            return made_one if init is None else made_one.set(init)
         parts = [one if isinstance(one, Declared) else Declared(one) for one in names]
         if init is not None:
             parts[-1].init = init
@@ -152,9 +153,7 @@ class Words:
         if parts:
             text += gap + ", ".join([_declarator_text(part) for part in parts])
         kind = "register" if space == ".reg" else "declaration"
-        statement = builder.add(kind if in_body else "variable", f"{text};")
-        if spaced:
-            statement.spaced(spaced)
+        builder.add(kind if in_body else "variable", f"{text};")
         return made[0] if len(made) == 1 else tuple(made)
 
     def _declare(self, declarator: str, space: str, builder: Builder) -> Any:
@@ -177,15 +176,19 @@ class Words:
             return Register(name, type, register_number(type, width), owner, width)
         return Variable(name, self._type, space[1:], owner)
 
-    def __getitem__(self, count: int) -> Any:
-        """A range of registers under the name nvcc gives to their type: ``reg.b32[28]``."""
-        prefix = CONVENTIONS.get(self._type)
-        if self._space != ".reg" or prefix is None:
-            raise DslError(
-                "only ranges of registers are declared by number",
-                "write reg.b32[28], or name it: reg.b32('%mine<28>')",
-            )
-        return self(f"{prefix}<{count}>")
+    def __getitem__(self, sizes: int | tuple[int, ...]) -> Any:
+        """New registers, ``reg.f32[8]``, or an array nobody named, ``smem.f32[32, 33]``."""
+        shape = sizes if isinstance(sizes, tuple) else (sizes,)
+        if any(size.__class__ is not int or size < 0 for size in shape):
+            raise DslError(f"{sizes!r} is no size of an array")
+        builder = self._builder or current()
+        if self._space == ".reg":
+            if len(shape) > 1:
+                inner = shape[1:] if len(shape) > 2 else shape[1]
+                return [self[inner] for _ in range(shape[0])]
+            return [builder.fresh(self._type, self._width) for _ in range(shape[0])]
+        name = builder.new_name(self._space[1:])
+        return self(name + "".join(f"[{size}]" for size in shape))
 
     def __repr__(self) -> str:
         return f"<declaration {' '.join(self._words)}>"

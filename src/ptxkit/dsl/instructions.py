@@ -23,7 +23,7 @@ from ptxkit.isa.rules.instructions import Verdict
 from ptxkit.isa.types import SCALAR_TYPES
 
 if TYPE_CHECKING:
-    from ptxkit.dsl.functions import FunctionBuilder
+    from ptxkit.dsl.tracing import FunctionBuilder
 
 _LOOSE = str.maketrans({"[": "[ ", "]": " ]", "{": "{ ", "}": " }", "+": " + "})
 #: What needs no conversion; others that don't either are looked at once more.
@@ -61,7 +61,7 @@ class Opcode:
             )
         if self._is_branch:
             builder.use_labels(operands)
-        ready: list[Operand] = [
+        ready: list[Any] = [
             one if one.__class__ in _READY else operand(one, self._type) for one in operands
         ]
         for one in ready:

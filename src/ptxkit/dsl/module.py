@@ -57,6 +57,7 @@ class Module(Builder):
         self.newline = newline
         self.refused: list[int] | None = None
         """Python lines of instructions that the table is against; None: those are errors."""
+        self.name_count = 0
         self._numbers: dict[Function, int] = {}
         self._version = version
         self._target = (target,) if isinstance(target, str) else tuple(target or ())
@@ -314,6 +315,7 @@ class FunctionWords:
         declare: bool = False,
         parentheses: bool = True,
         spaced: Mapping[int, str] | None = None,
+        constants: Mapping[str, Any] | None = None,
         **directives: Any,
     ) -> Any:
         def decorate(body: Callable[..., Any]) -> Function:
@@ -327,6 +329,7 @@ class FunctionWords:
                 parentheses=parentheses,
                 directives=directive_texts(directives),
                 spaced=spaced,
+                constants=constants,
             )
             return self._module.add_function(made)
 

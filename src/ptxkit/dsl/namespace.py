@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ptxkit.dsl import control
 from ptxkit.dsl.builder import current
+from ptxkit.dsl.control import body
 from ptxkit.dsl.errors import DslError, python_place
 from ptxkit.dsl.instructions import Opcode, opcode
 from ptxkit.dsl.operands import Label, Operand, operand
 from ptxkit.dsl.statements import Statement
-
-if TYPE_CHECKING:
-    from ptxkit.dsl.functions import FunctionBuilder
-
-
-def body() -> FunctionBuilder:
-    """The function that is being traced."""
-    return current()  # type: ignore[return-value]
-
-
-class OpenBlock:
-    """A construct that is to be closed, for the message where it is not."""
-
-    __slots__ = ("place", "what")
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.place = python_place()
 
 
 class Ptx:
@@ -65,6 +49,18 @@ class Ptx:
         """A label to branch to before it is placed with ``ptx.label(it)``."""
         return body().new_label()
 
+    # -- control flow ----------------------------------------------------------------------------
+
+    if_ = staticmethod(control.if_)
+    else_ = staticmethod(control.else_)
+    loop = staticmethod(control.loop)
+    while_ = staticmethod(control.while_)
+    do_while = staticmethod(control.do_while)
+    range = staticmethod(control.range_)
+    break_ = staticmethod(control.break_)
+    continue_ = staticmethod(control.continue_)
+    switch = staticmethod(control.switch)
+
     # -- blocks and directives -----------------------------------------------------------------
 
     @contextmanager
@@ -78,16 +74,15 @@ class Ptx:
 
     def open_block(self) -> Statement:
         """The ``{`` of a scope, where ``with ptx.block():`` would nest too deep."""
-        builder = body()
-        builder.blocks.append(OpenBlock("a block"))
-        return builder.add("block", "{")
+        control.opened(control.Open("a block"))
+        return body().add("block", "{")
 
     def close_block(self) -> Statement:
         """The ``}`` of a scope."""
         builder = body()
         if not builder.blocks:
             raise DslError("no block is open")
-        builder.blocks.pop()
+        control.closed(builder.blocks[-1])
         return builder.add("block_close", "}")
 
     def loc(
@@ -130,8 +125,8 @@ class Ptx:
     ) -> Statement:
         """``.callprototype (.param .b32 _) _ (.param .b32 _);`` after its label."""
         from ptxkit.dsl.declarations import parameter_text
-        from ptxkit.dsl.functions import Named
         from ptxkit.dsl.module import directive_texts
+        from ptxkit.dsl.signatures import Named
 
         def texts(list: Sequence[Any]) -> str:
             named = [one if isinstance(one, Named) else Named(one, "_") for one in list]

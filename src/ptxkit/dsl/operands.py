@@ -272,7 +272,7 @@ def addr(base: Any, offset: Any = None, *parts: Any, suffix: str = "") -> Operan
             elements=tuple(INTERNER.actual(n) for n in numbers),
         ),
     )
-    _COMPOSED[("[", has_offset, suffix, *numbers)] = number
+    _COMPOSED.update({("[", has_offset, suffix, *numbers): number})
     return Operand(f"[{text}]{suffix}", number, first.owner)
 
 

@@ -59,6 +59,11 @@ class Register(Operand):
     def __abs__(self) -> Any:
         return _arithmetic().unary("abs", self)
 
+    def set(self, value: Any) -> Register:
+        """Give the register another value: a ``mov``."""
+        _arithmetic().move(self, value)
+        return self
+
     def to(self, type: Any, modifiers: str = "") -> Any:
         """Convert into a new register: ``n.to("f32")``, ``x.to(u32, "rni.sat")``."""
         return _arithmetic().convert(self, str(type), modifiers)
@@ -81,12 +86,22 @@ def _operator(name: str, swapped: bool) -> Any:
     return method
 
 
+def _in_place(name: str) -> Any:
+    # ``total += x`` changes the register: a loop could not sum otherwise.
+    def method(self: Register, other: Any) -> Register:
+        _arithmetic().binary(name, self, other, self)
+        return self
+
+    return method
+
+
 for _python, _name in {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "div", "mod": "rem",
     "and": "and", "or": "or", "xor": "xor", "lshift": "shl", "rshift": "shr",
 }.items():  # fmt: skip
     setattr(Register, f"__{_python}__", _operator(_name, swapped=False))
     setattr(Register, f"__r{_python}__", _operator(_name, swapped=True))
+    setattr(Register, f"__i{_python}__", _in_place(_name))
 for _python in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Register, f"__{_python}__", _operator(_python, swapped=False))
 

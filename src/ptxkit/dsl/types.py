@@ -37,6 +37,43 @@ class Type:
         return self.name
 
 
+class Pointer:
+    """A pointer as a parameter: ``x: ptr``, ``x: ptr[f32]``, ``x: ptr.shared``.
+
+    The body gets the address in its space; ``ptr.generic`` is passed as it is.
+    """
+
+    __slots__ = ("alignment", "element", "space")
+    name = "u64"
+
+    def __init__(self, space: str = "global", element: Type | None = None) -> None:
+        self.space = space
+        self.element = element
+        self.alignment = 1 if element is None else max(1, element.width // 8)
+
+    def __getitem__(self, element: Type) -> Pointer:
+        return Pointer(self.space, element)
+
+    @property
+    def shared(self) -> Pointer:
+        """A pointer into shared memory."""
+        return Pointer("shared", self.element)
+
+    @property
+    def const(self) -> Pointer:
+        """A pointer into constant memory."""
+        return Pointer("const", self.element)
+
+    @property
+    def generic(self) -> Pointer:
+        """A pointer into any space."""
+        return Pointer("", self.element)
+
+    def __repr__(self) -> str:
+        return "ptr"
+
+
+ptr = Pointer()
 f32, f64, f16, f16x2 = Type("f32"), Type("f64"), Type("f16"), Type("f16x2")
 b8, b16, b32, b64, b128 = (Type(f"b{width}") for width in (8, 16, 32, 64, 128))
 u8, u16, u32, u64 = (Type(f"u{width}") for width in (8, 16, 32, 64))

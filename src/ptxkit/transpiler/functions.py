@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptxkit._native import Node
-from ptxkit.dsl.functions import default_parameter_name
+from ptxkit.dsl.signatures import default_parameter_name
 from ptxkit.dsl.words import attribute_of
 from ptxkit.isa.registry import known_names
 from ptxkit.syntax import Function
@@ -16,7 +16,7 @@ from ptxkit.transpiler.names import Scope
 from ptxkit.transpiler.operands import OperandReader
 from ptxkit.transpiler.tree import FunctionSuite, Names, Symbol, quoted
 
-_KEYWORDS = frozenset("name returns declare parentheses spaced directives body".split())
+_KEYWORDS = frozenset("name returns declare parentheses spaced constants directives body".split())
 #: Bodies nest Python blocks up to this depth; Python itself allows twenty.
 DEEPEST_BLOCK = 12
 
