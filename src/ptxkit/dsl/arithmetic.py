@@ -88,7 +88,7 @@ def _check_same(name: str, left: Any, right: Any) -> None:
     ):
         raise DslError(
             f"'{_SIGNS[name]}' between .{left.type} and .{right.type}",
-            f"convert one of them: {right.text}.to({left.type})",
+            f"convert one of them: {right.text}.to('{left.type}')",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ from types import FrameType
 
 from ptxkit.errors import PtxkitError
 
-_HERE = str(Path(__file__).parent)
+#: Where mistakes are not made: here, and in what `with` blocks go through.
+_OURS = (str(Path(__file__).parent), contextlib.__file__)
 
 
 def python_place() -> tuple[str, int]:
@@ -19,7 +21,7 @@ def python_place() -> tuple[str, int]:
     True
     """
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("<unknown>", 0)
 

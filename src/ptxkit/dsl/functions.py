@@ -88,12 +88,15 @@ class Function(Operand):
         try:
             arguments = [one.value() for one in signature.parameters]
             value = self.body(*arguments, **constants)
-            if signature.returns_value:
-                return_values(signature, value, self.name)
+            code = self.body.__code__
+            place = (code.co_filename, code.co_firstlineno)
+            if signature.values is not None:
+                return_values(signature, value, self.name, place)
             elif value is not None:
                 raise DslError(
                     f"'{self.name}' returns {value!r} and its signature says nothing",
                     "say what it returns: 'def f(x: f32) -> f32:'",
+                    place=place,
                 )
             builder.finish()
         finally:

@@ -47,7 +47,7 @@ class Operand:
         raise DslError(
             f"'{self.text}' has no value while the kernel is traced, so Python cannot test it",
             "write 'with ptx.if_(condition):' or 'with ptx.while_(condition):', "
-            "or guard one instruction with 'when='",
+            "or guard one instruction with 'when='; and, or, not are &, |, ~",
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from ptxkit.dsl.arithmetic import emit, fresh
 from ptxkit.dsl.declarations import Words, parameter_text
 from ptxkit.dsl.errors import DslError
-from ptxkit.dsl.operands import Operand, addr
+from ptxkit.dsl.operands import addr
 from ptxkit.dsl.registers import Register
 from ptxkit.dsl.types import Pointer, Type
 
@@ -56,7 +56,9 @@ class Parameter:
         return register
 
 
-def _words_of(annotation: Any) -> tuple[Words, Type | Pointer | None]:
+def _words_of(
+    annotation: Any, place: tuple[str, int] | None
+) -> tuple[Words, Type | Pointer | None]:
     if isinstance(annotation, Words):
         return annotation, None
     words = Words((".param",))
@@ -70,10 +72,17 @@ def _words_of(annotation: Any) -> tuple[Words, Type | Pointer | None]:
     raise DslError(
         f"{annotation!r} is not a parameter's type",
         "write 'n: u32' or 'x: ptr' for a value, 'x: param.u64' for the parameter itself",
+        place=place,
     )
 
 
-def parameter(annotation: Any, python_name: str, function: str, role: str) -> Parameter:
+def parameter(
+    annotation: Any,
+    python_name: str,
+    function: str,
+    role: str,
+    place: tuple[str, int] | None = None,
+) -> Parameter:
     """A parameter from its annotation.
 
     A Python name ``param_0`` stands for ``function_param_0``, as compilers call it.
@@ -83,7 +92,7 @@ def parameter(annotation: Any, python_name: str, function: str, role: str) -> Pa
         given = annotation.name
         name = name + given if given.startswith("[") else given
         annotation = annotation.words
-    words, type = _words_of(annotation)
+    words, type = _words_of(annotation, place)
     text, operand = parameter_text(words, name, role)
     return Parameter(text, operand, type)
 
@@ -106,14 +115,22 @@ class Signature:
     results: tuple[Parameter, ...] | None
     constants: dict[str, Any]
     """Keyword-only parameters and what they are by default."""
-    returns_value: bool
-    """Whether the results are what the Python function returns."""
+    values: tuple[tuple[Type, int], ...] | None
+    """What the Python function returns: types, and where in the result each stands."""
 
 
 def signature_of(body: Callable[..., Any], name: str, returns: Sequence[Any] | None) -> Signature:
     """The signature of a Python function."""
     place = (body.__code__.co_filename, body.__code__.co_firstlineno)
-    found = inspect.signature(body, eval_str=True)
+    try:
+        found = inspect.signature(body, eval_str=True)
+    except NameError as error:
+        raise DslError(
+            f"a type in the signature of '{name}' is unknown: {error}",
+            "types that are local to a function cannot be found under "
+            "'from __future__ import annotations'; leave that out",
+            place=place,
+        ) from error
     parameters: list[Parameter] = []
     constants: dict[str, Any] = {}
     for one in found.parameters.values():
@@ -128,34 +145,58 @@ def signature_of(body: Callable[..., Any], name: str, returns: Sequence[Any] | N
                 place=place,
             )
         else:
-            parameters.append(parameter(one.annotation, one.name, name, "input"))
+            parameters.append(parameter(one.annotation, one.name, name, "input", place))
     returned = found.return_annotation
-    by_value = returns is None and returned is not found.empty and returned is not None
-    if by_value:
-        returns = list(returned) if isinstance(returned, (tuple, list)) else [returned]
-    results = None
-    if returns is not None:
-        results = tuple(
-            parameter(one, f"func_retval{number}", name, "output")
-            for number, one in enumerate(returns)
-        )
-    return Signature(tuple(parameters), results, constants, by_value)
+    if returns is None and returned is not found.empty and returned is not None:
+        types = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+        results, values = _results(types, name, place)
+        return Signature(tuple(parameters), results, constants, values)
+    if returns is None:
+        return Signature(tuple(parameters), None, constants, None)
+    named = [
+        parameter(one, f"func_retval{number}", name, "output", place)
+        for number, one in enumerate(returns)
+    ]
+    return Signature(tuple(parameters), tuple(named), constants, None)
 
 
-def return_values(signature: Signature, value: Any, name: str) -> None:
-    """Store what a Python function returned into its results, and return."""
+def _results(
+    types: Sequence[Any], name: str, place: tuple[str, int]
+) -> tuple[tuple[Parameter, ...], tuple[tuple[Type, int], ...]]:
+    """The result of a function that returns values: one parameter, or a structure of several."""
+    for one in types:
+        if not isinstance(one, Type) or one.width < 8:
+            raise DslError(f"'{name}' returns {one!r}, which is no type of a value", place=place)
+    if len(types) == 1:
+        return (parameter(types[0], "func_retval0", name, "output"),), ((types[0], 0),)
+    values: list[tuple[Type, int]] = []
+    end, alignment = 0, 1
+    for one in types:
+        size = one.width // 8
+        begin = -(-end // size) * size
+        values.append((one, begin))
+        end, alignment = begin + size, max(alignment, size)
+    size = -(-end // alignment) * alignment
+    words = Words((".param", ".align", str(alignment), ".b8"))
+    whole = Named(words, f"func_retval0[{size}]")
+    return (parameter(whole, "func_retval0", name, "output"),), tuple(values)
+
+
+def return_values(signature: Signature, value: Any, name: str, place: tuple[str, int]) -> None:
+    """Store what a Python function returned into its result, and return."""
     from ptxkit.dsl.namespace import ptx
 
-    results = signature.results or ()
-    values = list(value) if isinstance(value, (tuple, list)) else [value]
-    if value is None or len(values) != len(results):
+    places = signature.values or ()
+    given = list(value) if isinstance(value, (tuple, list)) else [value]
+    if value is None or len(given) != len(places):
         raise DslError(
-            f"'{name}' returns {0 if value is None else len(values)} values, "
-            f"and its signature says {len(results)}"
+            f"'{name}' returns {0 if value is None else len(given)} values, "
+            f"and its signature says {len(places)}",
+            place=place,
         )
-    for result, one in zip(results, values, strict=True):
-        assert result.type is not None
-        emit(f"st.param.{result.type.name}", addr(result.operand), one)
+    (result,) = signature.results or ()
+    for (type, offset), one in zip(places, given, strict=True):
+        emit(f"st.param.{type.name}", addr(result.operand, offset or None), one)
     ptx.ret()
 
 
@@ -163,37 +204,38 @@ def call(function: Any, signature: Signature, arguments: Sequence[Any]) -> Any:
     """The call of a device function with values: parameters stored, results loaded."""
     from ptxkit.dsl.namespace import ptx
 
-    results = signature.results or ()
     if len(arguments) != len(signature.parameters):
         raise DslError(
             f"'{function.name}' takes {len(signature.parameters)} arguments, not {len(arguments)}"
         )
-    types = [one.type for one in (*signature.parameters, *results)]
-    if None in types:
+    types = [one.type for one in signature.parameters]
+    if None in types or (signature.results and signature.values is None):
         raise DslError(
             f"'{function.name}' says its parameters as PTX declarations",
             "call it with ptx.call, or give its parameters types such as u32",
         )
-    values = [fresh(one.type.name) for one in results if one.type is not None]
+    values = [fresh(type.name) for type, _ in signature.values or ()]
     with ptx.block():
-        stores: list[Operand] = []
-        for number, (one, argument) in enumerate(zip(signature.parameters, arguments, strict=True)):
-            assert one.type is not None
-            slot = Words((".param", f".{one.type.name}"))(f"param{number}")
-            emit(f"st.param.{one.type.name}", addr(slot), _checked(argument, one.type, number))
-            stores.append(slot)
-        loads = [
-            Words((".param", f".{one.type.name}"))(f"retval{number}")
-            for number, one in enumerate(results)
-            if one.type is not None
+        slots = [_slot(f".param .{type.name} param{n}") for n, type in enumerate(types) if type]
+        results = [
+            _slot(one.text.replace("func_retval", "retval")) for one in signature.results or ()
         ]
-        if loads:
-            ptx.call.uni(tuple(loads), function, tuple(stores))
+        for number, (slot, type, argument) in enumerate(zip(slots, types, arguments, strict=True)):
+            assert type is not None
+            emit(f"st.param.{type.name}", addr(slot), _checked(argument, type, number))
+        if results:
+            ptx.call.uni(tuple(results), function, tuple(slots))
         else:
-            ptx.call.uni(function, tuple(stores))
-        for value, slot in zip(values, loads, strict=True):
-            emit(f"ld.param.{value.type}", value, addr(slot))
+            ptx.call.uni(function, tuple(slots))
+        for value, (type, offset) in zip(values, signature.values or (), strict=True):
+            emit(f"ld.param.{type.name}", value, addr(results[0], offset or None))
     return None if not values else values[0] if len(values) == 1 else tuple(values)
+
+
+def _slot(declaration: str) -> Any:
+    """Declare a parameter of a call, written as a parameter of a function is."""
+    words, _, name = declaration.rpartition(" ")
+    return Words(tuple(words.split(" ")))(name)
 
 
 def _checked(argument: Any, type: Type | Pointer, number: int) -> Any:
