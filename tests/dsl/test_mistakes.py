@@ -144,7 +144,7 @@ def mixed_types(x: u32, y: f32):
 
 def sign_unknown():
     a = reg.b32()
-    a < 3
+    return a < 3
 
 
 def float_for_an_integer(x: u32):
