@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ptxkit.run import load
     from ptxkit.syntax import Module, format, parse
     from ptxkit.toolchain import assemble, compile_cuda, disassemble, extract
+    from ptxkit.transpiler import to_python
 
     __version__: str
 
@@ -53,6 +54,7 @@ _EXPORTS = {
     "format": "ptxkit.syntax",
     "load": "ptxkit.run",
     "parse": "ptxkit.syntax",
+    "to_python": "ptxkit.transpiler",
 }
 
 __all__ = [
@@ -74,6 +76,7 @@ __all__ = [
     "format",
     "load",
     "parse",
+    "to_python",
 ]
 
 

@@ -21,6 +21,8 @@ COMMANDS = (
     "fmt",
     "stats",
     "diff",
+    "to-python",
+    "roundtrip",
     "run",
     "compile",
     "assemble",

@@ -110,9 +110,9 @@ class Inputs:
         self.fail(f"'{error.filename}' cannot be read: {_reason(error)}")
 
 
-def complain(message: str) -> None:
-    """Tell about an error on standard error, in the form every command uses."""
-    typer.echo(f"ptxkit: error: {printable(message)}", err=True)
+def complain(message: str, severity: str = "error") -> None:
+    """Tell about an error or a warning on standard error, in the form every command uses."""
+    typer.echo(f"ptxkit: {severity}: {printable(message)}", err=True)
 
 
 def printable(text: str) -> str:

@@ -131,7 +131,7 @@ def _check_variable(
     same_size = is_open or byte_size(owner, node.dimensions) == byte_size(parameter)
     same_shape = bool(node.dimensions) == bool(parameter.dimensions)
     kinds = {SCALAR_TYPES[owner.type].kind, SCALAR_TYPES[parameter.type].kind}
-    same_kind = BITS in kinds or (FLOAT in kinds) == (len(kinds) == 1)
+    same_kind = BITS in kinds or FLOAT not in kinds or len(kinds) == 1
     if not (same_size and same_shape and same_kind and _alignment(owner) == _alignment(parameter)):
         context.error(
             value, "call",

@@ -1,0 +1,126 @@
+"""PTX written in Python.
+
+>>> from ptxkit.dsl import Module, addr, param, ptx, reg
+>>> module = Module(version="8.0", target="sm_80")
+>>> @module.kernel
+... def store(out: param.u64):
+...     place = reg.b64("%rd1")
+...     ptx.ld.param.u64(place, addr(out))
+...     ptx.st.global_.u32(addr(place), 7)
+...     ptx.ret()
+>>> print(module.ptx())
+.version 8.0
+.target sm_80
+.address_size 64
+<BLANKLINE>
+.visible .entry store(.param .u64 out)
+{
+    .reg .b64 %rd1;
+<BLANKLINE>
+    ld.param.u64 %rd1, [out];
+    st.global.u32 [%rd1], 7;
+    ret;
+}
+<BLANKLINE>
+"""
+
+from ptxkit.dsl.declarations import Declared as declared  # noqa: N813
+from ptxkit.dsl.declarations import Field as field  # noqa: N813
+from ptxkit.dsl.declarations import Words
+from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.functions import Function
+from ptxkit.dsl.kernels import Kernel, kernel
+from ptxkit.dsl.module import Module
+from ptxkit.dsl.namespace import ptx
+from ptxkit.dsl.operands import (
+    addr,
+    applied,
+    element,
+    inverted,
+    lit,
+    minus,
+    name,
+    offset,
+    pair,
+    sreg,
+)
+from ptxkit.dsl.signatures import Named as named  # noqa: N813
+from ptxkit.dsl.types import (
+    b8,
+    b16,
+    b32,
+    b64,
+    b128,
+    f16,
+    f16x2,
+    f32,
+    f64,
+    pred,
+    ptr,
+    s8,
+    s16,
+    s32,
+    s64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+
+reg = Words((".reg",))
+shared = Words((".shared",))
+smem = shared
+local = Words((".local",))
+const = Words((".const",))
+global_ = Words((".global",))
+ordered = Words()
+param = Words((".param",))
+
+__all__ = [
+    "DslError",
+    "Function",
+    "Kernel",
+    "Module",
+    "addr",
+    "applied",
+    "b8",
+    "b16",
+    "b32",
+    "b64",
+    "b128",
+    "const",
+    "declared",
+    "element",
+    "f16",
+    "f16x2",
+    "f32",
+    "f64",
+    "field",
+    "global_",
+    "inverted",
+    "kernel",
+    "lit",
+    "local",
+    "minus",
+    "name",
+    "named",
+    "offset",
+    "ordered",
+    "pair",
+    "param",
+    "pred",
+    "ptr",
+    "ptx",
+    "reg",
+    "s8",
+    "s16",
+    "s32",
+    "s64",
+    "shared",
+    "smem",
+    "sreg",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+]

@@ -1,0 +1,143 @@
+"""Instructions by name: ``ptx.ld.global_.f32(f[1], addr(rd[4], 8), when=p[1])``.
+
+A chain of attributes is an opcode. Each is made once and kept, so that tracing a kernel
+costs little more than joining texts. What an instruction may be is asked of the table: its
+operands by their kinds and types, the PTX version, the target. A verdict holds for every
+instruction of the same opcode and operand kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.dsl.builder import get_current
+from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.operands import Constant, Label, Operand, operand
+from ptxkit.dsl.registers import Register, Variable
+from ptxkit.dsl.statements import Statement
+from ptxkit.dsl.words import word_of
+from ptxkit.isa.registry import known_names
+from ptxkit.isa.rules.explain import explain, plain_form
+from ptxkit.isa.rules.instructions import Verdict
+from ptxkit.isa.types import SCALAR_TYPES
+
+if TYPE_CHECKING:
+    from ptxkit.dsl.tracing import FunctionBuilder
+
+_LOOSE = str.maketrans({"[": "[ ", "]": " ]", "{": "{ ", "}": " }", "+": " + "})
+#: What needs no conversion; others that don't either are looked at once more.
+_READY = frozenset((Register, Operand, Variable, Constant, Label))
+#: Instructions whose operands may be labels.
+_BRANCHES = frozenset(("bra", "brx"))
+
+
+class Opcode:
+    """An opcode with its modifiers; a call makes the instruction."""
+
+    # Attributes are modifiers, so all that is not one begins with an underscore.
+    def __init__(self, text: str, is_checked: bool = True) -> None:
+        self._text = text
+        self._name = text.partition(".")[0]
+        self._is_call = self._name == "call"
+        self._is_branch = self._name in _BRANCHES
+        self._is_checked = is_checked
+        words = text.split(".")[1:]
+        self._type = next((word for word in reversed(words) if word in SCALAR_TYPES), "")
+
+    def __getattr__(self, name: str) -> Opcode:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = Opcode(f"{self._text}.{word_of(name)}", self._is_checked)
+        self.__dict__[name] = made
+        return made
+
+    def __call__(self, *operands: Any, when: Any = None) -> Statement:
+        builder: FunctionBuilder | None = get_current()  # type: ignore[assignment]
+        if builder is None:
+            raise DslError(
+                "no kernel is being traced",
+                "instructions are made in the body of a function under @kernel or @module.func",
+            )
+        if self._is_branch:
+            builder.use_labels(operands)
+        ready: list[Any] = [
+            one if one.__class__ in _READY else operand(one, self._type) for one in operands
+        ]
+        for one in ready:
+            if one.owner is not builder and one.owner is not None:
+                _foreign(one)
+        text = self._text
+        if self._is_checked:
+            key = (text, *[one.number for one in ready])
+            if key not in builder.good:
+                builder.judge(key, ready)
+        if ready:
+            texts = ", ".join([one.text for one in ready])
+            if builder.is_asm:
+                if builder.style.asm_loose:
+                    texts = texts.translate(_LOOSE)
+                text = f"{text}{builder.style.asm_gap}{texts};"
+            elif self._is_call:
+                text = f"{text}{builder.style.call_gap}{texts};"
+            else:
+                text = f"{text}{builder.opcode_gap}{texts};"
+        else:
+            text += ";"
+        if when is not None:
+            text = guard_text(when, builder) + text
+        statement = Statement("instruction", text, builder.pending)
+        builder.pending = None
+        builder.statements.append(statement)
+        return statement
+
+    def __repr__(self) -> str:
+        return f"<instruction {self._text}>"
+
+
+def guard_text(when: Any, builder: FunctionBuilder) -> str:
+    """``@p`` or ``@!p`` and the space after it."""
+    guard: Any = when if when.__class__ in _READY else operand(when)
+    if guard.owner is not None and guard.owner is not builder:
+        _foreign(guard)
+    kind = guard.type if guard.__class__ is Register else "pred"
+    if kind != "pred" or guard.text[0] in "[{(0123456789":
+        raise DslError(f"a guard is a predicate, not '{guard.text}'", "compare first: p = a < b")
+    return f"@{guard.text} "
+
+
+def _foreign(one: Operand) -> None:
+    raise DslError(
+        f"'{one.text}' belongs to another function",
+        "declare registers in the body of the kernel that uses them",
+    )
+
+
+def opcode(name: str) -> Opcode:
+    """The opcode that begins with a name of the table."""
+    word = word_of(name)
+    if word not in known_names():
+        one = explain(word, ())
+        raise DslError(
+            one.message,
+            f"{one.hint + '; ' if one.hint else ''}an instruction that the table does not know "
+            f"is written ptx.unchecked('{word}...')(...)",
+        )
+    return Opcode(word)
+
+
+def message_of(opcode: str, verdict: Verdict, texts: Sequence[str], says: str) -> tuple[str, str]:
+    """What a verdict says, and what to do."""
+    if verdict.explanation is not None:
+        return verdict.explanation.message, verdict.explanation.hint
+    if verdict.problems:
+        first = verdict.problems[0]
+        said, found, syntax = first.hint.partition("the form is: ")
+        hint = f"{said}{found}{plain_form(syntax)}" if found else first.hint
+        shown = "" if first.operand is None else f" (here {texts[first.operand]})"
+        return f"'{opcode}': {first.message}{shown}", hint
+    need = verdict.unmet[0]
+    return (
+        f"'{opcode}' needs {need}; the module says {says}",
+        "raise the module's version or target, or do without it",
+    )

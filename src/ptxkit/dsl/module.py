@@ -1,0 +1,360 @@
+"""A PTX module written in Python."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.dsl.builder import Builder
+from ptxkit.dsl.declarations import LINKAGES, SPACES, Words
+from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.functions import Function
+from ptxkit.dsl.operands import Operand, operand
+from ptxkit.dsl.statements import Statement
+from ptxkit.dsl.styles import Style, find_style
+from ptxkit.dsl.words import word_of
+from ptxkit.dsl.writer import write
+from ptxkit.errors import UsageError
+from ptxkit.isa.rules.instructions import Judge, judge_for
+from ptxkit.isa.targets import Target, Version
+
+if TYPE_CHECKING:
+    import ptxkit.syntax
+
+
+class Module(Builder):
+    """Statements at module level and functions, in order; ``ptx()`` is the text.
+
+    >>> module = Module(version="8.0", target="sm_80")
+    >>> @module.kernel
+    ... def nothing():
+    ...     pass
+    >>> print(module.ptx())
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    <BLANKLINE>
+    .visible .entry nothing()
+    {
+    }
+    <BLANKLINE>
+    """
+
+    def __init__(
+        self,
+        *,
+        version: str | None = "8.0",
+        target: str | Sequence[str] | None = "sm_75",
+        address_size: int | None = 64,
+        style: str | Style = "ptxkit",
+        newline: str = "\n",
+    ) -> None:
+        self.style: Style = style if isinstance(style, Style) else find_style(style)
+        super().__init__(self)
+        self._items: list[Statement | Function] = []
+        self.newline = newline
+        self.refused: list[int] | None = None
+        """Python lines of instructions that the table is against; None: those are errors."""
+        self.name_count = 0
+        self._numbers: dict[Function, int] = {}
+        self._version = version
+        self._target = (target,) if isinstance(target, str) else tuple(target or ())
+        self._address_size = address_size
+        self.parsed_version = _version(version)
+        self.parsed_target = _target(self._target)
+        self.judge: Judge = judge_for(self.parsed_version, self.parsed_target, address_size == 64)
+        self.good: set[tuple[Any, ...]] = set()
+        """What the table has been asked about and has nothing against."""
+        self._head_given = False
+
+    # -- builder -----------------------------------------------------------------------------
+
+    def add(self, kind: str, text: str) -> Statement:
+        """Add a statement that is laid out already."""
+        statement = super().add(kind, text)
+        self._items.append(statement)
+        return statement
+
+    def note(self, text: str, before: str | None = None) -> None:
+        """Put a comment behind the last statement, or behind the end of the last function."""
+        if self._items and isinstance(self._items[-1], Function):
+            self._items[-1].notes.append((text, before))
+        else:
+            self.last().note(text, before)
+
+    def take_pending(self) -> int | str | None:
+        """What was said about the next statement."""
+        found, self.pending = self.pending, None
+        return found
+
+    def number_of(self, function: Function) -> int:
+        """The place of a function among the functions."""
+        return self._numbers.setdefault(function, len(self._numbers))
+
+    def says(self) -> str:
+        """Version and target, for messages."""
+        return f"{self._version or '(no version)'} / {', '.join(self._target) or '(no target)'}"
+
+    def like(self) -> Module:
+        """An empty module of the same version, target and style."""
+        return Module(
+            version=self._version,
+            target=self._target,
+            address_size=self._address_size,
+            style=self.style,
+        )
+
+    def last_function(self) -> Function | None:
+        """The function made last."""
+        found = [item for item in self._items if isinstance(item, Function)]
+        return found[-1] if found else None
+
+    def number_like(self, function: Function, other: Module) -> None:
+        """Give a function the place that the one of its name has in another module."""
+        for known, number in other._numbers.items():
+            if known.name == function.name:
+                self._numbers[function] = number
+
+    # -- directives --------------------------------------------------------------------------
+
+    def head(self) -> None:
+        """Put ``.version``, ``.target`` and ``.address_size`` here; else they come first."""
+        self._head_given = True
+        if self._version is not None:
+            self.add("version", f".version {self._version}")
+        if self._target:
+            self.add("target", f".target {', '.join(self._target)}")
+        if self._address_size is not None:
+            self.add("address_size", f".address_size {self._address_size}")
+
+    def version_line(self, version: str) -> Statement:
+        """A ``.version`` line of its own."""
+        self._head_given = True
+        return self.add("version", f".version {version}")
+
+    def target_line(self, *targets: str) -> Statement:
+        """A ``.target`` line of its own."""
+        self._head_given = True
+        return self.add("target", f".target {', '.join(targets)}")
+
+    def address_size_line(self, size: Any) -> Statement:
+        """An ``.address_size`` line of its own."""
+        self._head_given = True
+        return self.add("address_size", f".address_size {operand(size)}")
+
+    def file(self, number: Any, path: str, *rest: Any) -> Statement:
+        """``.file 1 "k.cu"``, with time and size."""
+        text = f'.file{self.style.directive_gap}{operand(number)} "{path}"'
+        return self.add("file", ", ".join([text, *[operand(one).text for one in rest]]))
+
+    def pragma(self, *values: str) -> Statement:
+        """``.pragma "nounroll";``."""
+        return self.add("pragma", f".pragma {', '.join(quoted(values))};")
+
+    def alias(self, name: Any, of: Any) -> Statement:
+        """``.alias name, of;``."""
+        return self.add("alias", f".alias {operand(name)}, {operand(of)};")
+
+    def dwarf(self, *words: str, keyword: str = "DWARF") -> Statement:
+        """An ``@@DWARF`` line of PTX 1.x."""
+        return self.add("dwarf", " ".join([f"@@{keyword}", *words]))
+
+    @contextmanager
+    def section(self, name: str, spaced: Mapping[int, str] | None = None) -> Iterator[Module]:
+        """``.section .debug_info { ... }``."""
+        style = self.style
+        statement = self.add(
+            "section", f".section{style.directive_gap}{name}{style.section_brace}{{"
+        )
+        if spaced:
+            statement.spaced(spaced)
+        yield self
+        self.add("section_close", "}")
+
+    def label(self, name: str) -> Statement:
+        """A label in a section."""
+        return self.add("section_label", f"{name}:")
+
+    def data(self, type: str, *values: Any) -> Statement:
+        """One line of numbers, labels or sections: ``data("b8", 1, 2)``."""
+        items = [value if value.__class__ is str else operand(value).text for value in values]
+        return self.add("section_data", f".{type} {self.style.data_comma.join(items)}")
+
+    def lines(self, type: str, *values: Any) -> None:
+        """Lines of one number each."""
+        for value in values:
+            self.data(type, value)
+
+    # -- declarations and functions --------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> ModuleWords:
+        word = "." + word_of(name)
+        if word in LINKAGES or word in SPACES:
+            return ModuleWords((word,), self)
+        raise AttributeError(f"a module has no {name!r}")
+
+    @property
+    def ordered(self) -> ModuleWords:
+        """The begin of a declaration in an unusual order: ``module.ordered.align(8).global_``."""
+        return ModuleWords((), self)
+
+    @property
+    def entry(self) -> FunctionWords:
+        """A kernel without ``.visible``."""
+        return FunctionWords((".entry",), self)
+
+    @property
+    def func(self) -> FunctionWords:
+        """A function."""
+        return FunctionWords((".func",), self)
+
+    @property
+    def kernel(self) -> FunctionWords:
+        """A kernel that can be launched: ``.visible .entry``."""
+        return FunctionWords((".visible", ".entry"), self)
+
+    def add_function(self, function: Function) -> Function:
+        """Put a function after what stands there."""
+        self.number_of(function)
+        self._items.append(function)
+        return function
+
+    # -- text ------------------------------------------------------------------------------------
+
+    def all_statements(self) -> list[Statement]:
+        """All statements, those of functions included."""
+        if not self._head_given:
+            items, self._items = self._items, []
+            self.head()
+            self._items += items
+        found: list[Statement] = []
+        for item in self._items:
+            if isinstance(item, Function):
+                found += item.statements()
+            else:
+                found.append(item)
+        found.append(Statement("end", "", self.pending))
+        return found
+
+    def ptx(self) -> str:
+        """The PTX text."""
+        text = write(self.all_statements(), self.style)
+        return text if self.newline == "\n" else text.replace("\n", self.newline)
+
+    def print(self) -> None:
+        """Write the PTX to standard output, bytes that are not UTF-8 as they were."""
+        sys.stdout.flush()
+        sys.stdout.buffer.write(self.ptx().encode("utf-8", "surrogateescape"))
+        sys.stdout.buffer.flush()
+
+    def parse(self) -> ptxkit.syntax.Module:
+        """The text as a parsed module, to check, assemble or run."""
+        import ptxkit.syntax
+
+        return ptxkit.syntax.parse(self.ptx())
+
+    def __repr__(self) -> str:
+        names = [item.name for item in self._items if isinstance(item, Function)]
+        return f"<module {self.says()}: {', '.join(names)}>"
+
+
+def quoted(values: Sequence[str]) -> list[str]:
+    """Strings as PTX writes them."""
+    for value in values:
+        if '"' in value:
+            raise DslError(f"a string of PTX cannot hold a quote: {value!r}")
+    return [f'"{value}"' for value in values]
+
+
+def _version(text: str | None) -> Version | None:
+    try:
+        return None if text is None else Version.parse(text)
+    except UsageError:
+        return None
+
+
+def _target(words: Sequence[str]) -> Target | None:
+    try:
+        return Target.parse(words[0]) if words else None
+    except UsageError:
+        return None
+
+
+class ModuleWords(Words):
+    """Words of a declaration at module level; ``.entry`` and ``.func`` make functions."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        made = super().__getattr__(name)
+        return FunctionWords(made._words, self._builder) if name in ("entry", "func") else made
+
+
+class FunctionWords:
+    """``@module.kernel``, ``@module.visible.func(...)``: makes a function of what it decorates."""
+
+    __slots__ = ("_module", "_words")
+
+    def __init__(self, words: tuple[str, ...], module: Any) -> None:
+        self._words = words
+        self._module: Module = module
+
+    def attribute(self, *values: str) -> FunctionWords:
+        """``.attribute(...)`` before the name."""
+        return FunctionWords((*self._words, f".attribute({', '.join(values)})"), self._module)
+
+    def __call__(
+        self,
+        body: Callable[..., Any] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        returns: Sequence[Any] | None = None,
+        declare: bool = False,
+        parentheses: bool = True,
+        spaced: Mapping[int, str] | None = None,
+        constants: Mapping[str, Any] | None = None,
+        **directives: Any,
+    ) -> Any:
+        def decorate(body: Callable[..., Any]) -> Function:
+            made = Function(
+                self._module,
+                body,
+                self._words,
+                name=name,
+                returns=returns,
+                declare=declare,
+                parentheses=parentheses,
+                directives=directive_texts(directives),
+                spaced=spaced,
+                constants=constants,
+            )
+            return self._module.add_function(made)
+
+        return decorate if body is None else decorate(body)
+
+
+def directive_texts(directives: Mapping[str, Any]) -> list[str]:
+    """``maxntid=(128, 1, 1)`` as ``.maxntid 128, 1, 1``; ``noreturn=True`` as ``.noreturn``.
+
+    ``directives=[("maxntid", 32), ("maxntid", 64)]`` says any, in any order.
+    """
+    found = []
+    for name, value in directives.items():
+        rows = value if name == "directives" else [(name, value)]
+        for word, values in rows:
+            if word == "pragma":
+                strings = [values] if isinstance(values, str) else list(values)
+                found.append(f".pragma {', '.join(quoted(strings))};")
+            elif values is True:
+                found.append(f".{word_of(word)}")
+            else:
+                numbers = values if isinstance(values, (list, tuple)) else [values]
+                texts = [operand(one).text for one in numbers]
+                found.append(f".{word_of(word)} {', '.join(texts)}")
+    return found
+
+
+__all__ = ["Function", "Module", "Operand"]

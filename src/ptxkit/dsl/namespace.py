@@ -1,0 +1,169 @@
+"""``ptx``: every instruction, and the statements of a body that are not instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ptxkit.dsl import control
+from ptxkit.dsl.builder import current
+from ptxkit.dsl.control import body
+from ptxkit.dsl.errors import DslError, python_place
+from ptxkit.dsl.instructions import Opcode, opcode
+from ptxkit.dsl.operands import Label, Operand, operand
+from ptxkit.dsl.statements import Statement
+
+
+class Ptx:
+    """Instructions as attributes, statements of a body as methods."""
+
+    def __getattr__(self, name: str) -> Opcode:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = opcode(name)
+        self.__dict__[name] = made
+        return made
+
+    def unchecked(self, text: str) -> Opcode:
+        """An opcode that is not looked up in the table: ``ptx.unchecked("new.op.b32")(...)``."""
+        return Opcode(text, is_checked=False)
+
+    @property
+    def returns(self) -> list[Any]:
+        """The parameters that carry the function's results."""
+        return body().returns
+
+    # -- labels ------------------------------------------------------------------------------
+
+    def label(self, name: str | Label | None = None) -> Label:
+        """Place a label here: one of that name, one made before, or a new one."""
+        builder = body()
+        found = name if isinstance(name, Label) else None
+        if found is None:
+            found = builder.new_label() if name is None else Label(str(name), python_place())
+        builder.place_label(found.text)
+        return found
+
+    def new_label(self) -> Label:
+        """A label to branch to before it is placed with ``ptx.label(it)``."""
+        return body().new_label()
+
+    # -- control flow ----------------------------------------------------------------------------
+
+    if_ = staticmethod(control.if_)
+    else_ = staticmethod(control.else_)
+    loop = staticmethod(control.loop)
+    while_ = staticmethod(control.while_)
+    do_while = staticmethod(control.do_while)
+    range = staticmethod(control.range_)
+    break_ = staticmethod(control.break_)
+    continue_ = staticmethod(control.continue_)
+    switch = staticmethod(control.switch)
+
+    # -- blocks and directives -----------------------------------------------------------------
+
+    @contextmanager
+    def block(self, note: str | None = None) -> Iterator[None]:
+        """A scope of its own: ``{ ... }``."""
+        self.open_block()
+        if note is not None:
+            self.note(note)
+        yield
+        self.close_block()
+
+    def open_block(self) -> Statement:
+        """The ``{`` of a scope, where ``with ptx.block():`` would nest too deep."""
+        control.opened(control.Open("a block"))
+        return body().add("block", "{")
+
+    def close_block(self) -> Statement:
+        """The ``}`` of a scope."""
+        builder = body()
+        if not builder.blocks:
+            raise DslError("no block is open")
+        control.closed(builder.blocks[-1])
+        return builder.add("block_close", "}")
+
+    def loc(
+        self,
+        file: Any,
+        line: Any,
+        column: Any,
+        function_name: Any = None,
+        inlined_at: Sequence[Any] | None = None,
+    ) -> Statement:
+        """``.loc 1 2 3``: the source line that what follows was made from."""
+        builder = body()
+        text = f".loc{builder.style.directive_gap}{operand(file)} {operand(line)} {operand(column)}"
+        if function_name is not None:
+            place = " ".join([operand(one).text for one in inlined_at or ()])
+            text += f", function_name {operand(function_name)}, inlined_at {place}"
+        return builder.add("loc", text)
+
+    def pragma(self, *values: str) -> Statement:
+        """``.pragma "nounroll";``."""
+        from ptxkit.dsl.module import quoted
+
+        return body().add("pragma", f".pragma {', '.join(quoted(values))};")
+
+    def branchtargets(self, *labels: Any) -> Statement:
+        """``.branchtargets a, b;`` after its label."""
+        names = [operand(one).text for one in labels]
+        return body().add("branchtargets", f".branchtargets {', '.join(names)};")
+
+    def calltargets(self, *functions: Any) -> Statement:
+        """``.calltargets f, g;`` after its label."""
+        names = [operand(one).text for one in functions]
+        return body().add("calltargets", f".calltargets {', '.join(names)};")
+
+    def callprototype(
+        self,
+        returns: Sequence[Any] | None = None,
+        parameters: Sequence[Any] | None = (),
+        **directives: Any,
+    ) -> Statement:
+        """``.callprototype (.param .b32 _) _ (.param .b32 _);`` after its label."""
+        from ptxkit.dsl.declarations import parameter_text
+        from ptxkit.dsl.module import directive_texts
+        from ptxkit.dsl.signatures import Named
+
+        def texts(list: Sequence[Any]) -> str:
+            named = [one if isinstance(one, Named) else Named(one, "_") for one in list]
+            return ", ".join([parameter_text(one.words, one.name)[0] for one in named])
+
+        text = ".callprototype"
+        if returns is not None:
+            text += f" ({texts(returns)})"
+        text += " _"
+        if parameters is not None:
+            text += f" ({texts(parameters)})"
+        text = " ".join([text, *directive_texts(directives)])
+        return body().add("callprototype", f"{text};")
+
+    # -- layout --------------------------------------------------------------------------------
+
+    def comment(self, text: str, before: int | str | None = None) -> Statement:
+        """A comment in a line of its own."""
+        return current().comment(text, before)
+
+    def blank(self, lines: int = 1) -> None:
+        """Exactly so many blank lines before the next statement."""
+        current().blank(lines)
+
+    def gap(self, text: str) -> None:
+        """Exactly this white space before the next statement."""
+        current().gap(text)
+
+    def note(self, text: str, before: str | None = None) -> None:
+        """A comment behind the last statement, on its line."""
+        current().note(text, before)
+
+    def spaced(self, gaps: Mapping[int, str]) -> None:
+        """White space inside the last statement, before its numbered tokens."""
+        current().spaced(gaps)
+
+
+ptx = Ptx()
+
+__all__ = ["Operand", "Ptx", "ptx"]

@@ -1,0 +1,178 @@
+"""Registers and variables as Python objects, with operators on registers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.operands import (
+    UNKNOWN_NUMBER,
+    Operand,
+    element,
+    inverted,
+    offset,
+    selected,
+)
+from ptxkit.isa.actuals import Actual
+from ptxkit.isa.reader import INTERNER
+from ptxkit.isa.types import SCALAR_TYPES
+
+if TYPE_CHECKING:
+    from ptxkit.dsl.builder import Builder
+
+SELECTORS = frozenset("x y z w r g b a b0 b1 b2 b3 h0 h1".split())
+_MOST_AT_ONCE = 1 << 16
+
+
+def register_number(type: str, width: int = 1) -> int:
+    """The number of a register of a type."""
+    if type not in SCALAR_TYPES:
+        return UNKNOWN_NUMBER
+    return INTERNER.number(Actual("register", type, width=width))
+
+
+class Register(Operand):
+    """A register. Operators make instructions: ``c = a + b`` is an ``add`` into a new one."""
+
+    __slots__ = ("type", "width")
+
+    def __init__(self, text: str, type: str, number: int, owner: object, width: int = 1) -> None:
+        self.text = text
+        self.type = type
+        self.number = number
+        self.owner = owner
+        self.width = width
+
+    def __getattr__(self, name: str) -> Operand:
+        if name in SELECTORS:
+            return selected(self, name)
+        raise AttributeError(f"a register has no {name!r}")
+
+    def __invert__(self) -> Any:
+        if self.type == "pred":
+            return inverted(self)
+        return _arithmetic().unary("not", self)
+
+    def __neg__(self) -> Any:
+        return _arithmetic().unary("neg", self)
+
+    def __abs__(self) -> Any:
+        return _arithmetic().unary("abs", self)
+
+    def set(self, value: Any) -> Register:
+        """Give the register another value: a ``mov``."""
+        _arithmetic().move(self, value)
+        return self
+
+    def to(self, type: Any, modifiers: str = "") -> Any:
+        """Convert into a new register: ``n.to("f32")``, ``x.to(u32, "rni.sat")``."""
+        return _arithmetic().convert(self, str(type), modifiers)
+
+    # Comparisons give predicates, so equality of Python objects is by identity.
+    __hash__ = object.__hash__
+
+
+def _arithmetic() -> Any:
+    from ptxkit.dsl import arithmetic
+
+    return arithmetic
+
+
+def _operator(name: str, swapped: bool) -> Any:
+    def method(self: Register, other: Any) -> Any:
+        left, right = (other, self) if swapped else (self, other)
+        return _arithmetic().binary(name, left, right)
+
+    return method
+
+
+def _in_place(name: str) -> Any:
+    # ``total += x`` changes the register: a loop could not sum otherwise.
+    def method(self: Register, other: Any) -> Register:
+        _arithmetic().binary(name, self, other, self)
+        return self
+
+    return method
+
+
+for _python, _name in {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "div", "mod": "rem",
+    "and": "and", "or": "or", "xor": "xor", "lshift": "shl", "rshift": "shr",
+}.items():  # fmt: skip
+    setattr(Register, f"__{_python}__", _operator(_name, swapped=False))
+    setattr(Register, f"__r{_python}__", _operator(_name, swapped=True))
+    setattr(Register, f"__i{_python}__", _in_place(_name))
+for _python in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Register, f"__{_python}__", _operator(_python, swapped=False))
+
+
+class RegisterRange(list[Register]):
+    """The registers of a range such as ``%r<28>``: ``r[5]`` is ``%r5``, slices are lists."""
+
+    __slots__ = ("prefix",)
+
+    def __init__(self, prefix: str, count: int, type: str, owner: object, width: int) -> None:
+        number = register_number(type, width)
+        self.prefix = prefix
+        super().__init__(
+            [Register(f"{prefix}{index}", type, number, owner, width) for index in range(count)]
+        )
+
+
+class LongRegisterRange:
+    """A range too long to make all its registers at once."""
+
+    __slots__ = ("_count", "_made", "_values", "prefix")
+
+    def __init__(self, prefix: str, count: int, type: str, owner: object, width: int) -> None:
+        number = register_number(type, width)
+        self.prefix = prefix
+        self._count = count
+        self._made: dict[int, Register] = {}
+        self._values = (type, number, owner, width)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[one] for one in range(*index.indices(self._count))]
+        if not -self._count <= index < self._count:
+            raise DslError(f"'{self.prefix}<{self._count}>' has no register {index}")
+        index %= self._count
+        if index not in self._made:
+            self._made[index] = Register(f"{self.prefix}{index}", *self._values)
+        return self._made[index]
+
+
+def register_range(
+    prefix: str, count: int, type: str, owner: object, width: int
+) -> RegisterRange | LongRegisterRange:
+    """The registers of a range."""
+    if count <= _MOST_AT_ONCE:
+        return RegisterRange(prefix, count, type, owner, width)
+    return LongRegisterRange(prefix, count, type, owner, width)
+
+
+class Variable(Operand):
+    """A variable or a parameter. ``table + 8`` and ``table[3]`` are operands."""
+
+    __slots__ = ("space", "type")
+
+    def __init__(
+        self, text: str, type: str, space: str, owner: Builder | None, role: str = ""
+    ) -> None:
+        known = type in SCALAR_TYPES
+        actual = Actual("symbol", type, space=space, role=role)
+        super().__init__(text, INTERNER.number(actual) if known else UNKNOWN_NUMBER, owner)
+        self.type = type
+        self.space = space
+
+    def __add__(self, by: Any) -> Operand:
+        return offset(self, by)
+
+    def __getitem__(self, index: Any) -> Operand:
+        return element(self, index)
+
+    def __iter__(self) -> Any:
+        raise DslError(f"'{self.text}' is in the GPU's memory and cannot be iterated over")

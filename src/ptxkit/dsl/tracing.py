@@ -1,0 +1,145 @@
+"""The statements of one function, while its Python body runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.dsl.builder import Builder
+from ptxkit.dsl.declarations import CONVENTIONS
+from ptxkit.dsl.errors import DslError, python_place
+from ptxkit.dsl.instructions import message_of
+from ptxkit.dsl.operands import Label, Operand, Special
+from ptxkit.dsl.registers import Register, register_number
+from ptxkit.dsl.statements import Statement
+
+if TYPE_CHECKING:
+    from ptxkit.dsl.functions import Function
+    from ptxkit.dsl.module import Module
+
+#: The order of declarations at the head of a body.
+_REGISTER_ORDER = tuple(dict.fromkeys(CONVENTIONS))
+
+
+class FunctionBuilder(Builder):
+    """The statements of one function, while its Python body runs."""
+
+    is_body = True
+
+    def __init__(self, module: Module, function: Function) -> None:
+        super().__init__(module)
+        self.function = function
+        self.good = module.good
+        self.opcode_gap = self.style.opcode_gap
+        self._fresh: dict[tuple[str, int], int] = {}  # registers nobody named, by type
+        self._prefixes: dict[tuple[str, int], str] = {}
+        self._declared: set[str] = set()
+        self._labels: set[str] = set()
+        self._used: dict[str, tuple[str, int]] = {}
+        self._next_label = 0
+        self.last_if: tuple[int, Label] | None = None  # where else_ may follow, and its label
+        self.returns: list[Any] = []  # the parameters that carry results
+        self.blocks: list[Any] = []  # open blocks and constructs, innermost last
+
+    # -- registers ---------------------------------------------------------------------------
+
+    def declare(self, name: str) -> None:
+        """Take note of a name that the kernel declares itself."""
+        if name in self._prefixes.values():
+            raise DslError(
+                f"'{name}' is what the registers without a name are called here",
+                f"declare '{name}' before the first of those, or take another name",
+            )
+        self._declared.add(name)
+
+    def fresh(self, type: str, width: int = 1) -> Register:
+        """A new register that nobody named."""
+        if type not in CONVENTIONS:
+            raise DslError(f"there is no register type '.{type}'", "write reg.f32(), reg.b64() ...")
+        key = (type, width)
+        prefix = self._prefixes.get(key)
+        if prefix is None:
+            prefix = CONVENTIONS[type] if width == 1 else f"{CONVENTIONS[type]}v{width}_"
+            while prefix in self._declared or prefix in self._prefixes.values():
+                prefix += "_"
+            self._prefixes[key] = prefix
+        number = self._fresh[key] = self._fresh.get(key, 0) + 1
+        return Register(f"{prefix}{number}", type, register_number(type, width), self, width)
+
+    def fresh_declarations(self) -> list[Statement]:
+        """The declarations of the registers nobody named."""
+        gap = self.style.name_gaps.get(".reg", " ")
+        found = []
+        for key in sorted(self._fresh, key=lambda key: (_REGISTER_ORDER.index(key[0]), key[1])):
+            type, width = key
+            vector = f".v{width} " if width > 1 else ""
+            name = f"{self._prefixes[key]}<{self._fresh[key] + 1}>"
+            found.append(Statement("register", f".reg {vector}.{type}{gap}{name};"))
+        return found
+
+    # -- labels ------------------------------------------------------------------------------
+
+    def use_labels(self, operands: Sequence[Any]) -> None:
+        """Take note of the labels that a branch names."""
+        for one in operands:
+            label = one.text if isinstance(one, Label) else one
+            if isinstance(label, str) and label not in self._used:
+                self._used[label] = python_place()
+
+    def new_label(self, hint: str = "") -> Label:
+        """A label that is not placed yet."""
+        self._next_label += 1
+        number = self.module.number_of(self.function)
+        return Label(f"$L__{hint or 'BB'}{number}_{self._next_label}", python_place())
+
+    def place_label(self, name: str) -> Statement:
+        """Put a label here."""
+        self._labels.add(name)
+        return self.add("label", f"{name}:")
+
+    # -- checks ------------------------------------------------------------------------------
+
+    def require(self, special: Special) -> None:
+        """Check that the module may read a special register."""
+        version, target = self.module.parsed_version, self.module.parsed_target
+        if version is None or target is None:
+            return
+        if not special.requirement.met_by(version, target):
+            self.refuse(
+                f"'{special.text}' needs {special.requirement}; the module says "
+                f"{self.module.says()}",
+                "raise the module's version or target, or do without it",
+            )
+
+    def judge(self, key: tuple[Any, ...], operands: Sequence[Operand]) -> None:
+        """Ask the table about an instruction: its opcode and the numbers of its operands."""
+        opcode, *numbers = key
+        verdict = self.module.judge.verdict(opcode, tuple(numbers))
+        if verdict.problems or verdict.unmet or verdict.explanation is not None:
+            texts = [one.text for one in operands]
+            self.refuse(*message_of(opcode, verdict, texts, self.module.says()))
+            return
+        specials = [one for one in operands if isinstance(one, Special)]
+        for one in specials:
+            self.require(one)
+        if not specials:
+            self.good.add(key)
+
+    def refuse(self, message: str, hint: str) -> None:
+        """An instruction the table is against: an error, or a mark where those are collected."""
+        if self.module.refused is None:
+            raise DslError(message, hint)
+        self.module.refused.append(python_place()[1])
+
+    def finish(self) -> None:
+        """Check what can only be said at the end of the body."""
+        if self.blocks:
+            block = self.blocks[-1]
+            raise DslError(f"{block.what} is never closed", block.hint, place=block.place)
+        for name, place in self._used.items():
+            if name not in self._labels:
+                raise DslError(
+                    f"no label '{name}' is placed in '{self.function.name}'",
+                    f"place it with ptx.label('{name}')",
+                    place=place,
+                )

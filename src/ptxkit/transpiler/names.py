@@ -1,0 +1,118 @@
+"""Python names for PTX names, scope by scope."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+
+from ptxkit.dsl.declarations import LINKAGES
+from ptxkit.isa.special_registers import SPECIAL_REGISTERS, find_special_register
+from ptxkit.transpiler.tree import Symbol, quoted
+
+_BAD = re.compile(r"[^A-Za-z0-9_]", re.ASCII)
+_MEMBER = re.compile(r"(.*?)(0|[1-9][0-9]{0,8})", re.ASCII | re.DOTALL)
+
+
+def dsl_names() -> frozenset[str]:
+    """What a generated file may import."""
+    import ptxkit.dsl
+
+    return frozenset(ptxkit.dsl.__all__)
+
+
+def reserved_names() -> set[str]:
+    """Names that PTX names must not take."""
+    return {*dsl_names(), "module", *dir(builtins), *keyword.kwlist, *LINKAGES}
+
+
+class Scope:
+    """The names of a module, a function or a block, and of what it stands in."""
+
+    def __init__(self, outer: Scope | None, taken: set[str]) -> None:
+        self.outer = outer
+        self.taken = taken
+        """Python names that are in use where the scope stands."""
+        self.symbols: dict[str, Symbol] = {}
+        self.ranges: dict[str, tuple[str, int, str]] = {}  # prefix -> Python name, size, type
+        self._resolved: dict[str, Symbol] = {}
+
+    def inner(self) -> Scope:
+        """A scope inside this one, for the same Python function."""
+        return Scope(self, self.taken)
+
+    def python_name(self, ptx: str) -> str:
+        """A free Python name that is like a PTX name.
+
+        >>> Scope(None, {"r"}).python_name("%r"), Scope(None, set()).python_name("$L.x")
+        ('r_2', '_L_x')
+        """
+        base = _BAD.sub("_", ptx.removeprefix("%")) or "_"
+        if base[0].isdigit():
+            base = f"_{base}"
+        if base.startswith("__") and base.endswith("__"):
+            base += "x"
+        name, number = base, 1
+        while name in self.taken or keyword.iskeyword(name):
+            number += 1
+            name = f"{base}_{number}"
+        self.taken.add(name)
+        return name
+
+    def declare(self, ptx: str, kind: str, type: str = "", python: str | None = None) -> Symbol:
+        """Declare a name; it hides what was known by it."""
+        symbol = Symbol(ptx, python or self.python_name(ptx), kind, type)
+        self.symbols[ptx] = symbol
+        self._resolved.clear()
+        return symbol
+
+    def declare_range(self, prefix: str, count: int, type: str) -> str:
+        """Declare a range of registers; gives its Python name."""
+        name = self.python_name(prefix)
+        self.ranges[prefix] = name, count, type
+        self._resolved.clear()
+        return name
+
+    def resolve(self, ptx: str) -> Symbol:
+        """The symbol of a name; one of kind "name" where nothing declares it."""
+        found = self._resolved.get(ptx)
+        if found is None:
+            found = self._resolved[ptx] = self._look_up(ptx)
+        return found
+
+    def _look_up(self, ptx: str) -> Symbol:
+        scope: Scope | None = self
+        while scope is not None:
+            if ptx in scope.symbols:
+                return scope.symbols[ptx]
+            for prefix, digits in _splits(ptx):
+                known = scope.ranges.get(prefix)
+                if known is not None and int(digits) < known[1]:
+                    symbol = Symbol(ptx, f"{known[0]}[{digits}]", "register", known[2])
+                    # One symbol for all uses, also from inner scopes.
+                    scope.symbols[ptx] = symbol
+                    return symbol
+            scope = scope.outer
+        if ptx in SPECIAL_REGISTERS:
+            return Symbol(ptx, f"sreg.{ptx[1:]}", "special")
+        return Symbol(ptx, quoted(ptx), "name")
+
+
+def _splits(ptx: str) -> list[tuple[str, str]]:
+    """The ways to read a name as a member of a range, shortest prefix last.
+
+    >>> _splits("%r12"), _splits("%r07")
+    ([('%r', '12'), ('%r1', '2')], [('%r0', '7')])
+    """
+    stem = ptx.rstrip("0123456789")
+    digits = ptx[len(stem) :]
+    return [
+        (stem + digits[:at], digits[at:])
+        for at in range(min(len(digits), 9))
+        if len(digits) - at <= 9 and (digits[at] != "0" or at == len(digits) - 1)
+    ]
+
+
+def special(text: str) -> bool:
+    """Say whether a name with its selector is a special register."""
+    return find_special_register(text) is not None

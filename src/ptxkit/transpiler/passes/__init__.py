@@ -1,0 +1,7 @@
+"""The sugar, in the order it is put on: each pass is one file of this folder."""
+
+from __future__ import annotations
+
+from ptxkit.transpiler.rewriting import Pass
+
+PASSES: tuple[Pass, ...] = ()

@@ -1,0 +1,109 @@
+"""From a parsed module to a Python file that prints it."""
+
+from __future__ import annotations
+
+import warnings
+
+from ptxkit.syntax import Instruction, Module
+from ptxkit.transpiler.passes import PASSES
+from ptxkit.transpiler.plain import Plain
+from ptxkit.transpiler.rewriting import rewrite
+from ptxkit.transpiler.styles import guess_style
+from ptxkit.transpiler.tree import File, Line, quoted
+from ptxkit.transpiler.verify import TranspileError, first_difference, run_python, to_bytes
+
+
+class UnknownInstructionWarning(UserWarning):
+    """Instructions that the table does not know, passed on unchecked."""
+
+
+def to_python(module: Module, sugar: bool = True) -> str:
+    """The source of a Python file in :mod:`ptxkit.dsl` that prints the module's text.
+
+    Running the file prints the PTX; its ``module.ptx()`` returns it, byte for byte: that is
+    tried out before the source is given. ``sugar=False`` is one Python statement for each
+    PTX statement.
+
+    >>> import ptxkit
+    >>> m = ptxkit.parse(".version 8.0\\n.target sm_80\\n.visible .entry k() { ret; }\\n")
+    >>> print(ptxkit.to_python(m, sugar=False))
+    from ptxkit.dsl import Module, ptx
+    <BLANKLINE>
+    module = Module(version="8.0", target="sm_80", address_size=None, style="cuobjdump")
+    ...
+    """
+    source = module.source()
+    newline = _newline(source)
+    plain = source.replace(newline, b"\n") if newline != b"\n" else source
+    if newline != b"\n":
+        from ptxkit.syntax import parse
+
+        module = parse(plain, filename=module.filename)
+    style = guess_style(plain)
+    transpiler = Plain(module, style, plain)
+    file = transpiler.run()
+    file.opening = [_opening(module, style.name, newline.decode())]
+    if transpiler.unknown:
+        names = ", ".join(sorted(transpiler.unknown))
+        file.notices.append(f"Not in the instruction table, passed on unchecked: {names}")
+        warnings.warn(
+            f"{module.filename}: not in the instruction table, passed on unchecked: {names}",
+            UnknownInstructionWarning,
+            stacklevel=2,
+        )
+    text = _proved(file, source, module.filename)
+    if sugar and PASSES:
+        rewrite(file, module, PASSES)
+        text = _proved(file, source, module.filename)
+    return text
+
+
+def _proved(file: File, source: bytes, filename: str) -> str:
+    """The text of a file that was run and gave the source back."""
+    text = file.text()
+    made = run_python(text)
+    made.refused = []
+    found = to_bytes(made.ptx())
+    if made.refused:
+        lines = file.lines()
+        for number in set(made.refused):
+            uncheck(lines[number])
+        text = file.text()
+        found = to_bytes(run_python(text).ptx())
+    if found != source:
+        raise TranspileError(
+            f"the Python of '{filename}' does not give it back; {first_difference(source, found)}; "
+            "this is a bug of ptxkit, please report it with the file"
+        )
+    return text
+
+
+def uncheck(line: Line) -> None:
+    """Let an instruction pass that the table is against."""
+    if not line.call.startswith("ptx.unchecked("):
+        assert isinstance(line.node, Instruction)
+        line.call = f"ptx.unchecked({quoted(line.node.opcode)})"
+
+
+def _newline(source: bytes) -> bytes:
+    """The line break of a file that has only one kind."""
+    count = source.count(b"\n")
+    if count and source.count(b"\r\n") == count == source.count(b"\r"):
+        return b"\r\n"
+    return b"\n"
+
+
+def _opening(module: Module, style: str, newline: str) -> str:
+    target = [str(module.target), *module.target_options] if module.target else None
+    kinds = {child.kind for child in module.children}
+    shown = {
+        "version": quoted(module.version) if module.version else "None",
+        "target": "None" if target is None else quoted(target[0]),
+        "address_size": str(module.address_size) if "AddressSize" in kinds else "None",
+        "style": quoted(style),
+    }
+    if target is not None and len(target) > 1:
+        shown["target"] = f"[{', '.join(quoted(one) for one in target)}]"
+    if newline != "\n":
+        shown["newline"] = quoted(newline)
+    return f"module = Module({', '.join(f'{name}={value}' for name, value in shown.items())})"

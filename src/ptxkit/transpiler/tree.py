@@ -1,0 +1,269 @@
+"""The Python to print: a small tree of lines and suites.
+
+Every :class:`Line` is one Python statement, made for one PTX statement (or one comment, or
+blank lines); its ``node`` is that statement in the parsed module. A :class:`Suite` is a line
+with a body under it: a function, a block, a section. Passes rewrite these lists; printing
+is the last thing that happens.
+
+Arguments stay structured so that a pass can rename or regroup them: a :class:`Symbol` is
+shared by all places that name the same register, variable or label, and prints as its
+``python`` says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from ptxkit._native import Node
+
+if TYPE_CHECKING:
+    from ptxkit.transpiler.names import Scope
+
+
+def quoted(text: str) -> str:
+    """A Python string literal, in ASCII and double quotes.
+
+    >>> print(quoted("a"), quoted('say "x"'))
+    "a" "say \\"x\\""
+    """
+    escaped = text.encode("unicode_escape").decode("ascii").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+class Symbol:
+    """A PTX name and what stands for it in Python."""
+
+    __slots__ = ("kind", "ptx", "python", "type")
+
+    def __init__(self, ptx: str, python: str, kind: str, type: str = "") -> None:
+        self.ptx = ptx
+        self.python = python
+        self.kind = kind  # "register", "variable", "parameter", "function", "special", "name"
+        self.type = type
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.ptx} as {self.python}>"
+
+
+class Group:
+    """An argument made of others: ``addr(...)``, ``[...]``, ``(...)``."""
+
+    __slots__ = ("closing", "opening", "parts")
+
+    def __init__(self, opening: str, parts: Sequence[Argument], closing: str) -> None:
+        self.opening = opening
+        self.parts = list(parts)
+        self.closing = closing
+
+
+Argument: TypeAlias = "str | Symbol | Group"
+"""Python text that is final, a symbol, or a group of arguments."""
+
+
+Names: TypeAlias = "Mapping[Symbol, str]"
+"""Python names that passes gave to symbols; the others print as they say themselves."""
+
+NO_NAMES: Names = {}
+
+
+def python_of(argument: Argument, names: Names = NO_NAMES) -> str:
+    """The Python text of an argument.
+
+    >>> python_of(Group("addr(", [Symbol("%r1", "r[1]", "register"), "8"], ")"))
+    'addr(r[1], 8)'
+    """
+    if isinstance(argument, str):
+        return argument
+    if isinstance(argument, Symbol):
+        return names.get(argument, argument.python) if names else argument.python
+    inner = ", ".join([python_of(part, names) for part in argument.parts])
+    return f"{argument.opening}{inner}{argument.closing}"
+
+
+class Line:
+    """One Python statement: ``target = call(arguments, keywords).suffixes``."""
+
+    __slots__ = ("arguments", "call", "keywords", "kind", "node", "suffixes", "target")
+
+    def __init__(
+        self,
+        kind: str,
+        call: str,
+        arguments: Sequence[Argument] = (),
+        keywords: Sequence[tuple[str, Argument]] = (),
+        *,
+        node: Node | None = None,
+        target: str = "",
+    ) -> None:
+        self.kind = kind
+        """The statement's kind to the style; "comment" and "blank" for what is none."""
+        self.call = call
+        self.arguments = list(arguments)
+        self.keywords = list(keywords)
+        self.suffixes: list[str] = []
+        """Further calls on the statement: ``.note("...")``, ``.spaced({...})``."""
+        self.node = node
+        self.target = target
+        """What is assigned, for declarations."""
+
+    def text(self, names: Names = NO_NAMES) -> str:
+        """The Python statement."""
+        parts = [python_of(argument, names) for argument in self.arguments]
+        parts += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
+        text = f"{self.call}({', '.join(parts)}){''.join(self.suffixes)}"
+        return f"{self.target} = {text}" if self.target else text
+
+
+class Suite:
+    """A Python statement with a body: ``with ptx.block():``, ``with module.section(...):``."""
+
+    __slots__ = ("body", "head", "kind", "node")
+
+    def __init__(self, kind: str, head: Sequence[str], node: Node | None = None) -> None:
+        self.kind = kind  # "block", "section", and what passes add
+        self.head = list(head)
+        self.body: list[Entry] = []
+        self.node = node
+
+    def heading(self, names: Names) -> list[str]:
+        """The lines before the body."""
+        return self.head
+
+
+class FunctionSuite(Suite):
+    """A function: its header prints decorator and signature under the names passes gave."""
+
+    __slots__ = ("header", "names", "scope", "sites")
+
+    def __init__(self, header: Header, scope: Scope, node: Node) -> None:
+        super().__init__("function", (), node)
+        self.header = header
+        self.scope = scope
+        """Where passes get free Python names from: ``scope.python_name("tid")``."""
+        self.names: dict[Symbol, str] = {}
+        """What passes renamed in this function."""
+        self.sites: list[tuple[int, int]] = []
+        """What passes rewrote: numbers of the first and the last PTX node, see `rewriting`."""
+
+    def heading(self, names: Names) -> list[str]:
+        """Decorator and ``def``."""
+        return self.header.lines(names)
+
+    def rewritten(
+        self,
+        body: list[Entry],
+        sites: Sequence[tuple[int, int]] = (),
+        names: Names = NO_NAMES,
+    ) -> FunctionSuite:
+        """The function with another body; this one stays as it is."""
+        made = FunctionSuite(self.header, self.scope, self.node)  # type: ignore[arg-type]
+        made.body = body
+        made.names = {**self.names, **names}
+        made.sites = list(sites)
+        return made
+
+
+class Header(Protocol):
+    """What a function's suite asks for its first lines."""
+
+    def lines(self, names: Names) -> list[str]:
+        """Decorator and ``def``."""
+        ...
+
+
+Entry: TypeAlias = "Line | Suite"
+
+
+class File:
+    """A whole Python file."""
+
+    __slots__ = ("body", "names", "notices", "opening")
+
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+        """Comments at the head of the file."""
+        self.opening: list[str] = []
+        """The lines that make ``module``."""
+        self.body: list[Entry] = []
+        self.names: dict[Symbol, str] = {}
+        """What passes renamed at module level."""
+
+    def functions(self) -> list[FunctionSuite]:
+        """The functions, in order."""
+        return [entry for entry in self.body if isinstance(entry, FunctionSuite)]
+
+    def text(self) -> str:
+        """The Python source."""
+        return "\n".join([text for text, _ in self._printed()])
+
+    def lines(self) -> dict[int, Line]:
+        """The lines by their number in the text, counted from 1."""
+        return {
+            number: line for number, (_, line) in enumerate(self._printed(), 1) if line is not None
+        }
+
+    def _printed(self) -> list[tuple[str, Line | None]]:
+        lines: _Printed = []
+        _print(self.body, "", lines, self.names)
+        head = [f"# {notice}" for notice in self.notices]
+        head += [*_import_lines(_used_names(lines)), "", *self.opening]
+        tail = ["", 'if __name__ == "__main__":', "    module.print()", ""]
+        return [*[(text, None) for text in head], *lines, *[(text, None) for text in tail]]
+
+
+def _used_names(lines: _Printed) -> list[str]:
+    """What the lines use of ptxkit.dsl."""
+    import ptxkit.dsl
+
+    used = set(_NAME.findall("\n".join([text for text, _ in lines])))
+    return sorted({"Module", "ptx", *used.intersection(ptxkit.dsl.__all__)})
+
+
+def _import_lines(names: Sequence[str]) -> list[str]:
+    one = f"from ptxkit.dsl import {', '.join(names)}"
+    if len(one) <= 100:
+        return [one]
+    return ["from ptxkit.dsl import (", *[f"    {name}," for name in names], ")"]
+
+
+# A name that is neither in a string nor an attribute.
+_NAME = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?<![\w.])([A-Za-z_]\w*)')
+_Printed: TypeAlias = "list[tuple[str, Line | None]]"
+
+
+def printed_function(function: FunctionSuite, names: Names = NO_NAMES) -> _Printed:
+    """The Python lines of one function, each with what it was printed from."""
+    lines: _Printed = []
+    _print([function], "", lines, names)
+    return lines
+
+
+def _print(body: Sequence[Entry], indent: str, lines: _Printed, names: Names) -> None:
+    for entry in body:
+        if isinstance(entry, Line):
+            lines.append((indent + entry.text(names), entry))
+            continue
+        is_function = isinstance(entry, FunctionSuite)
+        around: _Printed = [("", None), ("", None)] if is_function else []
+        inner = names
+        if isinstance(entry, FunctionSuite) and entry.names:
+            inner = {**names, **entry.names}
+        if lines[-2:] != around:
+            lines += around
+        lines += [(indent + head, None) for head in entry.heading(inner)]
+        if entry.body:
+            _print(entry.body, indent + "    ", lines, inner)
+        else:
+            lines.append((f"{indent}    pass", None))
+        lines += around
+
+
+def walk(body: Sequence[Entry]) -> Iterator[Line]:
+    """All lines of a body, in the order their statements are made."""
+    for entry in body:
+        if isinstance(entry, Line):
+            yield entry
+        else:
+            yield from walk(entry.body)
