@@ -1,0 +1,1 @@
+"""PTX back into readable CUDA C++."""

@@ -1,0 +1,1 @@
+"""The symbolic lifter, one file per step."""

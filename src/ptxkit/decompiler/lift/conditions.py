@@ -1,0 +1,82 @@
+"""Conditions: negation as people write it, and branches joined by ``&&`` and ``||``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.flow import Branch, Flow
+
+_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def negate(
+    condition: n.Expression, is_float: Callable[[n.Expression], bool] = lambda e: False
+) -> n.Expression:
+    """What holds where the condition does not.
+
+    ``is_float`` says whether operands of a comparison are floating point: with
+    not-a-number, ``!(a < b)`` is not ``a >= b``.
+
+    >>> negate(n.Binary("<", n.Name("i"), n.Name("n")))
+    Binary(operator='>=', left=Name(name='i'), right=Name(name='n'))
+    """
+    match condition:
+        case n.Unary(operator="!", operand=operand):
+            return operand
+        case n.Binary(operator=("==" | "!=") as operator, left=left, right=right):
+            return n.Binary(_OPPOSITE[operator], left, right)
+        case n.Binary(operator=operator, left=left, right=right) if operator in _OPPOSITE:
+            if not is_float(left) and not is_float(right):
+                return n.Binary(_OPPOSITE[operator], left, right)
+        case n.Binary(operator=("&&" | "||") as operator, left=left, right=right):
+            other = "||" if operator == "&&" else "&&"
+            return n.Binary(other, negate(left, is_float), negate(right, is_float))
+        case n.Literal(value=bool() as value, type=type):
+            return n.Literal(not value, type)
+    return n.Unary("!", condition)
+
+
+def join_branches(flow: Flow, is_float: Callable[[n.Expression], bool] = lambda e: False) -> None:
+    """Join a branch with a second one that does nothing but decide further.
+
+    ``if (a) { if (b) goto T; else goto F; } else goto F;`` is ``if (a && b) goto T; else F``.
+    """
+    changed = True
+    while changed:
+        changed = False
+        for block in flow.order:
+            if block in flow.blocks and _join(flow, block, is_float):
+                flow.analyse()
+                changed = True
+                break
+
+
+def _join(flow: Flow, block: int, is_float: Callable[[n.Expression], bool]) -> bool:
+    first = flow.blocks[block].exit
+    if not isinstance(first, Branch) or first.then == first.otherwise:
+        return False
+    for inner, direct, holds in (
+        (first.then, first.otherwise, True),
+        (first.otherwise, first.then, False),
+    ):
+        second = flow.blocks[inner].exit
+        if (
+            inner == block
+            or not isinstance(second, Branch)
+            or flow.blocks[inner].statements
+            or len(flow.predecessors[inner]) != 1
+            or direct not in (second.then, second.otherwise)
+            or inner in (second.then, second.otherwise)
+        ):
+            continue
+        # Written so that the inner branch is reached where `a` holds.
+        a = first.condition if holds else negate(first.condition, is_float)
+        b = second.condition
+        if second.otherwise == direct:
+            flow.blocks[block].exit = Branch(n.Binary("&&", a, b), second.then, direct)
+        else:
+            either = n.Binary("||", negate(a, is_float), b)
+            flow.blocks[block].exit = Branch(either, direct, second.otherwise)
+        return True
+    return False

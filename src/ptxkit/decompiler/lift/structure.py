@@ -1,0 +1,307 @@
+"""From a graph of blocks to ``if``, ``while``, ``do`` and ``switch``.
+
+The dominator tree says what nests in what: a block that several others jump to is written
+after the innermost statement that holds all the jumps. Where control then has to go on
+somewhere else than the text does, it is a ``break``, a ``continue`` or, as a last resort,
+a ``goto``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import BOOL
+from ptxkit.decompiler.lift.conditions import join_branches, negate
+from ptxkit.decompiler.lift.flow import Branch, Flow, Jump, Leave, Select
+
+_TRUE = n.Literal(True, BOOL)
+_LEAVES = (n.Return, n.Break, n.Continue, n.Goto)
+Body = tuple[n.Statement, ...]
+
+
+@dataclass(slots=True)
+class _Loop:
+    head: int
+    follow: int | None
+    """The block that runs when the loop is left by ``break``."""
+
+
+@dataclass(slots=True)
+class Structurer:
+    """Writes one graph."""
+
+    flow: Flow
+    is_float: Callable[[n.Expression], bool] = lambda e: False
+    label: Callable[[int], str] = "L{}".format
+    loops: list[_Loop] = field(default_factory=list)
+    children: dict[int, list[int]] = field(default_factory=dict)
+    follows: dict[int, int] = field(default_factory=dict)
+    """The block written after a loop, by the loop's head."""
+    merges: set[int] = field(default_factory=set)
+
+    def run(self) -> Body:
+        """The statements of the whole graph."""
+        join_branches(self.flow, self.is_float)
+        if not self.flow.is_reducible():
+            return self._with_jumps()
+        self._place()
+        return self._tree(0, None)
+
+    # ---- where things are written --------------------------------------------------------
+
+    def _place(self) -> None:
+        flow = self.flow
+        for block in flow.order:
+            forward = [p for p in flow.predecessors[block] if not flow.is_back_edge(p, block)]
+            if len(forward) > 1:
+                self.merges.add(block)
+        for head in flow.order:
+            inside = flow.loop_blocks(head)
+            if inside:
+                follow = self._follow(head, inside)
+                if follow is not None:
+                    self.follows[head] = follow
+        taken = set(self.follows.values())
+        self.children = {block: [] for block in flow.order}
+        for block in flow.order:
+            if block in self.merges and block not in taken:
+                self.children[flow.above[block]].append(block)
+
+    def _follow(self, head: int, inside: set[int]) -> int | None:
+        """Of the blocks a loop is left to, the one to write after it."""
+        flow = self.flow
+        exits = {
+            successor
+            for block in inside
+            for successor in flow.blocks[block].successors()
+            if successor not in inside and flow.dominates(head, successor)
+        }
+        # A block that another exit leads to comes after both; blocks that only leave the
+        # function are written where they are reached.
+        exits -= {e for e in exits if e in self.follows.values()}
+        if not exits:
+            return None
+        going = {e for e in exits if not self._only_leaves(e)} or exits
+        return max(going, key=lambda e: (e in self.merges, flow.place[e]))
+
+    def _only_leaves(self, block: int) -> bool:
+        node = self.flow.blocks[block]
+        return isinstance(node.exit, Leave) and len(self.flow.predecessors[block]) == 1
+
+    # ---- writing -------------------------------------------------------------------------
+
+    def _tree(self, block: int, fall: int | None) -> Body:
+        """A block and all it dominates. ``fall`` is the block that runs after the text."""
+        inside = self.flow.loop_blocks(block)
+        if not inside:
+            return self._within(block, self.children[block], fall)
+        follow = self.follows.get(block)
+        own = [child for child in self.children[block] if child in inside]
+        later = [child for child in self.children[block] if child not in inside]
+        after = [*later, follow] if follow is not None else later
+        after.sort(key=lambda child: self.flow.place[child])
+        return self._loop(block, own, after, fall)
+
+    def _loop(self, head: int, own: list[int], after: list[int], fall: int | None) -> Body:
+        """A loop, and the blocks written after it."""
+        if after:
+            *before, last = after
+            return (*self._loop(head, own, before, last), *self._tree(last, fall))
+        self.loops.append(_Loop(head, fall))
+        body = self._within(head, own, head)
+        self.loops.pop()
+        return (_shaped(body, self.is_float),)
+
+    def _within(self, block: int, merged: list[int], fall: int | None) -> Body:
+        """A block, with the blocks that control comes together in written after it."""
+        if not merged:
+            return self._block(block, fall)
+        *before, last = merged
+        return (*self._within(block, before, last), *self._tree(last, fall))
+
+    def _block(self, block: int, fall: int | None) -> Body:
+        node = self.flow.blocks[block]
+        mark: Body = (n.Label(self.label(block)),)
+        statements: Body = (*mark, *node.statements)
+        match node.exit:
+            case Leave():
+                # Falling off the end of the function is leaving it.
+                bare = fall is None and not self.loops
+                says = bool(node.statements) and isinstance(node.statements[-1], n.Return)
+                return statements if bare or says else (*statements, n.Return())
+            case Jump(target):
+                return (*statements, *self._jump(block, target, fall))
+            case Branch(condition, then, otherwise) if then == otherwise:
+                return (*statements, n.Evaluate(condition), *self._jump(block, then, fall))
+            case Branch(condition, then, otherwise):
+                one = self._jump(block, then, fall)
+                two = self._jump(block, otherwise, fall)
+                return (*statements, *self._if(condition, one, two))
+            case Select():
+                return (*statements, self._switch(block, node.exit, fall))
+
+    def _if(self, condition: n.Expression, then: Body, otherwise: Body) -> Body:
+        if not _visible(then):
+            if not _visible(otherwise):
+                return (*then, *otherwise)
+            condition, then, otherwise = negate(condition, self.is_float), otherwise, then
+        if not _visible(otherwise):
+            return (n.If(condition, then), *otherwise)
+        if _ends(then):
+            # What follows an if that never falls out of it needs no else.
+            return (n.If(condition, then), *otherwise)
+        if _ends(otherwise):
+            return (n.If(negate(condition, self.is_float), otherwise), *then)
+        return (n.If(condition, then, otherwise),)
+
+    def _switch(self, block: int, exit: Select, fall: int | None) -> n.Statement:
+        values: dict[int, list[int]] = {}
+        for value, target in enumerate(exit.targets):
+            values.setdefault(target, []).append(value)
+        # `break` inside a case leaves the switch.
+        self.loops.append(_Loop(-1, fall))
+        cases = tuple(
+            n.Case(tuple(numbers), self._jump(block, target, fall))
+            for target, numbers in values.items()
+        )
+        self.loops.pop()
+        return n.Switch(exit.value, cases)
+
+    def _jump(self, source: int, target: int, fall: int | None) -> Body:
+        """Control goes on at a block: written here, reached by falling, or jumped to."""
+        if target == fall:
+            return ()
+        loop = self.loops[-1] if self.loops else None
+        if self.flow.is_back_edge(source, target):
+            if loop is not None and loop.head == target:
+                return (n.Continue(),)
+            outer = [one for one in self.loops if one.head >= 0]
+            if outer and outer[-1].head == target:
+                return (n.Continue(),)
+            return self._goto(target)
+        if loop is not None and loop.follow == target:
+            return (n.Break(),)
+        if target in self.merges or target in self.follows.values():
+            return self._goto(target)
+        return self._tree(target, fall)
+
+    def _goto(self, target: int) -> Body:
+        return (n.Goto(self.label(target)),)
+
+    def _with_jumps(self) -> Body:
+        """An irreducible graph: every block with its label, every edge a goto."""
+        body: list[n.Statement] = []
+        order = self.flow.order
+        for block, following in zip(order, [*order[1:], None], strict=True):
+            node = self.flow.blocks[block]
+            body += [n.Label(self.label(block)), *node.statements]
+            match node.exit:
+                case Jump(target):
+                    body += self._far(target, following)
+                case Branch(condition, then, otherwise):
+                    body.append(n.If(condition, self._far(then, None)))
+                    body += self._far(otherwise, following)
+                case Select(value, targets):
+                    cases = [n.Case((k,), self._far(t, None)) for k, t in enumerate(targets)]
+                    body.append(n.Switch(value, tuple(cases)))
+                case Leave():
+                    if not (node.statements and isinstance(node.statements[-1], n.Return)):
+                        body.append(n.Return())
+        return tuple(body)
+
+    def _far(self, target: int, following: int | None) -> Body:
+        return () if target == following else self._goto(target)
+
+
+def _visible(body: Body) -> bool:
+    return any(not isinstance(statement, n.Label) for statement in body)
+
+
+def _ends(body: Body) -> bool:
+    """Whether control never falls out of the end of the statements."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, n.If) and last.otherwise:
+        return _ends(last.then) and _ends(last.otherwise)
+    return isinstance(last, _LEAVES)
+
+
+def _continues(body: Body) -> bool:
+    """Whether a ``continue`` of this loop is among the statements."""
+    for statement in body:
+        match statement:
+            case n.Continue():
+                return True
+            case n.If(then=then, otherwise=otherwise):
+                if _continues(then) or _continues(otherwise):
+                    return True
+            case n.Switch(cases=cases):
+                if any(_continues(case.body) for case in cases):
+                    return True
+            case n.Block(body=inner):
+                if _continues(inner):
+                    return True
+    return False
+
+
+def _shaped(body: Body, is_float: Callable[[n.Expression], bool]) -> n.Statement:
+    """An endless loop as the kind of loop it is."""
+    if body and isinstance(body[-1], n.Continue):
+        body = body[:-1]
+    visible = [k for k, s in enumerate(body) if not isinstance(s, n.Label)]
+    for place in (visible[0], visible[-1]) if visible else ():
+        match body[place]:
+            case n.If(condition=condition, then=(n.Break(),), otherwise=()):
+                rest = (*body[:place], *body[place + 1 :])
+                again = negate(condition, is_float)
+                if place == visible[0] and not _jumped_to(body[:place], rest):
+                    return n.While(again, rest)
+                if not _continues(rest):
+                    return n.DoWhile(rest, again)
+    return n.While(_TRUE, body)
+
+
+def _jumped_to(labels: Body, body: Body) -> bool:
+    """Whether a goto in the body goes to one of the labels: it would pass the test by."""
+    names = {label.name for label in labels if isinstance(label, n.Label)}
+    return any(isinstance(node, n.Goto) and node.label in names for s in body for node in s.walk())
+
+
+def without_labels(body: Body, used: set[str]) -> Body:
+    """The statements without the labels that nothing jumps to."""
+    kept: list[n.Statement] = []
+    for statement in body:
+        match statement:
+            case n.Label(name=name) if name not in used:
+                continue
+            case n.If():
+                statement = n.If(
+                    statement.condition,
+                    without_labels(statement.then, used),
+                    without_labels(statement.otherwise, used),
+                )
+            case n.While():
+                statement = n.While(statement.condition, without_labels(statement.body, used))
+            case n.DoWhile():
+                statement = n.DoWhile(without_labels(statement.body, used), statement.condition)
+            case n.Switch():
+                cases = tuple(
+                    n.Case(c.values, without_labels(c.body, used), c.falls) for c in statement.cases
+                )
+                statement = n.Switch(statement.value, cases)
+        kept.append(statement)
+    return tuple(kept)
+
+
+def structured(
+    flow: Flow,
+    is_float: Callable[[n.Expression], bool] = lambda e: False,
+    label: Callable[[int], str] = "L{}".format,
+) -> Body:
+    """The statements of a graph of blocks."""
+    body = Structurer(flow, is_float, label).run()
+    used = {s.label for statement in body for s in statement.walk() if isinstance(s, n.Goto)}
+    return without_labels(body, used)

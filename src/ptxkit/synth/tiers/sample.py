@@ -1,0 +1,91 @@
+"""One sample: a module of CUDA C++, and how to launch its kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.arithmetic import dtype_of
+from ptxkit.cuda.types import Scalar
+from ptxkit.synth.streams import Stream
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySpec:
+    """An array argument: its element type, size, and the range its numbers come from."""
+
+    type: Scalar
+    count: int
+    low: float
+    high: float
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How one kernel is launched: arguments are arrays, or numbers as they are."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: tuple[ArraySpec | int | float, ...]
+    dynamic_shared: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A program of one tier."""
+
+    seed: int
+    index: int
+    tier: int
+    module: n.CudaModule
+    launches: tuple[Launch, ...]
+
+    def arguments(self, launch: Launch, trial: int = 0) -> list[Any]:
+        """Random arguments, the same for the same trial."""
+        stream = Stream(self.seed, "tiers", self.index, "arguments", trial)
+        made: list[Any] = []
+        for spec in launch.arguments:
+            if isinstance(spec, ArraySpec):
+                made.append(_array(spec, stream))
+            else:
+                made.append(spec)
+        return made
+
+    def renamed(self, prefix: str) -> Sample:
+        """The same program with a prefix on every function, to put many into one file."""
+        names = {i.name for i in self.module.items if isinstance(i, n.Function)}
+        items = tuple(_prefixed(item, names, prefix) for item in self.module.items)
+        launches = tuple(replace(x, kernel=prefix + x.kernel) for x in self.launches)
+        module = n.CudaModule(items, self.module.includes)
+        return replace(self, module=module, launches=launches)
+
+
+def _array(spec: ArraySpec, stream: Stream) -> Any:
+    dtype = dtype_of(spec.type)
+    if spec.written:
+        return np.zeros(spec.count, dtype)
+    if spec.type.is_float:
+        return stream.reals((spec.count,), spec.low, spec.high).astype(dtype)
+    return stream.integers((spec.count,), int(spec.low), int(spec.high)).astype(dtype)
+
+
+def _prefixed(node: Any, names: set[str], prefix: str) -> Any:
+    if isinstance(node, tuple):
+        return tuple(_prefixed(item, names, prefix) for item in node)
+    if not isinstance(node, n.Node):
+        return node
+    changes: dict[str, Any] = {}
+    if isinstance(node, n.Function):
+        changes["name"] = prefix + node.name
+    elif isinstance(node, n.Call) and node.function in names:
+        changes["function"] = prefix + node.function
+    for field in fields(node):  # type: ignore[arg-type]
+        value = getattr(node, field.name)
+        if isinstance(value, n.Node | tuple):
+            changes[field.name] = _prefixed(value, names, prefix)
+    return replace(node, **changes) if changes else node  # type: ignore[type-var]
