@@ -83,7 +83,11 @@ void leave_lanes(Machine &machine) {
     machine.warp->exited |= machine.mask;
     const auto lanes = static_cast<std::uint32_t>(std::popcount(machine.mask));
     machine.block.live -= lanes;
-    machine.block.cluster->live -= lanes;
+    Cluster &cluster = *machine.block.cluster;
+    cluster.live -= lanes;
+    cluster.arrived -= static_cast<std::uint32_t>(
+        std::popcount(machine.warp->at_cluster & machine.mask));
+    machine.warp->at_cluster &= ~machine.mask;
     if (take_lanes(machine)) erase_part(machine);
     release_barriers(machine.block);
 }
