@@ -115,6 +115,12 @@ WINDOWS: tuple[int, int, int]
 
 def operation_names() -> list[str]: ...
 
+class Heap:
+    """The memory that malloc in kernels gives out."""
+
+    def __init__(self, size: int) -> None: ...
+    def allocations(self) -> list[tuple[int, int, int]]: ...
+
 class Program:
     """A kernel as the simulator runs it."""
 
@@ -151,10 +157,13 @@ class Program:
     ) -> None: ...
     def add_constant(self, value: int, width: int) -> int: ...
     def set_entry(self, entry: int, shared: int, parameters: int) -> None: ...
+    def set_address(self, address: int, number: int) -> None: ...
+    uses_alloca: bool
+    prints: bool
     def run(
         self,
         parameters: bytes,
-        buffers: list[tuple[int, int, bool, str]],
+        buffers: list[tuple[int, int, bool, str, bool]],
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         cluster: tuple[int, int, int],
@@ -162,6 +171,10 @@ class Program:
         threads: int,
         step_limit: int,
         count: bool,
+        explicit_cluster: bool,
+        workspace: int,
+        heap: Heap,
+        show: Callable[[bytes], None],
     ) -> dict[str, Any]: ...
 
 class PackedLaunch:

@@ -1,4 +1,4 @@
-"""``python -m tests.run.coverage``: every form of the instruction table, and whether it is simulated.
+"""``python -m tests.run.coverage``: what of the instruction table is simulated.
 
 A form is simulated when its variants can be lowered; why one cannot is what the user is told.
 """

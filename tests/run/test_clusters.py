@@ -169,7 +169,8 @@ st.global.u32 [%a+4], %w0;"""
 
 
 def test_launch_control_takes_over_clusters() -> None:
-    body = """
+    cancel = "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128"
+    body = f"""
 mov.u32 %w0, %ctaid.x;
 setp.ne.u32 %p0, %t, 0;
 mov.u32 %w6, 0;
@@ -181,13 +182,13 @@ mul.wide.u32 %x0, %w0, 4;
 add.u64 %x0, %x0, %a;
 red.global.add.u32 [%x0], 1;
 mbarrier.arrive.expect_tx.shared.b64 _, [words+64], 16;
-clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [words], [words+64];
+{cancel} [words], [words+64];
 W: mbarrier.try_wait.parity.shared.b64 %p1, [words+64], %w6;
 @!%p1 bra W;
 xor.b32 %w6, %w6, 1;
-{ .reg .b128 answer; ld.shared.b128 answer, [words];
+{{ .reg .b128 answer; ld.shared.b128 answer, [words];
 clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, answer;
-@%p2 clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %w0, answer; }
+@%p2 clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %w0, answer; }}
 @%p2 bra NEXT;
 DONE:
 """

@@ -144,7 +144,9 @@ class CpuKernel:
 
     def _allocations(self) -> tuple[tuple[int, int], ...]:
         found = self._heap.allocations()
-        nodes = self.module.walk() if found else []
+        if not found:
+            return ()
+        nodes = self.module.walk()
         return tuple((size, nodes[node - 1].line) for _, size, node in found)
 
     def _pack(self, item: Item, value: Any, buffers: list[BufferRow], keep: list[Any]) -> bytes:
@@ -220,10 +222,9 @@ class CpuModule:
 
     def __getitem__(self, name: str) -> CpuKernel:
         if name not in self._kernels:
-            function = self.module[name] if name in self.module else None
-            if function is None or not function.is_entry or not function.has_body:
+            if name not in self.module or not self.module[name].is_entry:
                 raise UnknownNameError("kernel", name, self.kernels)
-            self._kernels[name] = CpuKernel(self._context, function, self._heap)
+            self._kernels[name] = CpuKernel(self._context, self.module[name], self._heap)
         return self._kernels[name]
 
     def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
