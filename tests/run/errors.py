@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from tests.run.approximations import approximation, content, elements, error, true_values
-from tests.run.replay import replays
+from tests.run.replay import RECORDING, replays
 
 
 def _show(value: float, measure: str) -> str:
@@ -13,13 +15,13 @@ def _show(value: float, measure: str) -> str:
     return f"{value:.2f} ulp" if measure == "ulp" else f"2^{np.log2(value):.1f}"
 
 
-def table() -> list[str]:
+def table(recording: Path = RECORDING) -> list[str]:
     """A Markdown table, one row for every approximate opcode."""
     lines = [
         "| instruction | measure | bound | GPU | simulator | simulator to GPU | equal bits |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for one in replays():
+    for one in replays(recording):
         row = approximation(one.opcode)
         if row is None:
             continue

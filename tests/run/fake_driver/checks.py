@@ -194,9 +194,7 @@ def test_options_become_attributes(loaded: CudaModule) -> None:
 
 
 def test_limits_of_the_gpu(loaded: CudaModule) -> None:
-    with pytest.raises(
-        LaunchError, match=r"40 registers a thread, so .* 512 threads at most"
-    ):
+    with pytest.raises(LaunchError, match=r"40 registers a thread, so .* 512 threads at most"):
         loaded["two"][1, 1024](1, 2)
     with pytest.raises(LaunchError, match="needs all 9 blocks running at once; this GPU holds 8"):
         loaded["two"][9, 32].with_options(cooperative=True)(1, 2)

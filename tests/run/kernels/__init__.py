@@ -14,7 +14,9 @@ from tests.run.kernels.case import Case
 #: The files of this folder that hold a SOURCE and its CASES.
 TOPICS = tuple(
     sorted(
-        path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in ("__init__", "case")
+        path.stem
+        for path in Path(__file__).parent.glob("*.py")
+        if path.stem not in ("__init__", "case")
     )
 )
 

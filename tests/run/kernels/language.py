@@ -140,7 +140,12 @@ def seen(value: Any, first: int, out: Any) -> tuple[Any, ...]:
 
 def operations(which: Any, a: Any, b: Any, out: Any) -> tuple[Any, ...]:
     table = (lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x, y: x**y)
-    return ([table[w & 3](x, y) for w, x, y in zip(which.tolist(), a.tolist(), b.tolist(), strict=True)],)
+    return (
+        [
+            table[w & 3](x, y)
+            for w, x, y in zip(which.tolist(), a.tolist(), b.tolist(), strict=True)
+        ],
+    )
 
 
 def ackermann(m: int, n: int) -> int:

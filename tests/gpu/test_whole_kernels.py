@@ -1,0 +1,25 @@
+"""Whole kernels: GPU against numpy and against the simulator."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+from tests.gpu.compare import Record, check_both
+from tests.run.kernels import all_cases, source
+from tests.run.kernels.case import Case
+
+import ptxkit
+
+CASES = all_cases()
+
+
+@cache
+def loaded(topic: str, device: str) -> Any:
+    return ptxkit.load(ptxkit.compile_cuda(source(topic), arch="sm_80"), device=device)
+
+
+@pytest.mark.parametrize(("topic", "case"), CASES, ids=[f"{t}-{c.name}" for t, c in CASES])
+def test_equal_on_both(topic: str, case: Case, record_property: Record) -> None:
+    check_both(case, lambda device: loaded(topic, device), record_property)
