@@ -116,6 +116,10 @@ def _cupy(torch: Any, text: str, kernel: Any, x: Any, y: Any) -> dict[str, Launc
 
 
 def _numba(torch: Any, text: str, _: Any, x: Any, y: Any) -> dict[str, Launch]:
+    import numpy as np
+
+    if not hasattr(np, "row_stack"):  # numba-cuda 0.30 asks for it, and numpy 2.5 dropped it
+        np.row_stack = np.vstack
     cuda: Any = import_module("numba.cuda")
 
     @cuda.jit  # type: ignore[untyped-decorator]

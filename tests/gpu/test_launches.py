@@ -97,8 +97,13 @@ CASES = (
 
 
 @cache
+def compiled() -> ptxkit.Module:
+    return ptxkit.compile_cuda(SOURCE, arch="sm_80")
+
+
+@cache
 def loaded(device: str) -> Any:
-    return ptxkit.load(ptxkit.compile_cuda(SOURCE, arch="sm_80"), device=device)
+    return ptxkit.load(compiled(), device=device)
 
 
 @cache
@@ -108,7 +113,7 @@ def more() -> Any:
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_equal_on_both(case: Case, record_property: Record) -> None:
-    check_both(case, loaded, record_property)
+    check_both(case, compiled(), record_property)
 
 
 def test_torch_tensors_are_passed_by_address() -> None:

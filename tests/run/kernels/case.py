@@ -40,7 +40,7 @@ def arrays(values: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
 
 
 def check_against_numpy(case: Case, after: Sequence[Any]) -> None:
-    """Compare arguments after a run with what numpy expects."""
+    """Compare arguments, or the last arrays of them, after a run with what numpy expects."""
     expected = [np.asarray(value) for value in case.expected(*case.make())]
     found = arrays(after)[-len(expected) :]
     for one, truth in zip(found, expected, strict=True):

@@ -7,6 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+if not hasattr(np, "row_stack"):  # numba-cuda 0.30 asks for it, and numpy 2.5 dropped it
+    np.row_stack = np.vstack
+
 from numba import cuda, types
 from tests.run.kernels.case import Case
 from tests.run.third_party import Recipe
