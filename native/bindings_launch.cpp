@@ -167,10 +167,9 @@ bool prepare(const Launcher &launcher, PyObject *arguments, std::uint8_t *buffer
 PyObject *launcher_call(PyObject *self, PyObject *arguments, PyObject *keywords) {
     static PyObject *const general = PyUnicode_InternFromString("_general");
     static PyObject *const failed = PyUnicode_InternFromString("_failed");
-    if (keywords != nullptr && PyDict_GET_SIZE(keywords) != 0) {
-        PyErr_SetString(PyExc_TypeError, "a launch on the GPU takes no keyword arguments");
-        return nullptr;
-    }
+    static PyObject *const refuse = PyUnicode_InternFromString("_refuse");
+    if (keywords != nullptr && PyDict_GET_SIZE(keywords) != 0)
+        return call_method(self, refuse, keywords);
     const Launcher &launcher = *nb::inst_ptr<Launcher>(self);
     alignas(16) std::uint8_t buffer[launch::kParameterBytes];
     Origin origin;

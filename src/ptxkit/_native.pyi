@@ -179,8 +179,8 @@ class GpuKernel:
 class GpuLauncher:
     """A kernel with the shape of its launch: packs arguments and launches.
 
-    A derived class has `_general(arguments)` for what is not packed here, and
-    `_failed((status, device, arguments))`, which raises.
+    A derived class has `_general(arguments)` for what is not packed here, and two methods that
+    raise: `_failed((status, device, arguments))` and `_refuse(keywords)`.
     """
 
     def __init__(

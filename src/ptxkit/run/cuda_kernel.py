@@ -107,6 +107,10 @@ class CudaLauncher(GpuLauncher):
         """Launch with any arguments."""
         self._with(arguments, lambda device, stream, data: self.run_packed(device, stream, data))
 
+    def _refuse(self, options: dict[str, Any]) -> None:
+        names = ", ".join(f"{name}=" for name in options)
+        raise LaunchError(f"{names} is for the simulator; a launch on the GPU takes no options")
+
     def _failed(self, about: tuple[int, int, tuple[Any, ...]]) -> None:
         status, device, arguments = about
         raise self._fault(status, device, arguments)
