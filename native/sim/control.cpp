@@ -201,6 +201,19 @@ void split_inactive(Machine &machine) {
     machine.part = warp.parts.data() + place;
 }
 
+void postpone_others(Machine &machine, std::uint32_t now) {
+    Warp &warp = *machine.warp;
+    Part others = *machine.part;
+    others.mask &= ~now;
+    others.pc = machine.next - 1;
+    machine.part->mask = now;
+    machine.mask = now;
+    warp.frames[others.frame].users += 1;
+    const auto place = machine.part - warp.parts.data();
+    warp.parts.push_back(others);
+    machine.part = warp.parts.data() + place;
+}
+
 bool converge(Machine &machine, std::uint32_t members) {
     Warp &warp = *machine.warp;
     const std::uint32_t wanted = members & warp.existing & ~warp.exited;

@@ -72,6 +72,9 @@ std::unique_ptr<Block> Engine::make_block() const {
         warp.frames.push_back(std::move(frame));
         Part part;
         part.mask = warp.existing;
+        // A part has a lane at least, so that is all there can be; while one splits or returns,
+        // one more. Pointers to parts stay good.
+        warp.parts.reserve(kLanes + 1);
         warp.parts.push_back(part);
     }
     return block;

@@ -12,8 +12,16 @@ namespace ptxkit::sim {
 
 namespace {
 
-std::uint32_t members(const Machine &m, std::uint32_t slot) {
-    return slot == kNoSlot ? m.mask : m.source<std::uint32_t>(slot)[std::countr_zero(m.mask)];
+// The member mask. Lanes that name another one, as the tiles of a warp do, come later.
+std::uint32_t members(Machine &m, std::uint32_t slot) {
+    if (slot == kNoSlot) return m.mask;
+    const std::uint32_t *masks = m.source<std::uint32_t>(slot);
+    const std::uint32_t first = masks[std::countr_zero(m.mask)];
+    std::uint32_t same = 0;
+    for (unsigned l = 0; l < kLanes; ++l)
+        same |= static_cast<std::uint32_t>(masks[l] == first) << l;
+    if ((m.mask & ~same) != 0) postpone_others(m, m.mask & same);
+    return first;
 }
 
 // Slots: d, p, a, b, c, members. `immediate`: 0 up, 1 down, 2 bfly, 3 idx.

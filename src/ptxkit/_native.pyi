@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar, overload
 
 from typing_extensions import Self
@@ -177,17 +177,50 @@ class Program:
         show: Callable[[bytes], None],
     ) -> dict[str, Any]: ...
 
-class PackedLaunch:
-    """Packs arguments and launches a kernel."""
+class GpuKernel:
+    """A kernel whose `k[grid, block]` remembers the launchers it made.
+
+    A parameter is its offset, its size, its kind ("integer", "float", "bits" or "struct") and
+    a label. A derived class has `_launcher(key)`, which makes one.
+    """
 
     def __init__(
-        self, function: int, parameters: list[tuple[int, int, bool]], size: int
+        self, name: str, parameters: list[tuple[int, int, str, str]], size: int
     ) -> None: ...
-    def pack(self, *arguments: object) -> bool: ...
-    def write(self, offset: int, data: bytes) -> None: ...
-    def launch(
-        self, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared: int, stream: int
-    ) -> int: ...
+    def __getitem__(self, key: Any) -> Any: ...
+
+class GpuLauncher:
+    """A kernel with the shape of its launch: packs arguments and launches.
+
+    A derived class has `_general(arguments)` for what is not packed here, and two methods that
+    raise: `_failed((status, device, arguments))` and `_refuse(keywords)`.
+    """
+
+    def __init__(
+        self,
+        kernel: GpuKernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        cluster: tuple[int, int, int],
+        cooperative: bool,
+        stream: int | None,
+        device: int,
+    ) -> None: ...
+    def __call__(self, *arguments: Any) -> None: ...
+    def run_packed(self, device: int, stream: int, parameters: bytes) -> int: ...
+    def make_ready(self, device: int, context: int, function: int) -> None: ...
+    def is_ready(self, device: int) -> bool: ...
+
+_Triple = tuple[int, int, int]
+
+def pending_launches(
+    context: int,
+) -> list[tuple[str, _Triple, _Triple, int, list[tuple[str, bytes]]]]: ...
+def finished_launches(context: int, stream: int | None) -> None: ...
+def dlpack_memory(capsule: object) -> tuple[int, int, int, int, bool]: ...
+def set_argument_types(classify: Callable[[type], tuple[int, Any, Any]]) -> None: ...
+def set_default_stream(function: Callable[[int], int]) -> None: ...
 
 class InjectTemplate:
     """PTX with holes for stubs."""
