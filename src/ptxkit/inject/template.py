@@ -329,6 +329,9 @@ class Template:
         if target.rank == 0 and target.site.number is not None and text.isascii():
             self._native.approve(target.site.number, text)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._native.text, self._filename, tuple(self._annotations))
+
     def __repr__(self) -> str:
         count = len(self._native.occurrences)
         names = ", ".join(self.sites) or "no site"
@@ -350,9 +353,16 @@ def _make(data: str | bytes, filename: str, source: Rewritten | None = None) -> 
     raise AnnotationError([found])
 
 
+def _restore(data: bytes, filename: str, annotations: Sequence[Annotation]) -> Template:
+    """What pickle calls."""
+    made = _make(data, filename)
+    return Template(made._native, filename, annotations)
+
+
 def _define(one: Type) -> str:
+    """The option that makes a type known to the macros; nvcc cuts options at commas."""
     name, _, row = one.define().removeprefix("#define ").partition(" ")
-    return f"-D{name}={row}"
+    return f"-D{name}=PTXKIT_ROW" + "".join(f"({field})" for field in row.split(", "))
 
 
 def _flags(bits: int) -> frozenset[str]:
