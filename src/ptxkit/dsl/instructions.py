@@ -73,7 +73,7 @@ class Opcode:
         texts = [one.text for one in ready]
         text = builder.style.instruction(self._name, text, texts, builder.is_asm)
         if when is not None:
-            text = guard_text(when, builder) + text
+            text = guard_text(when, builder, self._is_checked) + text
         statement = Statement("instruction", text, builder.pending)
         builder.pending = None
         builder.statements.append(statement)
@@ -83,14 +83,14 @@ class Opcode:
         return f"<instruction {self._text}>"
 
 
-def guard_text(when: Any, builder: FunctionBuilder) -> str:
+def guard_text(when: Any, builder: FunctionBuilder, is_checked: bool) -> str:
     """``@p`` or ``@!p`` and the space after it."""
     guard: Any = when if when.__class__ in _READY else operand(when)
     if guard.owner is not None and guard.owner is not builder:
         _foreign(guard)
     kind = guard.type if guard.__class__ is Register else "pred"
-    if kind != "pred" or guard.text[0] in "[{(0123456789":
-        raise DslError(f"a guard is a predicate, not '{guard.text}'", "compare first: p = a < b")
+    if is_checked and (kind != "pred" or guard.text[0] in "[{(0123456789"):
+        builder.refuse(f"a guard is a predicate, not '{guard.text}'", "compare first: p = a < b")
     return f"@{guard.text} "
 
 

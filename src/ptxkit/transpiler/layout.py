@@ -58,7 +58,6 @@ class Layout:
 
     def begin(self, kind: str, start: int, line: Line | None) -> None:
         """Add what stands before a statement, and its line."""
-        self._spacer.entering(kind)
         before = self._before(kind, start)
         self._first_gap = None
         if isinstance(before, str) and line is not None and line.kind in CHAINED:
@@ -115,6 +114,7 @@ class Layout:
         gap = self.text(self._place, start)
         if not gap.isspace() and gap:
             gap = self._comments(gap)
+        self._spacer.entering(kind)  # comments before a brace still stand inside
         return self._departure(gap, kind)
 
     def _departure(self, gap: str, kind: str) -> int | str | None:

@@ -41,15 +41,13 @@ def guess_style(source: bytes) -> Style:
     >>> guess_style(b".target sm_80\\n.entry k()\\n{\\n\\tret;\\n}").name
     'nvcc-7'
     """
-    head = source[:400]
+    head, begin = source[:400], source[:40000]
+    tabs, spaces = begin.count(b"\n\t"), begin.count(b"\n    ")
+    if spaces > tabs or (not tabs and b"\n  " in begin):
+        return PTXKIT
     if b"LLVM NVPTX" in head:
         return LLVM
-    begin = source[:40000]
-    family = _CUOBJDUMP
-    if b"Based on NVVM" in head or begin.count(b"\n\t") > begin.count(b"\n    "):
-        family = _NVCC
-    elif b"\n    " in begin or b"\n  " in begin:
-        return PTXKIT
+    family = _NVCC if tabs else _CUOBJDUMP
     if not _is_new(source):
         return family[2]
     return family[1] if _CALL.search(source) else family[0]
