@@ -96,7 +96,7 @@ Compiler &own_compiler() {
 
 // The stub, or what is wrong as a tuple; with `reported`, a pair of that and the report.
 nb::object compile_one(const Bound &bound, nb::handle program, bool reported) {
-    static thread_local std::vector<char> text;
+    static thread_local Buffer text;
     const View view(program);
     const Items items = view.items();
     Report report;
@@ -118,6 +118,10 @@ nb::object compile_one(const Bound &bound, nb::handle program, bool reported) {
 
 // The stubs of many programs: text is made of them when it is asked for.
 struct Stubs {
+    Stubs() = default;
+    Stubs(Stubs &&) = default;
+    Stubs(const Stubs &) = delete;
+
     std::vector<Part> parts;
     std::vector<Report> reports;
     std::vector<Outcome> outcomes;
@@ -127,12 +131,12 @@ struct Stubs {
         const Part &part = parts[n / share];
         const std::size_t place = n - part.first;
         const std::size_t begin = place == 0 ? 0 : part.ends[place - 1];
-        return {part.text.data() + begin, part.ends[place] - begin};
+        return {part.text.get() + begin, part.ends[place] - begin};
     }
 };
 
 // `programs` is one buffer; program n has the items offsets[n] .. offsets[n + 1].
-std::unique_ptr<Stubs> compile_packed(const Bound &bound, nb::handle programs,
+Stubs compile_packed(const Bound &bound, nb::handle programs,
                                       nb::handle offsets, unsigned threads) {
     const View view(programs);
     const Items items = view.items();
@@ -147,12 +151,12 @@ std::unique_ptr<Stubs> compile_packed(const Bound &bound, nb::handle programs,
             throw nb::value_error("the offsets must rise and stay within the items");
         all[n] = items.subspan(numbers[n], numbers[n + 1] - numbers[n]);
     }
-    auto stubs = std::make_unique<Stubs>();
+    Stubs stubs;
     {
         nb::gil_scoped_release release;
-        compile_many(bound.table->isa, bound.interface, all, threads, stubs->parts, stubs->reports,
-                     stubs->outcomes);
-        stubs->share = stubs->parts.size() > 1 ? stubs->parts[1].first : all.size() + 1;
+        compile_many(bound.table->isa, bound.interface, all, threads, stubs.parts, stubs.reports,
+                     stubs.outcomes);
+        stubs.share = stubs.parts.size() > 1 ? stubs.parts[1].first : all.size() + 1;
     }
     return stubs;
 }
@@ -201,18 +205,8 @@ void add_row(Table &table, const std::string &name,
              bool commutes, bool separate, std::uint64_t lowest, std::uint64_t span) {
     Row row;
     row.name = name;
-    for (const auto &[text, operand] : pieces) {
-        // A piece holds 255 bytes; longer stretches take several.
-        std::size_t at = 0;
-        for (; text.size() - at > 255; at += 255) {
-            row.pieces.push_back({static_cast<std::uint32_t>(row.text.size()), 255, kNoOperand});
-            row.text.append(text, at, 255);
-        }
-        row.pieces.push_back({static_cast<std::uint32_t>(row.text.size()),
-                              static_cast<std::uint8_t>(text.size() - at),
-                              static_cast<std::uint8_t>(operand)});
-        row.text.append(text, at);
-    }
+    for (const auto &[text, operand] : pieces)
+        row.pieces.push_back({text, static_cast<std::uint8_t>(operand)});
     for (const auto &[number, literal, largest] : arguments)
         row.arguments.push_back({static_cast<std::uint16_t>(number), literal, largest});
     row.results = results;
@@ -318,7 +312,7 @@ void bind_stack(nb::module_ &m) {
             for (const auto &[stack, text] : inputs) interface.inputs.push_back({stack, text});
             for (const auto &[stack, slot, text] : outputs)
                 interface.outputs.push_back(
-                    {stack, slot < 0 ? kNone : static_cast<std::uint32_t>(slot), kNone, text});
+                    {stack, slot < 0 ? kNone : static_cast<std::uint32_t>(slot), text});
             interface.prefixes = prefixes;
             if (missing > 2) throw nb::value_error("no such rule");
             interface.missing = static_cast<Missing>(missing);

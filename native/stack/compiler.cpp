@@ -1,58 +1,43 @@
 #include "compiler.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <exception>
-#include <mutex>
 #include <stdexcept>
-#include <thread>
 
 namespace ptxkit::stack {
 
 namespace {
 
 constexpr std::uint32_t kForever = 0xFFFFFFFEu;  // used after the last instruction
-constexpr std::size_t kLongestNumber = 24;
-constexpr std::size_t kLongestPrefix = 12;
+constexpr std::size_t kLongestPrefix = 6;        // a name of ten digits more is one chunk
+constexpr std::size_t kLine = 64;                // a move without its operands
 
-constexpr std::array<char, 200> kPairs = [] {
-    std::array<char, 200> pairs{};
-    for (unsigned n = 0; n < 100; ++n) {
-        pairs[2 * n] = static_cast<char>('0' + n / 10);
-        pairs[2 * n + 1] = static_cast<char>('0' + n % 10);
-    }
-    return pairs;
-}();
+// Copies a whole chunk, which costs less than copying the exact length.
+inline char *write_chunk(char *out, const char *text, std::size_t length) {
+    std::memcpy(out, text, kChunk);
+    return out + length;
+}
+inline char *write_label(char *out, const Label &label) {
+    if (label.more != nullptr) [[unlikely]] return write(out, *label.more);
+    return write_chunk(out, label.text, label.length);
+}
+
+Label label_of(const std::string &text) {
+    Label label;
+    label.length = static_cast<std::uint32_t>(text.size());
+    if (text.size() > kChunk) label.more = &text;
+    else std::memcpy(label.text, text.data(), text.size());
+    return label;
+}
 
 }  // namespace
 
-void Writer::number(std::uint64_t value) {
-    if (value < 10) return byte(static_cast<char>('0' + value));
-    if (value < 100) return text(&kPairs[2 * value], 2);
-    char digits[kLongestNumber];
-    std::size_t at = sizeof digits;
-    while (value >= 100) {
-        at -= 2;
-        std::memcpy(digits + at, &kPairs[2 * (value % 100)], 2);
-        value /= 100;
-    }
-    if (value >= 10) {
-        at -= 2;
-        std::memcpy(digits + at, &kPairs[2 * value], 2);
-    } else {
-        digits[--at] = static_cast<char>('0' + value);
-    }
-    text(digits + at, sizeof digits - at);
-}
-
-void Writer::hex(std::uint64_t value, unsigned digits) {
-    for (unsigned n = digits; n-- > 0;) byte("0123456789ABCDEF"[value >> (4 * n) & 15]);
-}
-
 void finish(const Isa &isa, Interface &interface) {
-    for (const Input &input : interface.inputs)
+    interface.longest = kLongestNumber + kChunk;
+    for (const Input &input : interface.inputs) {
         if (input.stack >= isa.stacks.size()) throw std::invalid_argument("no such stack");
+        interface.longest = std::max(interface.longest, input.text.size());
+    }
     for (Output &output : interface.outputs) {
         if (output.stack >= isa.stacks.size()) throw std::invalid_argument("no such stack");
         if (output.slot != kNone && output.slot >= kSlots)
@@ -61,26 +46,45 @@ void finish(const Isa &isa, Interface &interface) {
         for (std::size_t n = 0; n < interface.inputs.size(); ++n)
             if (interface.inputs[n].text == output.text)
                 output.aliased = static_cast<std::uint32_t>(n);
+        interface.longest = std::max(interface.longest, output.text.size());
     }
     if (interface.prefixes.size() != isa.class_types.size())
         throw std::invalid_argument("a register prefix for each class is needed");
-    interface.longest = kLongestPrefix + kLongestNumber;
-    for (const Input &input : interface.inputs)
-        interface.longest = std::max(interface.longest, input.text.size());
-    for (const Output &output : interface.outputs)
-        interface.longest = std::max(interface.longest, output.text.size());
     interface.opening.clear();
     for (std::size_t n = 0; n < interface.prefixes.size(); ++n) {
-        if (interface.prefixes[n].size() > kLongestPrefix) throw std::invalid_argument("a prefix is too long");
-        interface.opening.push_back("\t.reg ." + isa.class_types[n] + " " + interface.prefixes[n] +
-                                    "<");
+        if (interface.prefixes[n].size() > kLongestPrefix)
+            throw std::invalid_argument("a prefix is too long");
+        std::string opening = "\t.reg .";
+        opening.append(isa.class_types[n]).append(" ").append(interface.prefixes[n]).append("<");
+        interface.opening.push_back(std::move(opening));
+    }
+    interface.labels.clear();
+    for (const Input &input : interface.inputs) interface.labels.push_back(label_of(input.text));
+    for (const Output &output : interface.outputs)
+        interface.labels.push_back(label_of(output.text));
+    static std::atomic<std::uint64_t> serial{0};
+    interface.serial = ++serial;
+}
+
+void Compiler::start(const Isa &isa, const Interface &interface) {
+    isa_ = &isa;
+    interface_ = &interface;
+    if (serial_ != interface.serial) {
+        serial_ = interface.serial;
+        labels_ = interface.labels;
+        first_register_ = static_cast<std::uint32_t>(labels_.size());
+        registers_.assign(isa.class_types.size(), {});
+    }
+    for (Class &one : registers_) {
+        one.unused.clear();
+        one.taken = 0;
     }
 }
 
 Outcome Compiler::compile(const Isa &isa, const Interface &interface, Items items, Report &report,
-                          std::vector<char> &out, std::size_t &used) {
-    isa_ = &isa;
-    interface_ = &interface;
+                          Buffer &out, std::size_t &used) {
+    start(isa, interface);
+    out_ = &out;
     Outcome outcome = interpreter_.run(isa, interface, items, report);
     if (outcome.status != Status::Fine) return outcome;
     outcome = gather(report);
@@ -89,21 +93,18 @@ Outcome Compiler::compile(const Isa &isa, const Interface &interface, Items item
     settle_outputs();
 
     // The declarations come first but are known last: room is left for them.
-    std::size_t room = 16;
+    std::size_t room = kLine;
     for (const std::string &opening : interface.opening) room += opening.size() + kLongestNumber;
-    Writer writer(out);
-    writer.start_at(used);
-    writer.reserve(room + 64);
-    writer.start_at(used + room);
-    write_body(writer, report);
-    write_outputs(writer, report);
-    writer.reserve(8);
-    writer.text("}\n", 2);
-    const std::size_t begin = write_declarations(out, used + room);
-    // The stub begins where it should: the gap is closed.
-    std::memmove(out.data() + used, out.data() + begin, writer.used() - begin);
-    used += writer.used() - begin;
-    for (std::uint32_t count : taken_) report.registers += count;
+    const std::size_t body = used + room;
+    char *cursor = out.room(out.at(used), room + kLine) + room;
+    cursor = write_body(cursor, report);
+    cursor = write_outputs(cursor, report);
+    cursor = write(out.room(cursor, kLine), "}\n");
+    const auto end = static_cast<std::size_t>(cursor - out.data());
+    const std::size_t begin = write_declarations(body);
+    std::memmove(out.data() + used, out.data() + begin, end - begin);
+    used += end - begin;
+    for (const Class &one : registers_) report.registers += one.taken;
     return outcome;
 }
 
@@ -129,15 +130,11 @@ Outcome Compiler::gather(Report &report) {
     return {};
 }
 
-bool Compiler::stands_as_literal(const Argument &argument, const Node &node) const {
-    return argument.literal && node.payload <= argument.largest;
-}
-
 // From the last node to the first: what is needed, and where it is used last.
 void Compiler::mark_needed() {
     Graph &graph = interpreter_.graph;
     std::vector<Node> &nodes = graph.nodes;
-    input_needed_.assign(interface_->inputs.size(), false);
+    input_needed_.assign(interface_->inputs.size(), 0);
     for (std::uint32_t value : values_)
         if (value != kNone) nodes[value].last_use = kForever;
     for (std::uint32_t kept : graph.kept)
@@ -146,17 +143,19 @@ void Compiler::mark_needed() {
         const Node &node = nodes[at];
         if (node.last_use == kNone) continue;
         if (node.kind == NodeKind::Input) {
-            input_needed_[node.row] = true;
+            input_needed_[node.row] = 1;
+            nodes[at].place = node.row;
         } else if (node.kind == NodeKind::Result) {
             if (nodes[node.row].last_use == kNone) nodes[node.row].last_use = node.row;
         } else if (node.kind == NodeKind::Instruction) {
-            const Row &row = isa_->rows[node.row];
             const std::uint32_t *arguments = graph.arguments(node);
             for (std::uint8_t n = 0; n < node.count; ++n) {
                 Node &argument = nodes[arguments[n]];
                 if (argument.last_use == kNone) argument.last_use = at;
-                if (argument.kind == NodeKind::Constant &&
-                    (n >= row.arguments.size() || !stands_as_literal(row.arguments[n], argument)))
+                if (argument.kind != NodeKind::Constant) continue;
+                const std::vector<Argument> &taken = isa_->rows[node.row].arguments;
+                if (n >= taken.size() || !taken[n].literal ||
+                    argument.payload > taken[n].largest)
                     argument.in_register = true;
             }
         }
@@ -172,180 +171,147 @@ void Compiler::settle_outputs() {
         if (value == kNone) continue;
         const Output &output = interface_->outputs[n];
         Node &node = nodes[value];
-        const bool is_read = output.aliased != kNone && input_needed_[output.aliased];
+        const bool is_read = output.aliased != kNone && input_needed_[output.aliased] != 0;
         const bool computed = node.kind == NodeKind::Instruction || node.kind == NodeKind::Result;
-        if (computed && !is_read && node.place == kNone) node.place = kFixed | n;
+        if (computed && !is_read && node.place == kNone)
+            node.place = static_cast<std::uint32_t>(interface_->inputs.size()) + n;
         else moves_.push_back({n, value});
     }
 }
 
-void Compiler::take_register(Node &node) {
+inline void Compiler::take_register(Node &node) {
     if (node.place != kNone) return;
-    const std::uint8_t kind = isa_->classes[node.stack];
-    std::vector<std::uint32_t> &unused = free_[kind];
-    if (unused.empty()) {
-        node.place = taken_[kind]++;
-    } else {
-        node.place = unused.back();
-        unused.pop_back();
+    Class &registers = registers_[isa_->classes[node.stack]];
+    if (!registers.unused.empty()) {
+        node.place = registers.unused.back();
+        registers.unused.pop_back();
+        return;
     }
+    if (registers.taken == registers.labels.size()) add_register(isa_->classes[node.stack]);
+    node.place = registers.labels[registers.taken++];
+}
+
+// One more register of a class than there ever were.
+void Compiler::add_register(std::uint8_t kind) {
+    Class &registers = registers_[kind];
+    char text[kChunk + kLongestNumber] = {};
+    const char *end = write_number(write(text, interface_->prefixes[kind]), registers.labels.size());
+    Label label;
+    label.length = static_cast<std::uint32_t>(end - text);
+    std::memcpy(label.text, text, kChunk);
+    registers.labels.push_back(static_cast<std::uint32_t>(labels_.size()));
+    labels_.push_back(label);
 }
 
 // At the last use of a value its register is free again.
-void Compiler::give_back(Node &node, std::uint32_t at) {
-    if (node.last_use != at || node.place == kNone || (node.place & kFixed)) return;
-    free_[isa_->classes[node.stack]].push_back(node.place);
+inline void Compiler::give_back(Node &node, std::uint32_t at) {
+    if (node.last_use != at || node.place == kNone || node.place < first_register_) return;
+    registers_[isa_->classes[node.stack]].unused.push_back(node.place);
     node.last_use = kNone;  // once, though it may be an argument twice
 }
 
-void Compiler::write_literal(Writer &writer, std::uint16_t stack, std::uint64_t bits) {
+char *Compiler::write_literal(char *out, std::uint16_t stack, std::uint64_t bits) const {
     switch (isa_->stacks[stack].literal) {
-        case Literal::Float32:
-            writer.text("0f", 2);
-            return writer.hex(bits, 8);
-        case Literal::Float64:
-            writer.text("0d", 2);
-            return writer.hex(bits, 16);
-        case Literal::Bits:
-            writer.text("0x", 2);
-            return writer.hex(bits, isa_->stacks[stack].width / 4u);
+        case Literal::Float32: return write_hex(write(out, "0f"), bits, 8);
+        case Literal::Float64: return write_hex(write(out, "0d"), bits, 16);
+        case Literal::Bits: return write_hex(write(out, "0x"), bits, isa_->stacks[stack].width / 4u);
         case Literal::Integer:
-            // PTX has no unsigned decimal of 64 bits without a suffix.
-            if (bits >> 63) {
-                writer.text("0x", 2);
-                return writer.hex(bits, 16);
-            }
-            return writer.number(bits);
-        case Literal::Predicate: return writer.number(bits);
+            // Decimals without a suffix are signed numbers of 64 bits.
+            return bits >> 63 ? write_hex(write(out, "0x"), bits, 16) : write_number(out, bits);
+        case Literal::Predicate: break;
     }
+    return write_number(out, bits);
 }
 
-void Compiler::write_place(Writer &writer, const Node &node) {
-    if (node.place & kFixed) return writer.text(interface_->outputs[node.place & ~kFixed].text);
-    const std::string &prefix = interface_->prefixes[isa_->classes[node.stack]];
-    writer.text(prefix);
-    writer.number(node.place);
+inline char *Compiler::write_operand(char *out, const Node &node) const {
+    if (node.place != kNone) [[likely]] return write_label(out, labels_[node.place]);
+    return write_literal(out, node.stack, node.payload);
 }
 
-void Compiler::write_operand(Writer &writer, std::uint32_t at) {
-    const Node &node = interpreter_.graph.nodes[at];
-    if (node.place != kNone) write_place(writer, node);
-    else if (node.kind == NodeKind::Input) writer.text(interface_->inputs[node.row].text);
-    else write_literal(writer, node.stack, node.payload);
+// A constant into the register of a node.
+char *Compiler::write_load(char *out, const Node &node, std::uint64_t bits) const {
+    out = write(out, "\t");
+    out = write(out, isa_->stacks[node.stack].move);
+    out = write_operand(write(out, " "), node);
+    out = write_literal(write(out, ", "), node.stack, bits);
+    return write(out, ";\n");
 }
 
-void Compiler::write_constant(Writer &writer, const Node &node) {
-    writer.reserve(2 * interface_->longest + 64);
-    writer.byte('\t');
-    writer.text(isa_->stacks[node.stack].move);
-    writer.byte(' ');
-    write_place(writer, node);
-    writer.text(", ", 2);
-    write_literal(writer, node.stack, node.payload);
-    writer.text(";\n", 2);
-}
-
-void Compiler::write_instruction(Writer &writer, std::uint32_t at) {
-    Graph &graph = interpreter_.graph;
-    std::vector<Node> &nodes = graph.nodes;
-    const Node node = nodes[at];
-    const Row &row = isa_->rows[node.row];
-    const std::uint32_t *arguments = graph.arguments(node);
-    const auto results = static_cast<std::uint32_t>(row.results.size());
-    // Operands as they are now: a result may take over the register of an argument.
-    struct Shown {
-        std::uint32_t node;
-        bool literal;
-    } shown[kMostOperands];
-    for (std::uint32_t n = 0; n < results; ++n) shown[n] = {at + n, false};
-    for (std::uint32_t n = 0; n < row.arguments.size(); ++n) {
-        const Node &argument = nodes[arguments[n]];
-        const bool literal = argument.kind == NodeKind::Constant &&
-                             stands_as_literal(row.arguments[n], argument);
-        shown[results + n] = {arguments[n], literal};
+// Where the guard does not hold, results are zero.
+char *Compiler::write_zeros(char *out, const Node &node, std::uint32_t at) {
+    const std::vector<Node> &nodes = interpreter_.graph.nodes;
+    const std::uint32_t *arguments = interpreter_.graph.arguments(node);
+    for (std::uint8_t n = 0; n < isa_->shapes[node.row].results; ++n) {
+        out = out_->room(out, 2 * interface_->longest + kLine);
+        out = write_load(out, nodes[at + n], 0);
     }
-    const bool separate = row.separate || node.guarded;
+    out = out_->room(out, interface_->longest + kLine);
+    return write_operand(write(out, "\t@"), nodes[arguments[node.count - 1]]);
+}
+
+char *Compiler::write_instruction(char *out, std::uint32_t at) {
+    // Plain locals: text is written through char pointers, which may alias any member.
+    Node *const nodes = interpreter_.graph.nodes.data();
+    const Node &node = nodes[at];
+    const Shape shape = isa_->shapes[node.row];
+    const std::uint32_t *const arguments = interpreter_.graph.arguments(node);
+    const std::uint8_t count = node.count;
+    const bool separate = shape.separate || node.guarded;
     if (separate)
-        for (std::uint32_t n = 0; n < results; ++n) take_register(nodes[at + n]);
-    for (std::uint8_t n = 0; n < node.count; ++n) give_back(nodes[arguments[n]], at);
+        for (std::uint8_t n = 0; n < shape.results; ++n) take_register(nodes[at + n]);
+    for (std::uint8_t n = 0; n < count; ++n) give_back(nodes[arguments[n]], at);
     if (!separate)
-        for (std::uint32_t n = 0; n < results; ++n) take_register(nodes[at + n]);
+        for (std::uint8_t n = 0; n < shape.results; ++n) take_register(nodes[at + n]);
 
-    writer.reserve(row.text.size() + (row.pieces.size() + 2) * interface_->longest +
-                   results * (interface_->longest + 64) + 64);
-    if (node.guarded) {
-        // Where the guard does not hold, results are zero.
-        for (std::uint32_t n = 0; n < results; ++n) {
-            writer.byte('\t');
-            writer.text(isa_->stacks[row.results[n]].move);
-            writer.byte(' ');
-            write_place(writer, nodes[at + n]);
-            writer.text(", ", 2);
-            write_literal(writer, row.results[n], 0);
-            writer.text(";\n", 2);
-        }
-        writer.text("\t@", 2);
-        write_operand(writer, arguments[node.count - 1]);
-        writer.byte(' ');
-    } else {
-        writer.byte('\t');
-    }
-    for (const Piece &piece : row.pieces) {
-        writer.text(row.text.data() + piece.begin, piece.length);
-        if (piece.operand < kImmediate) {
-            const Shown &one = shown[piece.operand];
-            if (one.literal) write_literal(writer, nodes[one.node].stack, nodes[one.node].payload);
-            else write_operand(writer, one.node);
-        } else if (piece.operand == kImmediate) {
-            writer.number(node.payload);
+    if (node.guarded) out = write_zeros(out, node, at);
+    out = out_->room(out, shape.longest + shape.segments * interface_->longest + kLine);
+    const Segment *segment = isa_->segments.data() + shape.first_segment;
+    const Segment *const end = segment + shape.segments;
+    const char *const text = isa_->text.data();
+    const Label *const labels = labels_.data();
+    for (; segment != end; ++segment) {
+        const std::uint8_t operand = segment->operand;
+        out = write_chunk(out, text + segment->begin, segment->length);
+        if (operand < kImmediate) {
+            const Node &one = nodes[operand < shape.results ? at + operand
+                                                            : arguments[operand - shape.results]];
+            if (one.place != kNone) [[likely]] out = write_label(out, labels[one.place]);
+            else out = write_literal(out, one.stack, one.payload);
+        } else if (operand == kImmediate) {
+            out = write_number(out, node.payload);
         }
     }
-    writer.byte('\n');
     // Results that nobody needs give their registers back at once.
-    for (std::uint32_t n = 0; n < results; ++n) {
+    for (std::uint8_t n = 0; n < shape.results; ++n) {
         Node &result = nodes[at + n];
         if (n == 0 ? result.last_use == at : result.last_use == kNone) {
             result.last_use = at;
             give_back(result, at);
         }
     }
+    return out;
 }
 
-void Compiler::write_body(Writer &writer, Report &report) {
+char *Compiler::write_body(char *out, Report &report) {
     std::vector<Node> &nodes = interpreter_.graph.nodes;
-    const std::size_t classes = isa_->class_types.size();
-    if (free_.size() < classes) free_.resize(classes);
-    for (std::vector<std::uint32_t> &unused : free_) unused.clear();
-    taken_.assign(classes, 0);
     const auto count = static_cast<std::uint32_t>(nodes.size());
     for (std::uint32_t at = 0; at < count; ++at) {
         Node &node = nodes[at];
         if (node.last_use == kNone) continue;
         if (node.kind == NodeKind::Instruction) {
-            write_instruction(writer, at);
+            out = write_instruction(out, at);
             ++report.emitted;
         } else if (node.kind == NodeKind::Constant && node.in_register) {
             take_register(node);
-            write_constant(writer, node);
+            out = write_load(out_->room(out, 2 * interface_->longest + kLine), node, node.payload);
             ++report.moves;
         }
     }
-}
-
-void Compiler::write_move(Writer &writer, std::uint32_t output, std::uint32_t value) {
-    const Output &to = interface_->outputs[output];
-    writer.reserve(2 * interface_->longest + 64);
-    writer.byte('\t');
-    writer.text(isa_->stacks[to.stack].move);
-    writer.byte(' ');
-    writer.text(to.text);
-    writer.text(", ", 2);
-    write_operand(writer, value);
-    writer.text(";\n", 2);
+    return out;
 }
 
 // All moves to outputs happen at once: none may overwrite what another one still reads.
-void Compiler::write_outputs(Writer &writer, Report &report) {
+char *Compiler::write_outputs(char *out, Report &report) {
     std::vector<Node> &nodes = interpreter_.graph.nodes;
     const auto is_self = [&](const Move &move) {
         const Node &node = nodes[move.value];
@@ -355,10 +321,20 @@ void Compiler::write_outputs(Writer &writer, Report &report) {
     const auto blocked = [&](const Move &move) {
         const std::uint32_t overwritten = interface_->outputs[move.output].aliased;
         if (overwritten == kNone) return false;
+        // The label of an input is its number; one that has moved has another.
         return std::any_of(moves_.begin(), moves_.end(), [&](const Move &other) {
-            const Node &node = nodes[other.value];
-            return node.kind == NodeKind::Input && node.place == kNone && node.row == overwritten;
+            return nodes[other.value].place == overwritten;
         });
+    };
+    const auto write_move = [&](const std::string &move, const Label &to, const Label *from,
+                                const Node &node) {
+        out = out_->room(out, 2 * interface_->longest + kLine);
+        out = write(write(out, "\t"), move);
+        out = write_label(write(out, " "), to);
+        out = write(out, ", ");
+        out = from != nullptr ? write_label(out, *from) : write_operand(out, node);
+        out = write(out, ";\n");
+        ++report.moves;
     };
     while (!moves_.empty()) {
         const std::size_t before = moves_.size();
@@ -367,82 +343,36 @@ void Compiler::write_outputs(Writer &writer, Report &report) {
                 ++n;
                 continue;
             }
-            write_move(writer, moves_[n].output, moves_[n].value);
-            ++report.moves;
+            const Output &output = interface_->outputs[moves_[n].output];
+            write_move(isa_->stacks[output.stack].move,
+                       labels_[interface_->inputs.size() + moves_[n].output], nullptr,
+                       nodes[moves_[n].value]);
             moves_.erase(moves_.begin() + static_cast<std::ptrdiff_t>(n));
         }
-        if (moves_.size() < before || moves_.empty()) continue;
+        if (moves_.size() < before) continue;
         // A ring: one of its values waits in a register of its own.
         Node &node = nodes[moves_.front().value];
-        const std::string &from = interface_->inputs[node.row].text;
+        const std::uint32_t from = node.place;
+        node.place = kNone;
         take_register(node);
-        writer.reserve(2 * interface_->longest + 64);
-        writer.byte('\t');
-        writer.text(isa_->stacks[node.stack].move);
-        writer.byte(' ');
-        write_place(writer, node);
-        writer.text(", ", 2);
-        writer.text(from);
-        writer.text(";\n", 2);
-        ++report.moves;
+        const Label was = labels_[from], now = labels_[node.place];
+        write_move(isa_->stacks[node.stack].move, now, &was, node);
     }
+    return out;
 }
 
 // Right before the body; gives the place where they begin.
-std::size_t Compiler::write_declarations(std::vector<char> &out, std::size_t body) {
-    Writer writer(head_);
-    writer.reserve(body);  // no longer than the room before the body
-    writer.text("{\n", 2);
-    for (std::size_t n = 0; n < taken_.size(); ++n) {
-        if (taken_[n] == 0) continue;
-        writer.text(interface_->opening[n]);
-        writer.number(taken_[n]);
-        writer.text(">;\n", 3);
+std::size_t Compiler::write_declarations(std::size_t body) {
+    char *cursor = head_.room(head_.at(0), body);  // no longer than the room before the body
+    cursor = write(cursor, "{\n");
+    for (std::size_t n = 0; n < registers_.size(); ++n) {
+        if (registers_[n].taken == 0) continue;
+        cursor = write(cursor, interface_->opening[n]);
+        cursor = write(write_number(cursor, registers_[n].taken), ">;\n");
     }
-    const std::size_t begin = body - writer.used();
-    std::memcpy(out.data() + begin, head_.data(), writer.used());
-    return begin;
-}
-
-void compile_many(const Isa &isa, const Interface &interface, const std::vector<Items> &programs,
-                  unsigned threads, std::vector<Part> &parts, std::vector<Report> &reports,
-                  std::vector<Outcome> &outcomes) {
-    constexpr std::size_t kShare = 64;  // programs a thread takes at a time
-    const std::size_t count = programs.size();
-    parts.resize((count + kShare - 1) / kShare);
-    reports.assign(count, {});
-    outcomes.assign(count, {});
-    std::atomic<std::size_t> next{0};
-    std::exception_ptr failure;
-    std::mutex failure_lock;
-    const auto share = [&] {
-        Compiler compiler;
-        for (std::size_t n = next++; n < parts.size(); n = next++) {
-            Part &part = parts[n];
-            part.first = n * kShare;
-            const std::size_t end = std::min(count, part.first + kShare);
-            std::size_t used = 0;
-            for (std::size_t at = part.first; at < end; ++at) {
-                outcomes[at] = compiler.compile(isa, interface, programs[at], reports[at],
-                                                part.text, used);
-                part.ends.push_back(used);
-            }
-        }
-    };
-    const auto work = [&] {
-        try {
-            share();
-        } catch (...) {  // out of memory; the caller's thread tells
-            const std::lock_guard<std::mutex> guard(failure_lock);
-            failure = std::current_exception();
-        }
-    };
-    std::vector<std::thread> others;
-    const std::size_t wanted = std::min<std::size_t>(std::max(1u, threads), parts.size());
-    for (std::size_t n = 1; n < wanted; ++n) others.emplace_back(work);
-    work();
-    for (std::thread &other : others) other.join();
-    if (failure) std::rethrow_exception(failure);
+    const auto size = static_cast<std::size_t>(cursor - head_.data());
+    std::memcpy(out_->data() + body - size, head_.data(), size);
+    return body - size;
 }
 
 }  // namespace ptxkit::stack

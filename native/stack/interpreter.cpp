@@ -16,6 +16,7 @@ Outcome Interpreter::run(const Isa &isa, const Interface &interface, Items items
         stack.base = 0;
     }
     slots_.assign(isa.stacks.size() * kSlots, kNone);
+    inputs_.assign(interface.inputs.size(), kNone);
     matched_ = false;
     guard_ = kNone;
     if (folds_ != isa.folds) {
@@ -62,6 +63,11 @@ bool Interpreter::range(const Code &code, std::uint32_t begin, std::uint32_t end
             instruction(item);
             continue;
         }
+        if (item.kind == Kind::Input && item.guard == 0 &&
+            item.index < interface_->inputs.size()) {
+            push_input(item.index);
+            continue;
+        }
         if (item.kind == Kind::If || item.kind == Kind::Repeat || item.kind == Kind::While) {
             const std::vector<Jump> *jumps = code.jumps;
             if (jumps == nullptr) {
@@ -81,6 +87,13 @@ bool Interpreter::range(const Code &code, std::uint32_t begin, std::uint32_t end
         if (!one(code, at, nesting)) return false;
     }
     return true;
+}
+
+void Interpreter::push_input(std::uint32_t number) {
+    const std::uint16_t stack = interface_->inputs[number].stack;
+    std::uint32_t &node = inputs_[number];
+    if (node == kNone) node = graph.append(NodeKind::Input, number, stack, 0, nullptr, 0);
+    stacks_[stack].values.push_back(node);
 }
 
 // One item that opens no block, whatever its guard says.
@@ -105,8 +118,7 @@ bool Interpreter::one(const Code &code, std::uint32_t at, unsigned nesting) {
         case Kind::Input: {
             if (item.index >= interface_->inputs.size())
                 return stop(Status::UnknownInput, code, at);
-            const std::uint16_t stack = interface_->inputs[item.index].stack;
-            stacks_[stack].values.push_back(graph.input(item.index, stack));
+            push_input(item.index);
             return true;
         }
         case Kind::Argument: {
@@ -188,76 +200,82 @@ bool Interpreter::meta(const Item &item) {
 }
 
 bool Interpreter::instruction(const Item &item) {
-    const Row &row = isa_->rows[item.index];
-    for (const Row::Need &need : row.needs)
-        if (stacks_[need.stack].depth() < need.count) {
+    const Shape &shape = isa_->shapes[item.index];
+    for (std::uint8_t n = 0; n < shape.needs; ++n)
+        if (stacks_[shape.need_stack[n]].depth() < shape.need_count[n]) {
             ++report_->idle;
             return false;
         }
     std::uint32_t arguments[kMostOperands + 1];
-    for (std::size_t n = row.arguments.size(); n-- > 0;) {
-        std::vector<std::uint32_t> &values = stacks_[row.arguments[n].stack].values;
+    for (std::uint8_t n = shape.arguments; n-- > 0;) {
+        std::vector<std::uint32_t> &values = stacks_[shape.argument_stack[n]].values;
         arguments[n] = values.back();
         values.pop_back();
     }
     ++report_->executed;
-    const std::uint64_t payload = row.span ? row.lowest + item.payload % row.span : 0;
+    std::uint64_t payload = 0;
+    if (shape.immediate) {
+        const Row &row = isa_->rows[item.index];
+        payload = row.lowest + item.payload % row.span;
+    }
     apply(item.index, payload, arguments);
-    for (std::size_t n = 0; n < row.results.size(); ++n)
-        stacks_[row.results[n]].values.push_back(results_[n]);
+    for (std::uint8_t n = 0; n < shape.results; ++n)
+        stacks_[shape.result_stack[n]].values.push_back(results_[n]);
     return true;
 }
 
 // Make the node of an instruction, or find the value it has; results_ receives its results.
 std::uint32_t Interpreter::apply(std::uint32_t number, std::uint64_t payload,
                                  std::uint32_t *arguments) {
-    const Row &row = isa_->rows[number];
-    const auto count = static_cast<std::uint8_t>(row.arguments.size());
-    if (row.effect == Effect::Pure) {
-        if (row.fold.exact) {
-            bool constant = true;
-            for (std::uint8_t n = 0; n < count && constant; ++n)
-                constant = is_constant(arguments[n]);
-            if (constant) {
-                std::uint64_t in[kMostOperands], out[kMostOperands];
-                for (std::uint8_t n = 0; n < count; ++n)
-                    in[n] = graph.nodes[arguments[n]].payload;
-                if (!machine_) machine_ = std::make_unique<FoldMachine>(*folds_);
-                if (machine_->run(row.fold, in, out)) {
-                    for (std::size_t n = 0; n < row.results.size(); ++n)
-                        results_[n] = graph.constant(row.results[n], out[n]);
-                    ++report_->folded;
-                    return results_[0];
-                }
-            }
-        }
-        if (row.commutes && arguments[0] > arguments[1]) std::swap(arguments[0], arguments[1]);
-        results_[0] = graph.intern(NodeKind::Instruction, number, row.results[0], payload,
-                                   arguments, count);
+    const Shape &shape = isa_->shapes[number];
+    if (shape.pure) {
+        if (shape.foldable && is_constant(arguments[0]) && fold(number, arguments))
+            return results_[0];
+        if (shape.commutes && arguments[0] > arguments[1]) std::swap(arguments[0], arguments[1]);
+        results_[0] = graph.intern(NodeKind::Instruction, number, shape.result_stack[0], payload,
+                                   arguments, shape.arguments);
         if (!graph.fresh) ++graph.reused;
     } else {
-        std::uint8_t total = count;
-        const bool conditional = row.guardable && guard_ != kNone;
-        if (conditional && is_constant(guard_) && graph.nodes[guard_].payload == 0) {
-            for (std::size_t n = 0; n < row.results.size(); ++n)
-                results_[n] = graph.constant(row.results[n], 0);
-            return results_[0];
-        }
-        const bool guarded = conditional && !is_constant(guard_);
-        if (guarded) arguments[total++] = guard_;
-        const std::uint16_t stack = row.results.empty() ? std::uint16_t{0} : row.results[0];
-        results_[0] =
-            graph.append(NodeKind::Instruction, number, stack, payload, arguments, total);
-        graph.nodes[results_[0]].guarded = guarded;
-        if (row.effect == Effect::Kept) graph.kept.push_back(results_[0]);
-        graph.fresh = true;
+        append_impure(number, payload, arguments);
     }
     // Further results follow their instruction.
-    for (std::size_t n = 1; n < row.results.size(); ++n)
-        results_[n] = graph.fresh ? graph.append(NodeKind::Result, results_[0], row.results[n], n,
-                                                 nullptr, 0)
-                                  : results_[0] + static_cast<std::uint32_t>(n);
+    for (std::uint8_t n = 1; n < shape.results; ++n)
+        results_[n] = graph.fresh ? graph.append(NodeKind::Result, results_[0],
+                                                 shape.result_stack[n], n, nullptr, 0)
+                                  : results_[0] + n;
     return results_[0];
+}
+
+// Compute with constants; false where that can't be.
+bool Interpreter::fold(std::uint32_t number, const std::uint32_t *arguments) {
+    const Row &row = isa_->rows[number];
+    std::uint64_t in[kMostOperands], out[kMostOperands];
+    for (std::size_t n = 0; n < row.arguments.size(); ++n) {
+        if (!is_constant(arguments[n])) return false;
+        in[n] = graph.nodes[arguments[n]].payload;
+    }
+    if (!machine_) machine_ = std::make_unique<FoldMachine>(*folds_);
+    if (!machine_->run(row.fold, in, out)) return false;
+    for (std::size_t n = 0; n < row.results.size(); ++n)
+        results_[n] = graph.constant(row.results[n], out[n]);
+    ++report_->folded;
+    return true;
+}
+
+void Interpreter::append_impure(std::uint32_t number, std::uint64_t payload,
+                                std::uint32_t *arguments) {
+    const Row &row = isa_->rows[number];
+    auto count = static_cast<std::uint8_t>(row.arguments.size());
+    const bool conditional = row.guardable && guard_ != kNone;
+    graph.fresh = true;
+    // Under a condition that never holds, it is there but never executed: still a node, so
+    // that further results follow it.
+    const bool guarded = conditional && !(is_constant(guard_) && graph.nodes[guard_].payload);
+    if (guarded) arguments[count++] = guard_;
+    const std::uint16_t stack = row.results.empty() ? std::uint16_t{0} : row.results[0];
+    results_[0] = graph.append(NodeKind::Instruction, number, stack, payload, arguments, count);
+    graph.nodes[results_[0]].guarded = guarded;
+    if (row.effect == Effect::Kept) graph.kept.push_back(results_[0]);
 }
 
 std::uint32_t Interpreter::logic(std::uint32_t row, std::uint32_t a, std::uint32_t b) {

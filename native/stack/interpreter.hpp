@@ -88,6 +88,9 @@ class Interpreter {
     bool stop(Status status, const Code &code, std::uint32_t at, std::uint32_t detail = 0);
 
     std::uint32_t apply(std::uint32_t row, std::uint64_t payload, std::uint32_t *arguments);
+    bool fold(std::uint32_t row, const std::uint32_t *arguments);
+    void append_impure(std::uint32_t row, std::uint64_t payload, std::uint32_t *arguments);
+    void push_input(std::uint32_t number);
     std::uint32_t logic(std::uint32_t row, std::uint32_t a, std::uint32_t b);
     std::uint32_t negate(std::uint32_t predicate);
     std::uint32_t choose(std::uint32_t condition, std::uint32_t a, std::uint32_t b);
@@ -106,6 +109,7 @@ class Interpreter {
     Outcome outcome_;
     std::vector<Stack> stacks_;
     std::vector<std::uint32_t> slots_;
+    std::vector<std::uint32_t> inputs_;   // node of each input that was pushed
     std::vector<std::unique_ptr<Snapshot>> snapshots_;
     std::vector<Jump> jumps_;
     bool matched_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 namespace ptxkit::stack {
 
@@ -9,30 +10,39 @@ namespace {
 
 [[noreturn]] void refuse(const std::string &message) { throw std::invalid_argument(message); }
 
-void finish_row(Row &row, std::size_t stacks) {
-    if (row.arguments.size() + row.results.size() > kMostOperands)
-        refuse("the instruction '" + row.name + "' has too many operands");
-    row.needs.clear();
-    for (const Argument &argument : row.arguments) {
-        if (argument.stack >= stacks) refuse("'" + row.name + "' uses a stack that is not there");
-        const auto same = [&](const Row::Need &need) { return need.stack == argument.stack; };
-        const auto found = std::find_if(row.needs.begin(), row.needs.end(), same);
-        if (found == row.needs.end()) row.needs.push_back({argument.stack, 1});
-        else found->count = static_cast<std::uint16_t>(found->count + 1);
-    }
-    for (std::uint16_t result : row.results)
-        if (result >= stacks) refuse("'" + row.name + "' uses a stack that is not there");
+Shape shape_of(const Row &row, std::size_t stacks) {
+    const auto check = [&](std::size_t stack) {
+        if (stack >= stacks) refuse("'" + row.name + "' uses a stack that is not there");
+        return static_cast<std::uint8_t>(stack);
+    };
     const std::size_t operands = row.results.size() + row.arguments.size();
-    for (const Piece &piece : row.pieces) {
-        if (std::size_t{piece.begin} + piece.length > row.text.size())
-            refuse("the text of '" + row.name + "' is damaged");
+    if (operands > kMostOperands) refuse("the instruction '" + row.name + "' has too many operands");
+    Shape shape;
+    for (const Argument &argument : row.arguments) {
+        const std::uint8_t stack = check(argument.stack);
+        if (argument.literal)
+            shape.literals = static_cast<std::uint16_t>(shape.literals | 1u << shape.arguments);
+        shape.argument_stack[shape.arguments++] = stack;
+        std::uint8_t at = 0;
+        while (at < shape.needs && shape.need_stack[at] != stack) ++at;
+        if (at == kMostNeeds) refuse("'" + row.name + "' takes from more than four stacks");
+        if (at == shape.needs) shape.need_stack[shape.needs++] = stack;
+        ++shape.need_count[at];
+    }
+    for (std::uint16_t result : row.results) shape.result_stack[shape.results++] = check(result);
+    for (const Piece &piece : row.pieces)
         if (piece.operand < kImmediate && piece.operand >= operands)
             refuse("the text of '" + row.name + "' names an operand that is not there");
-    }
     if (row.commutes && row.arguments.size() < 2)
         refuse("'" + row.name + "' has no two arguments to exchange");
-    if (row.effect == Effect::Pure && row.results.empty())
+    shape.pure = row.effect == Effect::Pure;
+    if (shape.pure && row.results.empty())
         refuse("the pure instruction '" + row.name + "' has no result");
+    shape.commutes = row.commutes;
+    shape.immediate = row.span != 0;
+    shape.separate = row.separate;
+    shape.foldable = row.fold.is_set() && row.fold.exact && !row.arguments.empty();
+    return shape;
 }
 
 }  // namespace
@@ -51,8 +61,31 @@ void Isa::finish() {
     }
     for (std::uint32_t row : {and_row, or_row, not_row})
         if (row >= rows.size()) refuse("the logic of predicates is not there");
-    for (Row &row : rows) {
-        finish_row(row, stacks.size());
+    shapes.clear();
+    segments.clear();
+    text.clear();
+    for (const Row &row : rows) {
+        Shape shape = shape_of(row, stacks.size());
+        shape.first_segment = static_cast<std::uint32_t>(segments.size());
+        const auto add = [&](const char *data, std::size_t size, std::uint8_t operand) {
+            segments.push_back({static_cast<std::uint32_t>(text.size()),
+                                static_cast<std::uint8_t>(size), operand});
+            text.insert(text.end(), data, data + size);
+            text.resize(text.size() + kChunk - size, ' ');
+        };
+        for (std::size_t n = 0; n < row.pieces.size(); ++n) {
+            std::string whole(n == 0 ? "\t" : "");
+            whole.append(row.pieces[n].text).append(n + 1 == row.pieces.size() ? "\n" : "");
+            std::size_t at = 0;
+            for (; whole.size() - at > kChunk; at += kChunk)
+                add(whole.data() + at, kChunk, kNoOperand);
+            add(whole.data() + at, whole.size() - at, row.pieces[n].operand);
+        }
+        const std::size_t count = segments.size() - shape.first_segment;
+        if (count == 0 || count > 4096) refuse("the text of '" + row.name + "' is too long");
+        shape.segments = static_cast<std::uint16_t>(count);
+        shape.longest = static_cast<std::uint32_t>(count * kChunk);
+        shapes.push_back(shape);
         if (row.fold.is_set()) {
             if (folds == nullptr || (row.fold.exact && row.effect != Effect::Pure) ||
                 row.fold.sources.size() != row.arguments.size() ||

@@ -42,14 +42,12 @@ struct Argument {
 // arguments; kImmediate is the item's payload, kNoOperand nothing.
 constexpr std::uint8_t kImmediate = 0xFE, kNoOperand = 0xFF;
 struct Piece {
-    std::uint32_t begin = 0;     // in Row::text
-    std::uint8_t length = 0;
+    std::string text;
     std::uint8_t operand = kNoOperand;
 };
 
 struct Row {
     std::string name;
-    std::string text;            // the literal stretches, one after another
     std::vector<Piece> pieces;
     std::vector<Argument> arguments;
     std::vector<std::uint16_t> results;
@@ -59,13 +57,28 @@ struct Row {
     bool separate = false;       // results must not share registers with arguments
     std::uint64_t lowest = 0, span = 0;  // of the immediate; span 0: there is none
     Fold fold;
-    // Filled by Isa::finish.
-    struct Need {
-        std::uint16_t stack;
-        std::uint16_t count;
-    };
-    std::vector<Need> needs;
 };
+
+// What the hot loops need of a row, on one cache line.
+struct Shape {
+    std::uint8_t arguments = 0, results = 0, needs = 0;
+    bool pure = false, foldable = false, commutes = false, immediate = false, separate = false;
+    std::uint8_t need_stack[kMostNeeds] = {}, need_count[kMostNeeds] = {};
+    std::uint8_t argument_stack[kMostOperands] = {}, result_stack[kMostOperands] = {};
+    std::uint16_t segments = 0;
+    std::uint16_t literals = 0;        // bit n: argument n takes constants
+    std::uint32_t first_segment = 0;
+    std::uint32_t longest = 0;         // bytes of all its stretches, padded
+};
+static_assert(sizeof(Shape) <= 64);
+
+// A piece of at most 16 bytes, padded to that in Isa::text.
+struct Segment {
+    std::uint32_t begin = 0;
+    std::uint8_t length = 0;
+    std::uint8_t operand = kNoOperand;
+};
+constexpr unsigned kChunk = 16;
 
 struct Routine {
     std::string name;
@@ -86,14 +99,17 @@ struct Isa {
     std::vector<StackType> stacks;
     std::vector<Row> rows;
     std::vector<Routine> routines;
-    std::vector<std::vector<Jump>> routine_jumps;
     std::uint16_t predicates = 0;       // the stack of predicates
     std::uint32_t and_row = kNone, or_row = kNone, not_row = kNone;
-    std::vector<std::uint8_t> classes;  // stack -> register class
-    std::vector<std::string> class_types;
     std::shared_ptr<const FoldProgram> folds;
 
-    // Checks every index and fills what is derived. Throws std::invalid_argument.
+    // Filled by finish(), which checks every index. Throws std::invalid_argument.
+    std::vector<Shape> shapes;          // of the rows
+    std::vector<Segment> segments;
+    std::vector<char> text;
+    std::vector<std::vector<Jump>> routine_jumps;
+    std::vector<std::uint8_t> classes;  // stack -> register class
+    std::vector<std::string> class_types;
     void finish();
 };
 
@@ -108,8 +124,15 @@ struct Input {
 struct Output {
     std::uint16_t stack = 0;
     std::uint32_t slot = kNone;    // kNone: from the top of the stack
-    std::uint32_t aliased = kNone; // input with the same register
     std::string text;
+    std::uint32_t aliased = kNone; // input with the same register
+};
+
+// The name of a register. Short ones are copied as a whole chunk, long ones from `more`.
+struct Label {
+    char text[kChunk] = {};
+    std::uint32_t length = 0;
+    const std::string *more = nullptr;
 };
 
 enum class Missing : std::uint8_t { Error, Zero, Keep };
@@ -124,7 +147,9 @@ struct Interface {
     std::vector<Output> outputs;
     std::vector<std::string> prefixes;  // of registers, by class
     std::vector<std::string> opening;   // "\t.reg .f32 %f<", by class
-    std::size_t longest = 0;            // most bytes an operand takes
+    std::vector<Label> labels;          // of the inputs, then of the outputs
+    std::size_t longest = 0;            // most bytes an operand takes, padded
+    std::uint64_t serial = 0;           // no two interfaces have the same
     Missing missing = Missing::Error;
     Limits limits;
     bool strict = true;                 // a limit is an error

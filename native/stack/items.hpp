@@ -48,6 +48,7 @@ using Items = std::span<const Item>;
 
 constexpr unsigned kSlots = 16;      // numbered slots of each stack
 constexpr unsigned kMostStacks = 32;
-constexpr unsigned kMostOperands = 12;  // results and arguments of one instruction
+constexpr unsigned kMostOperands = 10;  // results and arguments of one instruction
+constexpr unsigned kMostNeeds = 4;      // different stacks it takes arguments from
 
 }  // namespace ptxkit::stack

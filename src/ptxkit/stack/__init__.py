@@ -16,6 +16,7 @@ instruction that finds too few operands does nothing, so any sequence of words i
 
 from ptxkit.stack.compiler import Report, Stubs, compile, compile_many, report
 from ptxkit.stack.errors import StackError
+from ptxkit.stack.evolve import Source, crossover, mutate, mutate_many, random, random_many
 from ptxkit.stack.instructions import Instruction
 from ptxkit.stack.interface import Interface, Operand
 from ptxkit.stack.isa import Isa
@@ -32,10 +33,16 @@ __all__ = [
     "Program",
     "Report",
     "Routine",
+    "Source",
     "Stack",
     "StackError",
     "Stubs",
     "compile",
     "compile_many",
+    "crossover",
+    "mutate",
+    "mutate_many",
+    "random",
+    "random_many",
     "report",
 ]

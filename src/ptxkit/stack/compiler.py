@@ -141,8 +141,8 @@ def _data(program: ProgramLike, interface: Interface) -> bytes:
     if program.__class__ is Program:
         if program.isa is interface.isa and program.inputs == interface.names:
             return program.data  # type: ignore[no-any-return]
-        return encode(program.words(), interface.isa, interface.words)
-    return encode(program, interface.isa, interface.words)
+        program = program.words()
+    return encode(program, interface.isa, interface.words, interface.table)
 
 
 def _interface(

@@ -36,7 +36,6 @@ _INEXACT = frozenset("approx full".split())
 #: Their carry flag would be lost among the other instructions.
 _CARRY = frozenset("add addc sub subc mad madc".split())
 _SPACES = ("", "global", "shared")
-_ORDERS = ("relaxed",)
 
 
 def from_table(
@@ -67,8 +66,8 @@ def from_table(
 
 def _plain(form: Form, *, memory: bool) -> Iterator[Match]:
     if memory:
-        # Weak loads and stores, relaxed atomics of the GPU, in the spaces a stub may reach.
-        choices = {"space": _SPACES, "order": ("", *_ORDERS), "scope": ("", "gpu")}
+        # Plain ones, in the spaces a stub may reach.
+        choices = {"space": _SPACES, "order": ("",), "scope": ("",)}
         names = {slot.name for slot in form.slots}
         needed = {slot.name for slot in form.slots if not slot.optional}
         if needed & {"vec", "volatile", "mmio", "nc"} or "order" in needed:
@@ -77,7 +76,8 @@ def _plain(form: Form, *, memory: bool) -> Iterator[Match]:
             if all(found.binding.get(k, "") in v for k, v in choices.items()):
                 yield Match(form, found.binding, found.requirements, True)
         return
-    for found in combinations(_without(form, {s.name for s in form.slots} - {"rnd", "rn"})):
+    kept = {"rnd", "rn", "class"}
+    for found in combinations(_without(form, {slot.name for slot in form.slots} - kept)):
         rounding = found.binding.get("rnd", found.binding.get("rn", ""))
         free = any(slot.optional and slot.name in ("rnd", "rn") for slot in form.slots)
         if not (free and rounding not in ("", "rn")):
@@ -127,7 +127,7 @@ class _Operands:
     def add(self, spec: OperandSpec) -> None:
         reader = {"value": self._value, "immediate": self._immediate, "address": self._address,
                   "pair": self._pair}.get(spec.kind)  # fmt: skip
-        if reader is None or spec.access == "update":
+        if reader is None or (spec.access == "update" and spec.kind != "address"):
             self.broken = True
         else:
             reader(spec)
@@ -203,8 +203,10 @@ def _largest(spec: OperandSpec, scalar: str, stack: str) -> int:
 
 def row_of(spec: InstructionSpec, found: Match) -> Instruction | None:
     """The row of one filled form; None where the stack machine can't have it."""
-    if "control" in spec.effects or found.form.name in _CARRY and "state" in spec.effects:
+    if "control" in spec.effects or (found.form.name in _CARRY and "state" in spec.effects):
         return None
+    if found.form.name == "testp" and "class" not in found.binding:
+        return None  # ptxas takes it, but it means nothing
     operands = _Operands(found)
     for operand in found.form.operands:
         if operand.optional:

@@ -70,8 +70,8 @@ class Instruction:
         if not self.text.isascii() or "\0" in self.text:
             raise UsageError(f"the text of '{self.name}' must be ASCII without NUL")
         count = len(self.results) + len(self.arguments)
-        if count > 12:
-            raise UsageError(f"'{self.name}' has {count} operands; 12 is the most")
+        if count > 10:
+            raise UsageError(f"'{self.name}' has {count} operands; 10 is the most")
         used = {int(one) for one in _OPERAND.findall(self.text) if one.isdigit()}
         for number in used:
             if number >= count:

@@ -126,6 +126,8 @@ class Interface:
         self.missing, self.strict, self.steps, self.nesting = missing, strict, steps, nesting
         self.names: tuple[str, ...] = tuple(one.name for one in self.inputs)
         self._check_shared_registers()
+        self._table: dict[str, bytes] = {}
+        self._words_seen = -1
         self._built: tuple[_native.StackTable, _native.StackInterface] | None = None
 
     def _checked(self, operands: tuple[Operand, ...], what: str) -> tuple[Operand, ...]:
@@ -182,6 +184,14 @@ class Interface:
         return input_words(self.names)
 
     @property
+    def table(self) -> dict[str, bytes]:
+        """All words a program may use: those of the inputs and of the instruction set."""
+        if self._words_seen != len(self.isa.words):  # an open set learns new ones
+            self._table = {**self.isa.words, **self.words}
+            self._words_seen = len(self.isa.words)
+        return self._table
+
+    @property
     def native(self) -> _native.StackInterface:
         """The interface as the native compiler has it."""
         table = self.isa.native
@@ -211,7 +221,7 @@ class Interface:
         taken = {one.register for one in (*self.inputs, *self.outputs)}
         for row in self.isa.instructions:
             taken |= row.declared if "{" in row.text else frozenset()
-        for start in ("%s", "%st", "%stk", "%stub", "%stub_"):
+        for start in ("%s", "%st", "%stk", "%stub", "%q"):
             made = [start + letters[kind] for kind in self.isa.register_types]
             pattern = re.compile(f"(?:{'|'.join(map(re.escape, made))})\\d+")
             if not any(pattern.fullmatch(name) for name in taken):

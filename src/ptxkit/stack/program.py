@@ -107,10 +107,16 @@ def to_bytes(items: Any) -> bytes:
     return np.ascontiguousarray(items).tobytes()
 
 
-def encode(program: ProgramLike, isa: Isa, names: Mapping[str, bytes]) -> bytes:
+def encode(
+    program: ProgramLike,
+    isa: Isa,
+    names: Mapping[str, bytes],
+    table: dict[str, bytes] | None = None,
+) -> bytes:
     """Turn text, a sequence of words and numbers, or packed items into items.
 
     ``names`` are the inputs or arguments; they hide instructions of the same name.
+    ``table`` has them and the words of the set together, where the caller keeps that.
     """
     if isinstance(program, np.ndarray | bytes):
         return to_bytes(program)
@@ -128,7 +134,8 @@ def encode(program: ProgramLike, isa: Isa, names: Mapping[str, bytes]) -> bytes:
         except StackError as error:
             raise StackError(error.message, item=at, hint=error.hint) from None
 
-    table = {**isa.words, **names} if names else isa.words
+    if table is None:
+        table = {**isa.words, **names} if names else isa.words
     return _native.encode_stack(program, table, other)
 
 
