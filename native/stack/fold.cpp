@@ -55,7 +55,8 @@ void FoldProgram::check(const Fold &fold) const {
 
 FoldMachine::FoldMachine(const FoldProgram &folds)
     : folds_(folds),
-      engine_(folds.program(), buffers_, {}, sim::LaunchOptions{}),
+      heap_(0),
+      engine_(folds.program(), buffers_, heap_, {}, sim::LaunchOptions{}),
       machine_(engine_, block_),
       memory_(folds.register_bytes() + 64),
       constant_memory_(folds.program().constants.size() + 64) {

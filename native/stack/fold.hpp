@@ -53,6 +53,7 @@ class FoldMachine {
 
     const FoldProgram &folds_;
     sim::Buffers buffers_;
+    sim::Heap heap_;
     sim::Engine engine_;
     sim::Block block_;
     sim::Warp warp_;

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+
 from ptxkit.stack import Interface
 
 _LOADS = {"pred": 4, "b16": 2, "b32": 4, "b64": 8, "f32": 4, "f64": 8}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
 from ptxkit.stack import Interface, words
 
 Lanes = npt.NDArray[np.uint64]  # 32 values
@@ -111,9 +112,7 @@ class Naive:
         self._block(second, other, arguments)
         holds = condition != 0
         for number, (a, b) in enumerate(zip(state.stacks, other.stacks, strict=True)):
-            state.stacks[number] = [
-                np.where(holds, x, y) for x, y in zip(a, b, strict=False)
-            ]
+            state.stacks[number] = [np.where(holds, x, y) for x, y in zip(a, b, strict=False)]
         both = state.slots.keys() & other.slots.keys()
         state.slots = {k: np.where(holds, state.slots[k], other.slots[k]) for k in both}
 

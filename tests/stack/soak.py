@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
 import ptxkit
 from ptxkit import stack
 from ptxkit.stack import Interface, Isa, Source
@@ -95,9 +96,7 @@ def edits(interface: Interface, source: Source, count: int, length: int, seed: i
     """How many of ``count`` edited programs do not compile."""
     generator = np.random.default_rng(seed)
     bad, done = 0, 0
-    pool = [
-        stack.random(length, seed=seed + n, source=source) for n in range(8)
-    ]
+    pool = [stack.random(length, seed=seed + n, source=source) for n in range(8)]
     while done < count:
         batch = []
         for _ in range(min(200, count - done)):

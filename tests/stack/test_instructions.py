@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ptxkit import stack
 from ptxkit.stack import Interface, Isa
 from tests.stack.soak import refused
@@ -52,9 +53,7 @@ def test_the_simulator_knows_nearly_all_instructions() -> None:
 
 
 def test_any_opcode_of_the_table_can_be_used() -> None:
-    stub = stack.compile(
-        ["x", "y", "add.rz.ftz.sat.f32"], {"x": "f32", "y": "f32"}, {"z": "f32"}
-    )
+    stub = stack.compile(["x", "y", "add.rz.ftz.sat.f32"], {"x": "f32", "y": "f32"}, {"z": "f32"})
     assert "add.rz.ftz.sat.f32 z, x, y;" in stub
 
 

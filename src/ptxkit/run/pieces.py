@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ptxkit._native import Program
-from ptxkit.run.lower import Lowering, Register, Symbols, UnsupportedError
+from ptxkit.run.lower import Lowering, ModuleContext, Register, UnsupportedError
 from ptxkit.syntax import Function, Instruction, Module
 
 
@@ -25,7 +25,7 @@ class Pieces:
 
 class _Recorder(Lowering):
     def __init__(self, module: Module) -> None:
-        super().__init__(module, Symbols({}, {}, 0))
+        super().__init__(ModuleContext(module))
         self.ranges: list[tuple[int, int] | None] = []
 
     def _instruction(self, node: Instruction) -> None:

@@ -5,13 +5,13 @@ take their operands from the stack of each operand's type and push their results
 instruction that finds too few operands does nothing, so any sequence of words is a program.
 
 >>> from ptxkit import stack
->>> print(stack.compile("x x mul.rn.f32 1.0 add.rn.f32", inputs={"x": "f32"}, outputs={"y": "f32"}))
+>>> stub = stack.compile("x x mul.rn.f32 1.0 add.rn.f32", inputs={"x": "f32"}, outputs={"y": "f32"})
+>>> print(stub.expandtabs(4), end="")
 {
-	.reg .f32 %sf<1>;
-	mul.rn.f32 %sf0, x, x;
-	add.rn.f32 y, %sf0, 0f3F800000;
+    .reg .f32 %sf<1>;
+    mul.rn.f32 %sf0, x, x;
+    add.rn.f32 y, %sf0, 0f3F800000;
 }
-<BLANKLINE>
 """
 
 from ptxkit.stack.compiler import Report, Stubs, compile, compile_many, report

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ptxkit import _native
 from ptxkit.errors import UsageError
 from ptxkit.stack.errors import StackError
-from ptxkit.stack.interface import Interface, Missing, Operands
+from ptxkit.stack.interface import Interface, Operands
 from ptxkit.stack.isa import Isa
 from ptxkit.stack.program import Program, ProgramLike, encode, to_bytes
 
@@ -79,7 +79,9 @@ def _report(row: Sequence[int]) -> Report:
     limits: dict[int, Literal["", "steps", "nesting"]] = {
         0: "", _STEP_LIMIT: "steps", _NESTING_LIMIT: "nesting",
     }  # fmt: skip
-    return Report(*(int(value) for value in row[:-1]), limits[int(row[-1])])  # type: ignore[arg-type]
+    numbers = dict(zip(_FIELDS, (int(value) for value in row), strict=True))
+    limit = limits[numbers.pop("limit")]
+    return Report(**numbers, limit=limit)
 
 
 def compile(
@@ -97,19 +99,19 @@ def compile(
     an :class:`Interface` in place of ``inputs`` has all of it. Options are those of
     :class:`Interface`: ``missing``, ``strict``, ``steps``, ``nesting``.
 
-    >>> print(compile("x y add.rn.f32 0.5 mul.rn.f32", {"x": "f32", "y": "f32"}, {"z": "f32"}))
+    >>> stub = compile("x y add.rn.f32 0.5 mul.rn.f32", {"x": "f32", "y": "f32"}, {"z": "f32"})
+    >>> print(stub.expandtabs(4), end="")
     {
-    	.reg .f32 %sf<1>;
-    	add.rn.f32 %sf0, x, y;
-    	mul.rn.f32 z, %sf0, 0f3F000000;
+        .reg .f32 %sf<1>;
+        add.rn.f32 %sf0, x, y;
+        mul.rn.f32 z, %sf0, 0f3F000000;
     }
-    <BLANKLINE>
     """
     interface = inputs if inputs.__class__ is Interface else _interface(
         inputs, outputs, isa, options
     )  # fmt: skip
-    data = _data(program, interface)  # type: ignore[arg-type]
-    made = interface.native.compile(data)  # type: ignore[union-attr]
+    data = _data(program, interface)
+    made = interface.native.compile(data)
     if made.__class__ is str:
         return made
     raise _error(made, interface)  # type: ignore[arg-type]
@@ -140,14 +142,12 @@ def report(
 def _data(program: ProgramLike, interface: Interface) -> bytes:
     if program.__class__ is Program:
         if program.isa is interface.isa and program.inputs == interface.names:
-            return program.data  # type: ignore[no-any-return]
+            return program.data
         program = program.words()
     return encode(program, interface.isa, interface.words, interface.table)
 
 
-def _interface(
-    inputs: Any, outputs: Any, isa: Isa | None, options: dict[str, Any]
-) -> Interface:
+def _interface(inputs: Any, outputs: Any, isa: Isa | None, options: dict[str, Any]) -> Interface:
     if isinstance(inputs, Interface):
         return inputs
     try:

@@ -89,7 +89,8 @@ class Source:
         rows = [isa[name] for name in names]
         used = {stack for row in rows for stack in (*row.arguments, *row.results)}
         numbers = {name: isa.stack_number(name) for name in sorted(used)}
-        handling, slots = [], []
+        handling: list[bytes] = []
+        slots: list[bytes] = []
         for name, number in numbers.items():
             for word, item in words.of_stack(name, number).items():
                 slotted = item[0] in (words.TO_SLOT, words.FROM_SLOT)
@@ -215,13 +216,11 @@ def _change(items: Items, generator: np.random.Generator, source: Source) -> Ite
     return np.concatenate([items[:at], source.items(generator, (length,)), items[at:]])
 
 
-def mutate_many(
-    programs: Items, seed: int = 0, *, rate: float = 0.02, source: Source
-) -> Items:
+def mutate_many(programs: Items, seed: int = 0, *, rate: float = 0.02, source: Source) -> Items:
     """Packed programs in which a share ``rate`` of all items is replaced."""
     generator = np.random.default_rng(seed)
     changed = generator.random(programs.shape[:-1]) < rate
-    made = programs.copy()
+    made: Items = programs.copy()
     made[changed] = source.items(generator, (int(changed.sum()),))
     return made
 

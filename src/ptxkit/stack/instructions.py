@@ -38,8 +38,8 @@ class Instruction:
 
     >>> lerp = Instruction("lerp.f32", ("f32", "f32", "f32"), ("f32",),
     ...     "{ .reg .f32 lerp_t; sub.rn.f32 lerp_t, $2, $1; fma.rn.f32 $0, lerp_t, $3, $1; }")
-    >>> lerp.pieces[-1]
-    (';', 255)
+    >>> lerp.separate, sorted(lerp.declared)
+    (True, ['lerp_t'])
     """
 
     name: str

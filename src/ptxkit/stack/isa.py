@@ -338,5 +338,3 @@ def max_version(target: str) -> str:
     """The PTX version a stub of a target is written for unless told: 8.0, or the target's."""
     since = Version.parse(TARGET_SINCE.get(target, "8.0"))
     return str(max(since, Version(8, 0)))
-
-

@@ -59,7 +59,8 @@ class Program:
     @property
     def items(self) -> Items:
         """The items as rows of two 64-bit words; a copy that can be changed."""
-        return np.frombuffer(self.data, np.uint64).reshape(-1, 2).copy()
+        made: Items = np.frombuffer(self.data, np.uint64).reshape(-1, 2).copy()
+        return made
 
     def __len__(self) -> int:
         return len(self.data) // 16
@@ -248,7 +249,9 @@ def _within(word: str, index: int, largest: int) -> None:
         raise StackError(f"the number of '{word}' goes up to {largest}, not {index}")
 
 
-def decode(data: bytes, isa: Isa, inputs: Sequence[str], arguments: Sequence[str] = ()) -> list[str]:
+def decode(
+    data: bytes, isa: Isa, inputs: Sequence[str], arguments: Sequence[str] = ()
+) -> list[str]:
     """The words of packed items."""
     made: list[str] = []
     for at, (kind, guard, stack, index, payload) in enumerate(words.unpack(data)):

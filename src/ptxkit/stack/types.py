@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -193,16 +193,25 @@ def _predicate_bits(stack: Stack, value: object) -> int:
     if isinstance(value, str) and value in words:
         return words[value]
     if value in (0, 1):
-        return int(value)  # type: ignore[call-overload, no-any-return]
+        return int(bool(value))
     raise _wrong(stack, value, "a predicate is true or false")
 
 
-_NUMBERS = {
-    "integer": (_integer_bits, lambda stack, bits: str(bits)),
+def _integer_text(stack: Stack, bits: int) -> str:
+    return str(bits)
+
+
+def _predicate_text(stack: Stack, bits: int) -> str:
+    return "true" if bits else "false"
+
+
+#: How constants are read and written.
+_NUMBERS: dict[str, tuple[Callable[[Stack, object], int], Callable[[Stack, int], str]]] = {
+    "integer": (_integer_bits, _integer_text),
     "float": (_float_bits, _float_text),
     "bfloat": (_bfloat_bits, _bfloat_text),
     "packed": (_integer_bits, _packed_text),
-    "predicate": (_predicate_bits, lambda stack, bits: "true" if bits else "false"),
+    "predicate": (_predicate_bits, _predicate_text),
 }
 
 #: The stacks of the ready-made instruction sets, by name.

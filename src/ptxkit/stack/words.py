@@ -29,9 +29,7 @@ _COUNTED = {"repeat": REPEAT, "while": WHILE}
 LARGEST_INDEX = (1 << 32) - 1
 
 
-def item(
-    kind: int, *, guard: int = 0, stack: int = 0, index: int = 0, payload: int = 0
-) -> bytes:
+def item(kind: int, *, guard: int = 0, stack: int = 0, index: int = 0, payload: int = 0) -> bytes:
     """The bytes of an item.
 
     >>> item(CONSTANT, stack=2, payload=7).hex()
