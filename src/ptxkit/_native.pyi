@@ -242,3 +242,83 @@ class InjectTemplate:
     def fixed_size(self) -> int: ...
 
 def inject_template(text: str | bytes) -> InjectTemplate | tuple[str, bytes, str, int, int]: ...
+
+STACK_SLOTS: int
+
+class StackTable:
+    """The stacks, instructions and routines of an instruction set."""
+
+    def __init__(self) -> None: ...
+    def add_stack(self, name: str, type: str, move: str, literal: int, width: int) -> None: ...
+    def add_row(
+        self,
+        *,
+        name: str,
+        pieces: list[tuple[str, int]],
+        arguments: list[tuple[int, bool, int]],
+        results: list[int],
+        effect: int,
+        guardable: bool,
+        commutes: bool,
+        separate: bool,
+        lowest: int,
+        span: int,
+    ) -> None: ...
+    def add_routine(
+        self,
+        name: str,
+        items: bytes,
+        closed: bool,
+        arguments: list[int],
+        gives_all: bool,
+        results: list[int],
+    ) -> None: ...
+    def set_select(self, stack: int, row: int) -> None: ...
+    def set_logic(
+        self, predicates: int, conjunction: int, disjunction: int, negation: int
+    ) -> None: ...
+    def set_folds(self, program: Program) -> None: ...
+    def set_fold(
+        self,
+        row: int,
+        begin: int,
+        end: int,
+        sources: list[tuple[int, int]],
+        destinations: list[tuple[int, int]],
+        exact: bool,
+        divides: bool,
+    ) -> None: ...
+    def finish(self) -> list[str]: ...
+    def apply(self, row: int, arguments: bytes, lanes: int) -> bytes: ...
+
+class StackInterface:
+    """The inputs and outputs that programs are compiled for."""
+
+    def __init__(
+        self,
+        table: StackTable,
+        inputs: list[tuple[int, str]],
+        outputs: list[tuple[int, int, str]],
+        prefixes: list[str],
+        missing: int,
+        strict: bool,
+        steps: int,
+        nesting: int,
+    ) -> None: ...
+    @overload
+    def compile(self, program: Any) -> str | tuple[int, int, int | None, int]: ...
+    @overload
+    def compile(
+        self, program: Any, reported: bool
+    ) -> tuple[str | tuple[int, int, int | None, int], tuple[int, ...]]: ...
+    def compile_packed(self, programs: Any, offsets: Any, threads: int) -> StackStubs: ...
+
+class StackStubs:
+    """The stubs of many programs."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, at: int) -> str | tuple[int, int, int | None, int]: ...
+    def reports(self) -> bytes: ...
+    def failures(self) -> list[int]: ...
+
+def encode_stack(sequence: Any, table: dict[str, bytes], other: Any) -> bytes: ...

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from ptxkit.errors import UsageError
 from ptxkit.run.lower import UnsupportedError
+from ptxkit.run.pieces import Pieces, lower_pieces
 from ptxkit.run.shape import LaunchError
 from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport, SimulationError
 from ptxkit.syntax import Module, parse
@@ -66,8 +67,10 @@ __all__ = [
     "CpuKernel",
     "CpuModule",
     "LaunchError",
+    "Pieces",
     "RunReport",
     "SimulationError",
     "UnsupportedError",
     "load",
+    "lower_pieces",
 ]
