@@ -54,17 +54,29 @@ bool meet(Warp &warp, Part &part, bool fair) {
     return here || (behind && !fair);
 }
 
-// Lanes that wait at bar.warp.sync in different places may meet all the same.
-bool wake_warp_barriers(Block &block) {
+// Lanes that wait at a warp operation go on when those that miss have exited. At bar.warp.sync they
+// may also wait in different places of the program: what counts is who has come.
+bool wake_warp_barriers(const Program &program, Block &block) {
+    static const Operation kBarrier = find_operation("bar.warp");
     bool woken = false;
     for (Warp &warp : block.warps) {
+        const auto waits_only = [&](const Part &part) {
+            const Function &function = program.functions[warp.frames[part.frame].function];
+            return part.state == Part::State::AtWarpSync &&
+                   function.code[part.pc].operation == kBarrier;
+        };
         std::uint32_t here = 0;
         for (const Part &part : warp.parts)
-            if (part.state == Part::State::AtWarpSync) here |= part.mask;
+            if (waits_only(part)) here |= part.mask;
         for (Part &part : warp.parts) {
+            if (part.state != Part::State::AtWarpSync) continue;
             const std::uint32_t wanted = part.wait_mask & ~warp.exited;
-            if (part.state == Part::State::AtWarpSync && (wanted & ~part.mask) == 0) {
+            if ((wanted & ~part.mask) == 0) {
                 part.state = Part::State::Ready;
+                woken = true;
+            } else if (waits_only(part) && (wanted & ~here) == 0) {
+                part.state = Part::State::Ready;
+                part.pc += 1;
                 woken = true;
             }
         }
@@ -74,9 +86,10 @@ bool wake_warp_barriers(Block &block) {
 
 // Nobody in the cluster can go on: try what may still help. Waits at mbarriers have a limit, so
 // those end; a kernel that starts them again and again without any other event is deadlocked.
-bool wake(Cluster &cluster) {
+bool wake(const Program &program, Cluster &cluster) {
     bool woken = false;
-    for (const auto &block : cluster.blocks) woken = wake_warp_barriers(*block) || woken;
+    for (const auto &block : cluster.blocks)
+        woken = wake_warp_barriers(program, *block) || woken;
     if (woken || ++cluster.idle_rounds > kIdleRounds) return woken;
     for (const auto &block : cluster.blocks)
         for (Warp &warp : block->warps)
@@ -130,7 +143,7 @@ bool Worker::run(Cluster &cluster, std::uint32_t budget) {
             all.steps += turn.steps;
         }
         if (all.done) return true;
-        if (!all.progressed && !wake(cluster)) report_deadlock(cluster);
+        if (!all.progressed && !wake(engine_.program, cluster)) report_deadlock(cluster);
         // Where all only poll, they may wait for another cluster.
         budget -= std::min(budget, all.worked ? all.steps : all.steps + kPolling);
         if (budget == 0 || engine_.stopping()) return false;

@@ -76,12 +76,8 @@ SAMPLES = np.concatenate([
 @pytest.mark.parametrize("name", FORMATS)
 def test_single_precision_to_narrow(name: str) -> None:
     bits = SAMPLES.view(np.uint32).astype(np.uint64)
-    got = convert(
-        f"cvt.rn.satfinite.{name}x2.f32",
-        [bits, bits[::-1]],
-        "b32",
-        "b8" if name == "e2m1" else "b16",
-    )
+    packed = "b8" if name == "e2m1" else "b16"
+    got = convert(f"cvt.rn.satfinite.{name}x2.f32", [bits, bits[::-1]], "b32", packed)
     expected = nearest(name, SAMPLES) << BITS[name] | nearest(name, SAMPLES[::-1])
     assert np.array_equal(got, expected)
 

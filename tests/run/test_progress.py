@@ -165,6 +165,41 @@ def test_a_barrier_reached_on_two_ways() -> None:
     assert np.array_equal(out, n + np.where(n % 2, 100, 200))
 
 
+def test_a_warp_barrier_in_two_places() -> None:
+    text = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.shared .align 4 .b32 x[32];
+.reg .b64 %a, %b; .reg .b32 %t, %u, %v; .reg .pred %p;
+ld.param.u64 %a, [out];
+mov.u32 %t, %tid.x;
+mov.u32 %u, x;
+mad.lo.u32 %u, %t, 4, %u;
+setp.lt.u32 %p, %t, 10;
+@%p bra FEW;
+st.shared.u32 [%u], %t;
+bar.warp.sync 0xffffffff;
+bra DONE;
+FEW:
+add.u32 %v, %t, 100;
+st.shared.u32 [%u], %v;
+bar.warp.sync 0xffffffff;
+DONE:
+xor.b32 %u, %u, 124;
+ld.shared.u32 %v, [%u];
+mad.wide.u32 %b, %t, 4, %a;
+st.global.u32 [%b], %v;
+ret;
+}
+"""
+    out = integers(32)
+    ptxkit.load(text, device="cpu")["k"][1, 32](out)
+    n = 31 - np.arange(32)
+    assert np.array_equal(out, np.where(n < 10, n + 100, n))
+
+
 def test_the_step_limit_ends_an_endless_loop() -> None:
     with pytest.raises(SimulationError) as caught:
         module()["forever"][2, 32](integers(1), step_limit=100_000)
