@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from tests.run.kernels import all_cases, source
+from tests.run.kernels import all_cases, compiled
 from tests.run.kernels.case import Case, check_against_numpy
 
 import ptxkit
@@ -16,7 +16,7 @@ CASES = all_cases()
 
 @cache
 def loaded(topic: str) -> Any:
-    return ptxkit.load(ptxkit.compile_cuda(source(topic), arch="sm_80"), device="cpu")
+    return ptxkit.load(compiled(topic), device="cpu")
 
 
 @pytest.mark.parametrize(("topic", "case"), CASES, ids=[f"{t}-{c.name}" for t, c in CASES])

@@ -6,10 +6,13 @@ the simulator's memory must equal the GPU's.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from tests.run.kernels.case import Case
+
+import ptxkit
 
 #: The files of this folder that hold a SOURCE and its CASES.
 TOPICS = tuple(
@@ -30,7 +33,8 @@ def all_cases() -> tuple[tuple[str, Case], ...]:
     )
 
 
-def source(topic: str) -> str:
-    """The CUDA C++ of a topic."""
-    text: str = import_module(f"tests.run.kernels.{topic}").SOURCE
-    return text
+@cache
+def compiled(topic: str) -> ptxkit.Module:
+    """The kernels of a topic."""
+    found = import_module(f"tests.run.kernels.{topic}")
+    return ptxkit.compile_cuda(found.SOURCE, arch=getattr(found, "ARCH", "sm_80"))
