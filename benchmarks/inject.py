@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from benchmarks.report import Bar, Row, Settings
@@ -102,6 +106,14 @@ def one_template(count: int, settings: Settings) -> Iterator[Row]:
                   times["peer template"], higher_is_better=False, note=note)  # fmt: skip
         yield Row(f"render the same PTX, {sites}", times["same render"], "us", PEER,
                   times["peer render"], higher_is_better=False, note=note)  # fmt: skip
+    in_c = peer.in_c(calls, settings.repeat) if peer is not None else None
+    for name, ours_time, theirs in zip(
+        ("template from the same PTX", "render the same PTX"),
+        (times.get("same template"), times.get("same render")), in_c or (), strict=False,
+    ):  # fmt: skip
+        if ours_time is not None:
+            yield Row(f"{name}, {sites}", ours_time, "us", "mm-ptx in C", theirs,
+                      higher_is_better=False, note="ours from Python")  # fmt: skip
     yield Row(
         f"render_many, {sites}", times["many"] / Ours.SETS, "us a set", PEER,
         times.get("peer render"), higher_is_better=False, note=f"{Ours.SETS} sets",
@@ -141,6 +153,7 @@ class Peer:
         module = compile_cuda(kernel(MACRO, count, header), ARCH, include_dirs=[folder])
         self.ptx = module.emit()
         self._library = library
+        self._folder = folder
         self._template = self.make()
         names = {arg.name: f"%{arg.reg}" for arg in self._template.injects[0].args}
         self.stub = STUB.format(**names)
@@ -163,6 +176,24 @@ class Peer:
         """One rendering."""
         text: str = self._template.render_ptx({"func": self.stub})
         return text
+
+    def in_c(self, calls: int, repeat: int) -> tuple[float, float] | None:
+        """Microseconds of a template and a rendering with its C header; None without cc."""
+        compiler = shutil.which("cc")
+        if compiler is None:
+            return None
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "k.ptx").write_text(self.ptx)
+            (folder / "stub.ptx").write_text(self.stub)
+            source = Path(__file__).with_name("mm_ptx_inject.c")
+            program = folder / "program"
+            command = [compiler, "-O3", "-w", f"-I{self._folder}", source, "-o", program]
+            subprocess.run(command, check=True)
+            arguments = [program, folder / "k.ptx", folder / "stub.ptx", str(calls), str(repeat)]
+            done = subprocess.run(arguments, check=True, capture_output=True, text=True)
+        template, render = map(float, done.stdout.split())
+        return template, render
 
 
 def repeated(work: Callable[[], object], count: int) -> Callable[[], None]:
