@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ptxkit.dsl import (
+    DslError,
     Module,
     addr,
     f32,
@@ -330,3 +331,29 @@ def test_operators(type, name):
         expected = np.asarray(make(a, b)).astype(dtype)
     assert out[0] == expected
     assert one.check() == []
+
+
+@kernel(target="sm_80")
+def results(x: ptr[u32]):
+    first, second = ptx.ld.global_.v2.u32.new(addr(x))
+    byte = ptx.ld.global_.u8.new(addr(x, 8))
+    smaller = ptx.setp.lt.u32.new(first, second)
+    least = ptx.selp.u32.new(first, second, smaller)
+    ptx.st.global_.u32(addr(x), least + byte)
+    ptx.ret()
+
+
+def test_results_in_new_registers():
+    x = np.array([7, 5, 0x1234], dtype=np.uint32)
+    launch(results, (1, 1), x)
+    assert x[0] == 5 + 0x34
+    assert results.check() == []
+
+
+def test_no_register_for_the_result():
+    @kernel
+    def wrong():
+        ptx.bar.sync.new(0)
+
+    with pytest.raises(DslError, match="does not say what register its result needs"):
+        wrong.ptx()

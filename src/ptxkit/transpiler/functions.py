@@ -12,7 +12,6 @@ from ptxkit.syntax import Function
 from ptxkit.syntax.nodes import RETURN_LIST
 from ptxkit.transpiler.declarations import attribute_values, parameter
 from ptxkit.transpiler.layout import Layout, spacing_argument
-from ptxkit.transpiler.names import Scope
 from ptxkit.transpiler.operands import OperandReader
 from ptxkit.transpiler.tree import FunctionSuite, Names, Symbol, quoted
 
@@ -31,7 +30,7 @@ class FunctionHeader:
         self.symbol = symbol
         self.has_body = node.has_body
         outer = module.scope
-        self.scope = Scope(outer, set(outer.taken))
+        self.scope = outer.inner()
         self.reader = OperandReader(self.scope)
         self.end = node.body.span[0] + 1 if node.body is not None else node.span[1]
         self._signature: list[tuple[Symbol, str, str, str]] = []  # symbol, type, name, with size
