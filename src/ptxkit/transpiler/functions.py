@@ -78,11 +78,9 @@ class FunctionHeader:
             [text for _, _, text in directives],
             "{" if self.has_body else ";",
         )
-        actual = layout.text(self.node.span[0], self.end)
-        if actual != predicted:
-            shown = spacing_argument(layout.spacing(predicted, actual))
-            self._keywords.append(f"spaced={shown}")
-        self.predicted = predicted
+        spacing = layout.departures(predicted, self.node.span[0], self.end)
+        if spacing:
+            self._keywords.append(f"spaced={spacing_argument(spacing)}")
         self.chain = chain
 
     def _returns(self, node: Node) -> list[str]:
