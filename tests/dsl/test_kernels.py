@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ptxkit.dsl import (
+    DslError,
     Module,
     addr,
     f32,
@@ -18,6 +19,23 @@ from ptxkit.dsl import (
     u32,
     u64,
 )
+
+#: tests/gpu runs these tests on a GPU.
+DEVICE = "cpu"
+
+
+def launch(one, shape, *arguments, **constants) -> None:
+    """Run a kernel; arrays of numpy get the results, on a GPU too."""
+    if DEVICE == "cpu":
+        one.load(DEVICE, **constants)[shape](*arguments)
+        return
+    import cupy
+
+    placed = [cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in arguments]
+    one.load(DEVICE, **constants)[shape](*placed)
+    for array, result in zip(arguments, placed, strict=True):
+        if isinstance(array, np.ndarray):
+            array[...] = cupy.asnumpy(result)
 
 
 def index() -> object:
@@ -48,7 +66,7 @@ def test_saxpy():
     x = np.arange(n, dtype=np.float32)
     y = np.ones(n, dtype=np.float32)
     expected = x * np.float32(2.5) + y
-    saxpy[8, 128](x, y, np.float32(2.5), n, device="cpu")
+    launch(saxpy, (8, 128), x, y, np.float32(2.5), n)
     np.testing.assert_array_equal(y, expected)
     assert saxpy.check() == []
 
@@ -81,7 +99,7 @@ def test_while_and_else():
 
     x = np.arange(1, 101, dtype=np.uint32)
     expected = [steps(int(value)) for value in x]
-    collatz[1, 128](x, 100, device="cpu")
+    launch(collatz, (1, 128), x, 100)
     assert x.tolist() == expected
     assert collatz.check() == []
 
@@ -121,7 +139,7 @@ def test_loops():
         if total & 7 == 0:
             break
     out = np.zeros(1, dtype=np.int32)
-    loops[1, 1](out, 30, device="cpu")
+    launch(loops, (1, 1), out, 30)
     assert out[0] == total
     assert loops.check() == []
 
@@ -143,7 +161,7 @@ def choose(x: ptr[u32]):
 
 def test_switch():
     x = np.zeros(8, dtype=np.uint32)
-    choose[1, 8](x, device="cpu")
+    launch(choose, (1, 8), x)
     assert x.tolist() == [100, 1, 2, 100, 4, 200, 6, 7]
     assert choose.check() == []
 
@@ -176,7 +194,7 @@ def block_sum(x: ptr[f32], out: ptr[f32], *, width: int = 64):
 def test_shared_memory_and_compile_time_parameters(threads):
     x = np.arange(threads, dtype=np.float32)
     out = np.zeros(1, dtype=np.float32)
-    block_sum[1, threads](x, out, device="cpu", width=threads)
+    launch(block_sum, (1, threads), x, out, width=threads)
     assert out[0] == x.sum()
     assert block_sum.module(width=threads) is block_sum.module(width=threads)
     assert block_sum.check(width=threads) == []
@@ -215,12 +233,17 @@ def test_device_functions_and_several_kernels():
     parsed = module.parse()
     assert ptxkit.check(parsed) == []
     ptxkit.assemble(parsed, arch="sm_80")
-    loaded = ptxkit.load(parsed)
+    loaded = ptxkit.load(parsed, DEVICE)
+
+    class Loaded:
+        def __init__(self, name):
+            self.load = lambda device: loaded[name]
+
     x = np.array([1.5, 2.5, 3.5, 4.5])
-    loaded["first"][1, 4](x)
+    launch(Loaded("first"), (1, 4), x)
     assert x.tolist() == [1.5, 25.0, 350.0, 4500.0]
     y = np.zeros(2, dtype=np.uint32)
-    loaded["second"][1, 1](y)
+    launch(Loaded("second"), (1, 1), y)
     assert y.tolist() == [7, 5]
 
 
@@ -244,7 +267,7 @@ def conversions(x: ptr[f32], out: ptr[u64]):
 def test_conversions():
     x = np.array([2.75], dtype=np.float32)
     out = np.zeros(5, dtype=np.uint64)
-    conversions[1, 1](x, out, device="cpu")
+    launch(conversions, (1, 1), x, out)
     expected = [int(np.float64(2.75).view(np.uint64)), 2, 3, int(x.view(np.uint32)[0]), 1]
     assert out.tolist() == expected
     assert conversions.check() == []
@@ -303,8 +326,34 @@ def test_operators(type, name):
 
     out = np.zeros(1, dtype=dtype)
     a, b = dtype(21), dtype(4)
-    one[1, 1](out, a, b, device="cpu")
+    launch(one, (1, 1), out, a, b)
     with np.errstate(over="ignore"):
         expected = np.asarray(make(a, b)).astype(dtype)
     assert out[0] == expected
     assert one.check() == []
+
+
+@kernel(target="sm_80")
+def results(x: ptr[u32]):
+    first, second = ptx.ld.global_.v2.u32.new(addr(x))
+    byte = ptx.ld.global_.u8.new(addr(x, 8))
+    smaller = ptx.setp.lt.u32.new(first, second)
+    least = ptx.selp.u32.new(first, second, smaller)
+    ptx.st.global_.u32(addr(x), least + byte)
+    ptx.ret()
+
+
+def test_results_in_new_registers():
+    x = np.array([7, 5, 0x1234], dtype=np.uint32)
+    launch(results, (1, 1), x)
+    assert x[0] == 5 + 0x34
+    assert results.check() == []
+
+
+def test_no_register_for_the_result():
+    @kernel
+    def wrong():
+        ptx.bar.sync.new(0)
+
+    with pytest.raises(DslError, match="does not say what register its result needs"):
+        wrong.ptx()

@@ -105,7 +105,7 @@ mov.b32 in, ptx; mov.b32 r, %r; mov.f32 %r12, %r13; mov.b32 $r, nothing; ret; }}
 def test_the_kernel_runs():
     module = run_python(python_of(TWICE))
     x = np.arange(8, dtype=np.uint32)
-    ptxkit.load(module.parse())["twice"][1, 8](x)
+    module.load("cpu")["twice"][1, 8](x)
     assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
 
 

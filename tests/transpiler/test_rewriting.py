@@ -133,7 +133,7 @@ def test_names_are_printed():
                 for argument in entry.arguments
                 if isinstance(argument, Symbol) and argument.ptx == "%r1"
             )
-            name = function.scope.python_name("total")
+            name = function.scope.unused_name("total")
             first = Line("alias", "next", [f"iter([{symbol.python}])"], target=name)
             body = [function.body[0], first, *function.body[1:]]
             return function.rewritten(body, names={symbol: name})

@@ -87,6 +87,35 @@ def test_formatted_files(path):
     assert 'style="ptxkit"' in comes_back(to_data(text))
 
 
+LONG = f""".version 8.0
+.target sm_80
+
+.func f(
+    .param .b32 {"x" * 60},
+    .param .b32 {"y" * 60}
+)
+{{
+    .reg .b32 {", ".join(f"a{number}" for number in range(60))};
+
+    {{
+        mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{a0, a1, a2, a3}}, {{a4, a5, a6, a7}}, {{a8, a9}}, {{a0, a1, a2, a3}};
+        call.uni f, ({"x" * 60}, {"y" * 60});
+    }}
+    .pragma "{"p" * 50}", "{"q" * 50}";
+}}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("text", [LONG, LONG.replace(", ", ","), LONG.replace("    ", "\t")])
+def test_long_lines(text):
+    """Our formatter breaks long lines, and other people do not."""
+    comes_back(text.encode())
+    formatted = ptxkit.format(ptxkit.parse(text))
+    python = comes_back(formatted.encode())
+    assert ".spaced(" not in python
+    assert "spaced=" not in python
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_compiler_output(architecture, mode):

@@ -76,6 +76,14 @@ class Function(Operand):
         """Call the function from another one that is being traced."""
         return call(self, self.signature, arguments)
 
+    def __getitem__(self, shape: Any) -> Callable[..., Any]:
+        """Launch a kernel: ``k[grid, block](x, y)``, on a GPU if there is one."""
+
+        def launch(*arguments: Any, device: str = "auto") -> Any:
+            return self.module.load(device)[self.name][shape](*arguments)
+
+        return launch
+
     def _trace(self) -> list[Statement]:
         builder = FunctionBuilder(self.module, self)
         signature = self.signature

@@ -9,6 +9,7 @@ instruction of the same opcode and operand kinds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.builder import get_current
@@ -17,10 +18,11 @@ from ptxkit.dsl.operands import Constant, Label, Operand, operand
 from ptxkit.dsl.registers import Register, Variable
 from ptxkit.dsl.statements import Statement
 from ptxkit.dsl.words import word_of
+from ptxkit.isa.match import match
 from ptxkit.isa.registry import known_names
 from ptxkit.isa.rules.explain import explain, plain_form
 from ptxkit.isa.rules.instructions import Verdict
-from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.isa.types import REGISTER_TYPES, SCALAR_TYPES
 
 if TYPE_CHECKING:
     from ptxkit.dsl.tracing import FunctionBuilder
@@ -79,6 +81,20 @@ class Opcode:
         builder.statements.append(statement)
         return statement
 
+    def new(self, *operands: Any, when: Any = None) -> Any:
+        """Make the instruction with a new register for its result, and give that.
+
+        ``value = ptx.ld.global_.f32.new(addr(p))``; a vector gives a list of registers.
+        """
+        builder = get_current()
+        if builder is None:
+            return self(*operands, when=when)  # says what is wrong
+        type, count = result_of(self._text)
+        made = [builder.fresh(type) for _ in range(count or 1)]
+        result = made if count else made[0]
+        self(result, *operands, when=when)
+        return result
+
     def __repr__(self) -> str:
         return f"<instruction {self._text}>"
 
@@ -112,6 +128,33 @@ def opcode(name: str) -> Opcode:
             f"is written ptx.unchecked('{word}...')(...)",
         )
     return Opcode(word)
+
+
+@lru_cache(maxsize=4096)
+def result_of(opcode: str) -> tuple[str, int]:
+    """The register type of an opcode's result, and how many of them, 0 for a scalar.
+
+    >>> result_of("ld.global.v2.u8"), result_of("setp.lt.s32")
+    (('u32', 2), ('pred', 0))
+    """
+    name, *words = opcode.split(".")
+    for found in match(name, tuple(f".{word}" for word in words)):
+        first = found.form.operands[0] if found.form.operands else None
+        while first is not None and first.kind == "pair":
+            first = first.parts[0]
+        if first is not None and first.access == "write" and first.kind == "value":
+            type = found.operand_type(first.type)
+            scalar = SCALAR_TYPES.get(type)
+            if scalar is not None and scalar.width == 8:
+                type = f"{type[0]}32"  # loads and conversions widen
+            if type in REGISTER_TYPES:
+                return type, found.operand_count(first.count)
+            if scalar is not None:
+                return f"b{max(16, scalar.width)}", found.operand_count(first.count)
+    raise DslError(
+        f"'{opcode}' does not say what register its result needs",
+        "make the register, and give it as the first operand",
+    )
 
 
 def message_of(opcode: str, verdict: Verdict, texts: Sequence[str], says: str) -> tuple[str, str]:

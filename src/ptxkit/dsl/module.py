@@ -22,6 +22,7 @@ from ptxkit.isa.targets import Target, Version
 
 if TYPE_CHECKING:
     import ptxkit.syntax
+    from ptxkit.diagnostics import Diagnostic
 
 
 class Module(Builder):
@@ -68,6 +69,7 @@ class Module(Builder):
         self.good: set[tuple[Any, ...]] = set()
         """What the table has been asked about and has nothing against."""
         self._head_given = False
+        self._loaded: dict[str, Any] = {}
 
     # -- builder -----------------------------------------------------------------------------
 
@@ -254,6 +256,20 @@ class Module(Builder):
         import ptxkit.syntax
 
         return ptxkit.syntax.parse(self.ptx())
+
+    def check(self) -> list[Diagnostic]:
+        """What the checker says about the text."""
+        from ptxkit.isa import check
+
+        return check(self.parse())
+
+    def load(self, device: str = "auto") -> Any:
+        """The module on a device: ``module.load("cpu")["kernel"][grid, block](...)``."""
+        from ptxkit.run import load
+
+        if device not in self._loaded:
+            self._loaded[device] = load(self.parse(), device)
+        return self._loaded[device]
 
     def __repr__(self) -> str:
         names = [item.name for item in self._items if isinstance(item, Function)]

@@ -29,12 +29,14 @@ class _Abs:
     s16: _Abs
     s32: _Abs
     s64: _Abs
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Activemask:
     """Give the mask of the lanes that execute this instruction together."""
 
     b32: _Activemask
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, /, *, when: Guard = None) -> Statement: ...
 
 class _Add:
@@ -66,6 +68,7 @@ class _Add:
     u32: _Add
     u64: _Add
     u8x4: _Add
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Addc:
@@ -76,6 +79,7 @@ class _Addc:
     s64: _Addc
     u32: _Addc
     u64: _Addc
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Alloca:
@@ -83,6 +87,7 @@ class _Alloca:
 
     u32: _Alloca
     u64: _Alloca
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, p: Written, size: Value, align: Immediate = ..., /, *, when: Guard = None) -> Statement: ...
 
 class _And:
@@ -92,6 +97,7 @@ class _And:
     b32: _And
     b64: _And
     pred: _And
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Applypriority:
@@ -104,6 +110,7 @@ class _Applypriority:
     bulk: _Applypriority
     bulk_group: _Applypriority
     global_: _Applypriority
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, a: Operand, size: Immediate, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -153,6 +160,7 @@ class _Atom:
     v4: _Atom
     v8: _Atom
     xor: _Atom
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Operand, b: Value | Vector, policy: Value = ..., /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -180,6 +188,7 @@ class _Bar:
     sync: _Bar
     u32: _Bar
     warp: _Bar
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, mask: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -215,6 +224,7 @@ class _Barrier:
     sync: _Barrier
     u32: _Barrier
     wait: _Barrier
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, *, when: Guard = None) -> Statement: ...
     @overload
@@ -231,6 +241,7 @@ class _Bfe:
     s64: _Bfe
     u32: _Bfe
     u64: _Bfe
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Bfi:
@@ -238,6 +249,7 @@ class _Bfi:
 
     b32: _Bfi
     b64: _Bfi
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, f: Written, a: Value, b: Value, c: Value, d: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Bfind:
@@ -248,6 +260,7 @@ class _Bfind:
     shiftamt: _Bfind
     u32: _Bfind
     u64: _Bfind
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Bmsk:
@@ -256,12 +269,14 @@ class _Bmsk:
     b32: _Bmsk
     clamp: _Bmsk
     wrap: _Bmsk
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Bra:
     """Go on at a label; '.uni' promises that all active lanes do the same."""
 
     uni: _Bra
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, label: Any, /, *, when: Guard = None) -> Statement: ...
 
 class _Brev:
@@ -269,11 +284,13 @@ class _Brev:
 
     b32: _Brev
     b64: _Brev
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Brkpt:
     """Suspend the thread for a debugger."""
 
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, *, when: Guard = None) -> Statement: ...
 
 class _Brx:
@@ -281,12 +298,14 @@ class _Brx:
 
     idx: _Brx
     uni: _Brx
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, index: Value, targets: Any, /, *, when: Guard = None) -> Statement: ...
 
 class _Call:
     """Call a function, by name or through an address with its possible targets or prototype."""
 
     uni: _Call
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, function: Any, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -322,6 +341,7 @@ class _Clusterlaunchcontrol:
     shared__cta: _Clusterlaunchcontrol
     try_cancel: _Clusterlaunchcontrol
     v4: _Clusterlaunchcontrol
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Operand, m: Operand, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -332,6 +352,7 @@ class _Clz:
 
     b32: _Clz
     b64: _Clz
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Cnot:
@@ -340,6 +361,7 @@ class _Cnot:
     b16: _Cnot
     b32: _Cnot
     b64: _Cnot
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Copysign:
@@ -347,6 +369,7 @@ class _Copysign:
 
     f32: _Copysign
     f64: _Copysign
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Cos:
@@ -355,6 +378,7 @@ class _Cos:
     approx: _Cos
     f32: _Cos
     ftz: _Cos
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Cp:
@@ -434,6 +458,7 @@ class _Cp:
     wait_all: _Cp
     wait_group: _Cp
     xor: _Cp
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, *, when: Guard = None) -> Statement: ...
     @overload
@@ -485,6 +510,7 @@ class _Createpolicy:
     fractional: _Createpolicy
     global_: _Createpolicy
     range: _Createpolicy
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -545,6 +571,7 @@ class _Cvt:
     u64: _Cvt
     u8: _Cvt
     ue8m0x2: _Cvt
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -574,6 +601,7 @@ class _Cvta:
     to: _Cvta
     u32: _Cvta
     u64: _Cvta
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Discard:
@@ -581,6 +609,7 @@ class _Discard:
 
     L2: _Discard
     global_: _Discard
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, a: Operand, size: Immediate, /, *, when: Guard = None) -> Statement: ...
 
 class _Div:
@@ -603,6 +632,7 @@ class _Div:
     u16: _Div
     u32: _Div
     u64: _Div
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Dp2a:
@@ -614,6 +644,7 @@ class _Dp2a:
     lo: _Dp2a
     s32: _Dp2a
     u32: _Dp2a
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Dp4a:
@@ -621,12 +652,14 @@ class _Dp4a:
 
     s32: _Dp4a
     u32: _Dp4a
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Elect:
     """Choose one lane of the mask as leader: its number, and whether it is this lane."""
 
     sync: _Elect
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Operand, mask: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Ex2:
@@ -639,11 +672,13 @@ class _Ex2:
     f16x2: _Ex2
     f32: _Ex2
     ftz: _Ex2
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Exit:
     """End the thread."""
 
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, *, when: Guard = None) -> Statement: ...
 
 class _Fence:
@@ -673,6 +708,7 @@ class _Fence:
     sync_restrict__shared__cta: _Fence
     sys: _Fence
     tensormap__generic: _Fence
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, *, when: Guard = None) -> Statement: ...
     @overload
@@ -696,12 +732,14 @@ class _Fma:
     rp: _Fma
     rz: _Fma
     sat: _Fma
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Fns:
     """Position of the n-th one bit of the mask, counted from the base bit; all ones when there is none."""
 
     b32: _Fns
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, mask: Value, base: Value, offset: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Getctarank:
@@ -712,6 +750,7 @@ class _Getctarank:
     shared__cluster: _Getctarank
     u32: _Getctarank
     u64: _Getctarank
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Griddepcontrol:
@@ -719,6 +758,7 @@ class _Griddepcontrol:
 
     launch_dependents: _Griddepcontrol
     wait: _Griddepcontrol
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, *, when: Guard = None) -> Statement: ...
 
 class _Isspacep:
@@ -732,6 +772,7 @@ class _Isspacep:
     shared: _Isspacep
     shared__cluster: _Isspacep
     shared__cta: _Isspacep
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, p: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Istypep:
@@ -740,6 +781,7 @@ class _Istypep:
     samplerref: _Istypep
     surfref: _Istypep
     texref: _Istypep
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, p: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Ld:
@@ -799,6 +841,7 @@ class _Ld:
     v8: _Ld
     volatile: _Ld
     weak: _Ld
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Operand, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -823,6 +866,7 @@ class _Ldmatrix:
     x1: _Ldmatrix
     x2: _Ldmatrix
     x4: _Ldmatrix
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, r: Written, p: Operand, /, *, when: Guard = None) -> Statement: ...
 
 class _Ldu:
@@ -846,6 +890,7 @@ class _Ldu:
     u8: _Ldu
     v2: _Ldu
     v4: _Ldu
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Operand, /, *, when: Guard = None) -> Statement: ...
 
 class _Lg2:
@@ -854,6 +899,7 @@ class _Lg2:
     approx: _Lg2
     f32: _Lg2
     ftz: _Lg2
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Lop3:
@@ -862,6 +908,7 @@ class _Lop3:
     and_: _Lop3
     b32: _Lop3
     or_: _Lop3
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, c: Value, lut: Immediate, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -894,6 +941,7 @@ class _Mad:
     u32: _Mad
     u64: _Mad
     wide: _Mad
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Mad24:
@@ -906,6 +954,7 @@ class _Mad24:
     s32: _Mad24
     sat: _Mad24
     u32: _Mad24
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Madc:
@@ -920,6 +969,7 @@ class _Madc:
     s64: _Madc
     u32: _Madc
     u64: _Madc
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Mapa:
@@ -930,6 +980,7 @@ class _Mapa:
     shared__cluster: _Mapa
     u32: _Mapa
     u64: _Mapa
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Match:
@@ -940,6 +991,7 @@ class _Match:
     b32: _Match
     b64: _Match
     sync: _Match
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Operand, a: Value, mask: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -969,6 +1021,7 @@ class _Max:
     u64: _Max
     u8x4: _Max
     xorsign: _Max
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -1010,6 +1063,7 @@ class _Mbarrier:
     shared__cta: _Mbarrier
     test_wait: _Mbarrier
     try_wait: _Mbarrier
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, a: Operand, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -1039,6 +1093,7 @@ class _Membar:
     gl: _Membar
     proxy: _Membar
     sys: _Membar
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, *, when: Guard = None) -> Statement: ...
 
 class _Min:
@@ -1065,6 +1120,7 @@ class _Min:
     u64: _Min
     u8x4: _Min
     xorsign: _Min
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -1124,6 +1180,7 @@ class _Mma:
     ue4m3: _Mma
     ue8m0: _Mma
     xor: _Mma
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value | Vector, b: Value | Vector, c: Value | Vector, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -1151,6 +1208,7 @@ class _Mov:
     u64: _Mov
     v2: _Mov
     v4: _Mov
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value | Vector, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -1164,6 +1222,7 @@ class _Movmatrix:
     m8n8: _Movmatrix
     sync: _Movmatrix
     trans: _Movmatrix
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Mul:
@@ -1195,6 +1254,7 @@ class _Mul:
     u32: _Mul
     u64: _Mul
     wide: _Mul
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Mul24:
@@ -1206,6 +1266,7 @@ class _Mul24:
     lo: _Mul24
     s32: _Mul24
     u32: _Mul24
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Multimem:
@@ -1253,6 +1314,7 @@ class _Multimem:
     v8: _Multimem
     weak: _Multimem
     xor: _Multimem
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, a: Operand, b: Value | Vector, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -1264,6 +1326,7 @@ class _Nanosleep:
     """Suspend the thread for about t nanoseconds, at most twice that."""
 
     u32: _Nanosleep
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, t: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Neg:
@@ -1280,6 +1343,7 @@ class _Neg:
     s32: _Neg
     s64: _Neg
     s8x4: _Neg
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Not:
@@ -1289,6 +1353,7 @@ class _Not:
     b32: _Not
     b64: _Not
     pred: _Not
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Or:
@@ -1298,12 +1363,14 @@ class _Or:
     b32: _Or
     b64: _Or
     pred: _Or
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Pmevent:
     """Trigger a performance-monitor event, or with .mask every event of a mask."""
 
     mask: _Pmevent
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, a: Immediate, /, *, when: Guard = None) -> Statement: ...
 
 class _Popc:
@@ -1311,6 +1378,7 @@ class _Popc:
 
     b32: _Popc
     b64: _Popc
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Prefetch:
@@ -1327,12 +1395,14 @@ class _Prefetch:
     param: _Prefetch
     tensormap: _Prefetch
     valid_addr: _Prefetch
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, a: Operand, /, *, when: Guard = None) -> Statement: ...
 
 class _Prefetchu:
     """Bring the line of a generic address into the uniform cache."""
 
     L1: _Prefetchu
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, a: Operand, /, *, when: Guard = None) -> Statement: ...
 
 class _Prmt:
@@ -1345,6 +1415,7 @@ class _Prmt:
     f4e: _Prmt
     rc16: _Prmt
     rc8: _Prmt
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Rcp:
@@ -1358,6 +1429,7 @@ class _Rcp:
     rn: _Rcp
     rp: _Rcp
     rz: _Rcp
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Red:
@@ -1403,6 +1475,7 @@ class _Red:
     v4: _Red
     v8: _Red
     xor: _Red
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, a: Operand, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -1428,6 +1501,7 @@ class _Redux:
     sync: _Redux
     u32: _Redux
     xor: _Redux
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, mask: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Rem:
@@ -1439,12 +1513,14 @@ class _Rem:
     u16: _Rem
     u32: _Rem
     u64: _Rem
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Ret:
     """Return from the function to its caller; at the end of a kernel, end the thread."""
 
     uni: _Ret
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, *, when: Guard = None) -> Statement: ...
 
 class _Rsqrt:
@@ -1454,6 +1530,7 @@ class _Rsqrt:
     f32: _Rsqrt
     f64: _Rsqrt
     ftz: _Rsqrt
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Sad:
@@ -1465,6 +1542,7 @@ class _Sad:
     u16: _Sad
     u32: _Sad
     u64: _Sad
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Selp:
@@ -1481,6 +1559,7 @@ class _Selp:
     u16: _Selp
     u32: _Selp
     u64: _Selp
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Set:
@@ -1523,6 +1602,7 @@ class _Set:
     u32: _Set
     u64: _Set
     xor: _Set
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value = ..., /, *, when: Guard = None) -> Statement: ...
 
 class _Setmaxnreg:
@@ -1535,6 +1615,7 @@ class _Setmaxnreg:
     inc: _Setmaxnreg
     sync: _Setmaxnreg
     u32: _Setmaxnreg
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, count: Immediate, /, *, when: Guard = None) -> Statement: ...
 
 class _Setp:
@@ -1577,6 +1658,7 @@ class _Setp:
     u32: _Setp
     u64: _Setp
     xor: _Setp
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, p: Operand, a: Value, b: Value, c: Value = ..., /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -1592,6 +1674,7 @@ class _Shf:
     l: _Shf
     r: _Shf
     wrap: _Shf
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Shfl:
@@ -1603,6 +1686,7 @@ class _Shfl:
     idx: _Shfl
     sync: _Shfl
     up: _Shfl
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Operand, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -1614,6 +1698,7 @@ class _Shl:
     b16: _Shl
     b32: _Shl
     b64: _Shl
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Shr:
@@ -1628,6 +1713,7 @@ class _Shr:
     u16: _Shr
     u32: _Shr
     u64: _Shr
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Sin:
@@ -1636,6 +1722,7 @@ class _Sin:
     approx: _Sin
     f32: _Sin
     ftz: _Sin
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Slct:
@@ -1653,6 +1740,7 @@ class _Slct:
     u16: _Slct
     u32: _Slct
     u64: _Slct
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Sqrt:
@@ -1666,6 +1754,7 @@ class _Sqrt:
     rn: _Sqrt
     rp: _Sqrt
     rz: _Sqrt
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _St:
@@ -1724,6 +1813,7 @@ class _St:
     wb: _St
     weak: _St
     wt: _St
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, a: Operand, b: Value | Vector, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -1740,6 +1830,7 @@ class _Stackrestore:
 
     u32: _Stackrestore
     u64: _Stackrestore
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Stacksave:
@@ -1747,6 +1838,7 @@ class _Stacksave:
 
     u32: _Stacksave
     u64: _Stacksave
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, /, *, when: Guard = None) -> Statement: ...
 
 class _Stmatrix:
@@ -1764,6 +1856,7 @@ class _Stmatrix:
     x1: _Stmatrix
     x2: _Stmatrix
     x4: _Stmatrix
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, p: Operand, r: Value | Vector, /, *, when: Guard = None) -> Statement: ...
 
 class _Sub:
@@ -1793,6 +1886,7 @@ class _Sub:
     u32: _Sub
     u64: _Sub
     u8x4: _Sub
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Subc:
@@ -1803,6 +1897,7 @@ class _Subc:
     s64: _Subc
     u32: _Subc
     u64: _Subc
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Suld:
@@ -1827,6 +1922,7 @@ class _Suld:
     v2: _Suld
     v4: _Suld
     zero: _Suld
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Operand, /, *, when: Guard = None) -> Statement: ...
 
 class _Suq:
@@ -1840,6 +1936,7 @@ class _Suq:
     height: _Suq
     memory_layout: _Suq
     width: _Suq
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Operand, /, *, when: Guard = None) -> Statement: ...
 
 class _Sured:
@@ -1866,6 +1963,7 @@ class _Sured:
     u32: _Sured
     u64: _Sured
     zero: _Sured
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, a: Operand, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Sust:
@@ -1893,6 +1991,7 @@ class _Sust:
     wb: _Sust
     wt: _Sust
     zero: _Sust
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, a: Operand, b: Value | Vector, /, *, when: Guard = None) -> Statement: ...
 
 class _Szext:
@@ -1902,6 +2001,7 @@ class _Szext:
     s32: _Szext
     u32: _Szext
     wrap: _Szext
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Tanh:
@@ -1913,6 +2013,7 @@ class _Tanh:
     f16: _Tanh
     f16x2: _Tanh
     f32: _Tanh
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Tcgen05:
@@ -2028,6 +2129,7 @@ class _Tcgen05:
     x4: _Tcgen05
     x64: _Tcgen05
     x8: _Tcgen05
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2129,6 +2231,7 @@ class _Tensormap:
     sys: _Tensormap
     tensormap__generic: _Tensormap
     tile: _Tensormap
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, a: Operand, v: Immediate, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2149,6 +2252,7 @@ class _Testp:
     notanumber: _Testp
     number: _Testp
     subnormal: _Testp
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, p: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Tex:
@@ -2177,6 +2281,7 @@ class _Tex:
     u32: _Tex
     v2: _Tex
     v4: _Tex
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Operand, a: Operand, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2213,6 +2318,7 @@ class _Tld4:
     s32: _Tld4
     u32: _Tld4
     v4: _Tld4
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Operand, a: Operand, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2223,6 +2329,7 @@ class _Tld4:
 class _Trap:
     """Abort the whole grid and interrupt the host."""
 
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, *, when: Guard = None) -> Statement: ...
 
 class _Txq:
@@ -2247,6 +2354,7 @@ class _Txq:
     num_mipmap_levels: _Txq
     num_samples: _Txq
     width: _Txq
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Operand, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2261,6 +2369,7 @@ class _Vabsdiff:
     s32: _Vabsdiff
     sat: _Vabsdiff
     u32: _Vabsdiff
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2273,6 +2382,7 @@ class _Vabsdiff2:
     s32: _Vabsdiff2
     sat: _Vabsdiff2
     u32: _Vabsdiff2
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vabsdiff4:
@@ -2282,6 +2392,7 @@ class _Vabsdiff4:
     s32: _Vabsdiff4
     sat: _Vabsdiff4
     u32: _Vabsdiff4
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vadd:
@@ -2293,6 +2404,7 @@ class _Vadd:
     s32: _Vadd
     sat: _Vadd
     u32: _Vadd
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2305,6 +2417,7 @@ class _Vadd2:
     s32: _Vadd2
     sat: _Vadd2
     u32: _Vadd2
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vadd4:
@@ -2314,6 +2427,7 @@ class _Vadd4:
     s32: _Vadd4
     sat: _Vadd4
     u32: _Vadd4
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vavrg2:
@@ -2323,6 +2437,7 @@ class _Vavrg2:
     s32: _Vavrg2
     sat: _Vavrg2
     u32: _Vavrg2
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vavrg4:
@@ -2332,6 +2447,7 @@ class _Vavrg4:
     s32: _Vavrg4
     sat: _Vavrg4
     u32: _Vavrg4
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vmad:
@@ -2343,6 +2459,7 @@ class _Vmad:
     shr15: _Vmad
     shr7: _Vmad
     u32: _Vmad
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vmax:
@@ -2354,6 +2471,7 @@ class _Vmax:
     s32: _Vmax
     sat: _Vmax
     u32: _Vmax
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2366,6 +2484,7 @@ class _Vmax2:
     s32: _Vmax2
     sat: _Vmax2
     u32: _Vmax2
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vmax4:
@@ -2375,6 +2494,7 @@ class _Vmax4:
     s32: _Vmax4
     sat: _Vmax4
     u32: _Vmax4
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vmin:
@@ -2386,6 +2506,7 @@ class _Vmin:
     s32: _Vmin
     sat: _Vmin
     u32: _Vmin
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2398,6 +2519,7 @@ class _Vmin2:
     s32: _Vmin2
     sat: _Vmin2
     u32: _Vmin2
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vmin4:
@@ -2407,6 +2529,7 @@ class _Vmin4:
     s32: _Vmin4
     sat: _Vmin4
     u32: _Vmin4
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vote:
@@ -2419,6 +2542,7 @@ class _Vote:
     pred: _Vote
     sync: _Vote
     uni: _Vote
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2438,6 +2562,7 @@ class _Vset:
     ne: _Vset
     s32: _Vset
     u32: _Vset
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2455,6 +2580,7 @@ class _Vset2:
     ne: _Vset2
     s32: _Vset2
     u32: _Vset2
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vset4:
@@ -2469,6 +2595,7 @@ class _Vset4:
     ne: _Vset4
     s32: _Vset4
     u32: _Vset4
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vshl:
@@ -2482,6 +2609,7 @@ class _Vshl:
     sat: _Vshl
     u32: _Vshl
     wrap: _Vshl
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2498,6 +2626,7 @@ class _Vshr:
     sat: _Vshr
     u32: _Vshr
     wrap: _Vshr
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2512,6 +2641,7 @@ class _Vsub:
     s32: _Vsub
     sat: _Vsub
     u32: _Vsub
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2524,6 +2654,7 @@ class _Vsub2:
     s32: _Vsub2
     sat: _Vsub2
     u32: _Vsub2
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Vsub4:
@@ -2533,6 +2664,7 @@ class _Vsub4:
     s32: _Vsub4
     sat: _Vsub4
     u32: _Vsub4
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, c: Value, /, *, when: Guard = None) -> Statement: ...
 
 class _Wgmma:
@@ -2708,6 +2840,7 @@ class _Wgmma:
     tf32: _Wgmma
     u8: _Wgmma
     wait_group: _Wgmma
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2785,6 +2918,7 @@ class _Wmma:
     u4: _Wmma
     u8: _Wmma
     xor: _Wmma
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     @overload
     def __call__(self, p: Operand, r: Value | Vector, stride: Value = ..., /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -2799,6 +2933,7 @@ class _Xor:
     b32: _Xor
     b64: _Xor
     pred: _Xor
+    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...
     def __call__(self, d: Written, a: Value, b: Value, /, *, when: Guard = None) -> Statement: ...
 
 class Ptx:

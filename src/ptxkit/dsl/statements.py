@@ -26,13 +26,15 @@ class Statement:
     blank lines, a text for exactly that.
     """
 
-    __slots__ = ("before", "kind", "notes", "text")
+    __slots__ = ("before", "is_spaced", "kind", "notes", "text")
 
     def __init__(self, kind: str, text: str, before: int | str | None = None) -> None:
         self.kind = kind
         self.text = text
         self.before = before
         self.notes: list[Note] | None = None
+        self.is_spaced = False
+        """Whether its white space was set, so that its lines are not broken."""
 
     def note(self, text: str, before: str | None = None) -> Statement:
         """Put a comment behind the statement, on its line."""
@@ -48,6 +50,7 @@ class Statement:
         if first is not None:
             self.before = first
         if inner:
+            self.is_spaced = True
             try:
                 self.text = respaced(self.text, inner)
             except ValueError as error:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from ptxkit.dsl.spacing import split
 from ptxkit.errors import UsageError
 
 #: Comments that a compiler puts at a place of their own: how the text begins -> their kind.
@@ -79,6 +80,8 @@ class Style:
     """The column that comments behind statements begin at, where they do."""
     step: int = 0
     """Columns that each block goes further in; 0 where blocks do not."""
+    width: int = 0
+    """Longer lines are broken after a comma; 0 where they are not."""
 
     def gap(self, previous: str, kind: str, depth: int) -> str:
         """The white space between two statements."""
@@ -137,6 +140,30 @@ class Style:
                 if not after and number < len(rest) - 1:
                     text += ", "
         return f"{text};"
+
+    def wrapped(self, text: str, gap: str) -> str:
+        """A statement with its lines broken; ``gap`` is what stands before it."""
+        indent = len(gap) - gap.rfind("\n") - 1
+        if not self.width or indent + len(text) <= self.width:
+            return text
+        tokens, gaps = split(text)
+        length, comma = indent, 0
+        for number, token in enumerate(tokens):
+            before = gaps[number]
+            if "\n" in before:
+                indent = length = len(before) - before.rfind("\n") - 1
+                comma = 0
+            else:
+                length += len(before)
+                if number and tokens[number - 1] == "," and before:
+                    comma = number
+            length += len(token)
+            if length > self.width and comma:
+                gaps[comma] = "\n" + " " * (indent + 2 * self.step)
+                rest = [*tokens[comma : number + 1], *gaps[comma + 1 : number + 1]]
+                length = indent + 2 * self.step + sum(map(len, rest))
+                comma = 0
+        return "".join([piece for pair in zip(gaps, tokens, strict=True) for piece in pair])
 
     def name_gap(self, space: str, *, is_asm: bool, is_nested: bool) -> str:
         """Between type and name of a declaration in a body."""
@@ -348,6 +375,7 @@ PTXKIT = Style(
     prototype_end="",
     note_gap="  ",
     step=4,
+    width=100,
 )
 
 STYLES = {

@@ -66,17 +66,22 @@ def write(statements: Iterable[Statement], style: Style) -> str:
     out: list[str] = []
     push = out.append
     spacer = Spacer(style)
+    width = style.width
     for statement in statements:
         kind = statement.kind
         spacer.entering(kind)
         before = statement.before
         if before is None:
-            push(spacer.gap(kind))
+            gap = spacer.gap(kind)
         elif isinstance(before, str):
-            push(before)
+            gap = before
         else:
-            push("\n" * (before + 1) + style.indent(kind, spacer.depth))
-        push(statement.text)
+            gap = "\n" * (before + 1) + style.indent(kind, spacer.depth)
+        push(gap)
+        if width and not statement.is_spaced:
+            push(style.wrapped(statement.text, gap))
+        else:
+            push(statement.text)
         if statement.notes is not None:
             _write_notes(out, statement, style)
         spacer.passed(kind)

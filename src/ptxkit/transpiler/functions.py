@@ -12,7 +12,6 @@ from ptxkit.syntax import Function
 from ptxkit.syntax.nodes import RETURN_LIST
 from ptxkit.transpiler.declarations import attribute_values, parameter
 from ptxkit.transpiler.layout import Layout, spacing_argument
-from ptxkit.transpiler.names import Scope
 from ptxkit.transpiler.operands import OperandReader
 from ptxkit.transpiler.tree import FunctionSuite, Names, Symbol, quoted
 
@@ -31,7 +30,7 @@ class FunctionHeader:
         self.symbol = symbol
         self.has_body = node.has_body
         outer = module.scope
-        self.scope = Scope(outer, set(outer.taken))
+        self.scope = outer.inner()
         self.reader = OperandReader(self.scope)
         self.end = node.body.span[0] + 1 if node.body is not None else node.span[1]
         self._signature: list[tuple[Symbol, str, str, str]] = []  # symbol, type, name, with size
@@ -79,11 +78,9 @@ class FunctionHeader:
             [text for _, _, text in directives],
             "{" if self.has_body else ";",
         )
-        actual = layout.text(self.node.span[0], self.end)
-        if actual != predicted:
-            shown = spacing_argument(layout.spacing(predicted, actual))
-            self._keywords.append(f"spaced={shown}")
-        self.predicted = predicted
+        spacing = layout.departures(predicted, self.node.span[0], self.end)
+        if spacing:
+            self._keywords.append(f"spaced={spacing_argument(spacing)}")
         self.chain = chain
 
     def _returns(self, node: Node) -> list[str]:

@@ -71,20 +71,17 @@ class Layout:
 
     def finish(self, line: Line, end: int, predicted: str) -> None:
         """Compare the text of the statement begun with what the writer would give."""
-        actual = self.text(self._place, end)
-        self._place = end
-        if actual == predicted and self._first_gap is None:
-            return
-        spacing = {} if self._first_gap is None else {0: self._first_gap}
-        if actual != predicted and line.kind in CHAINED:
-            tight = predicted.replace(", ", ",")
-            if len(self.spacing(tight, actual)) < len(self.spacing(predicted, actual)) - 1:
-                predicted = tight
+        start, self._place = self._place, end
+        first = self._first_gap
+        inner = self.departures(predicted, start, end)
+        if len(inner) > 1 and line.kind in CHAINED:
+            tight = self.departures(predicted.replace(", ", ","), start, end)
+            if len(tight) < len(inner) - 1:
+                inner = tight
                 line.suffixes.append(".tight()")
-        if actual != predicted:
-            spacing |= self.spacing(predicted, actual)
-        if not spacing:
+        if first is None and not inner:
             return
+        spacing = inner if first is None else {0: first, **inner}
         shown = spacing_argument(spacing)
         if line.kind in CHAINED:
             line.suffixes.append(f".spaced({shown})")
@@ -100,8 +97,20 @@ class Layout:
         """What statements are made with here."""
         return "ptx" if self.is_body else "module"
 
-    def spacing(self, predicted: str, actual: str) -> dict[int, str]:
-        """The white space inside a statement that departs from what the writer would do."""
+    def departures(self, predicted: str, start: int, end: int) -> dict[int, str]:
+        """The white space inside a statement that is not what the writer would put there."""
+        actual = self.text(start, end)
+        if not self.style.width:
+            return {} if actual == predicted else self._differences(predicted, actual)
+        before = self.text(max(0, start - 1000), start)
+        wrapped = self.style.wrapped(predicted, before[len(before.rstrip()) :])
+        if actual == wrapped:
+            return {}
+        # What is said about one gap also keeps the lines from being broken elsewhere.
+        return self._differences(predicted, actual) or self._differences(wrapped, actual)
+
+    @staticmethod
+    def _differences(predicted: str, actual: str) -> dict[int, str]:
         found = differences(predicted, actual)
         if found is None:
             raise AssertionError(f"the statement {actual!r} would be written {predicted!r}")

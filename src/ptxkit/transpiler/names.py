@@ -5,13 +5,13 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+from collections.abc import Iterable
 
 from ptxkit.dsl.declarations import LINKAGES
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS, find_special_register
 from ptxkit.transpiler.tree import Symbol, quoted
 
 _BAD = re.compile(r"[^A-Za-z0-9_]", re.ASCII)
-_MEMBER = re.compile(r"(.*?)(0|[1-9][0-9]{0,8})", re.ASCII | re.DOTALL)
 
 
 def dsl_names() -> frozenset[str]:
@@ -29,34 +29,53 @@ def reserved_names() -> set[str]:
 class Scope:
     """The names of a module, a function or a block, and of what it stands in."""
 
-    def __init__(self, outer: Scope | None, taken: set[str]) -> None:
+    def __init__(self, outer: Scope | None, reserved: Iterable[str] = ()) -> None:
         self.outer = outer
-        self.taken = taken
-        """Python names that are in use where the scope stands."""
         self.symbols: dict[str, Symbol] = {}
         self.ranges: dict[str, tuple[str, int, str]] = {}  # prefix -> Python name, size, type
+        self._own = set(reserved)  # Python names that are in use in this scope itself
+        self._below: set[str] = set()  # and in the scopes inside it, also those that ended
         self._resolved: dict[str, Symbol] = {}
 
     def inner(self) -> Scope:
-        """A scope inside this one, for the same Python function."""
-        return Scope(self, self.taken)
+        """A scope inside this one. Scopes beside each other may use the same Python names."""
+        return Scope(self)
+
+    def _is_taken(self, name: str) -> bool:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope._own:
+                return True
+            scope = scope.outer
+        return keyword.iskeyword(name)
 
     def python_name(self, ptx: str) -> str:
         """A free Python name that is like a PTX name.
 
-        >>> Scope(None, {"r"}).python_name("%r"), Scope(None, set()).python_name("$L.x")
+        >>> Scope(None, ["r"]).python_name("%r"), Scope(None).python_name("$L.x")
         ('r_2', '_L_x')
         """
+        return self._take(ptx, set())
+
+    def unused_name(self, ptx: str) -> str:
+        """The same, and not in use in any scope inside this one: for what passes add."""
+        return self._take(ptx, self._below)
+
+    def _take(self, ptx: str, avoided: set[str]) -> str:
         base = _BAD.sub("_", ptx.removeprefix("%")) or "_"
         if base[0].isdigit():
             base = f"_{base}"
         if base.startswith("__") and base.endswith("__"):
             base += "x"
         name, number = base, 1
-        while name in self.taken or keyword.iskeyword(name):
+        while name in avoided or self._is_taken(name):
             number += 1
             name = f"{base}_{number}"
-        self.taken.add(name)
+        self._own.add(name)
+        scope = self.outer
+        while scope is not None and scope.outer is not None:
+            scope._below.add(name)
+            scope = scope.outer
         return name
 
     def declare(self, ptx: str, kind: str, type: str = "", python: str | None = None) -> Symbol:

@@ -135,10 +135,8 @@ class Plain:
         style, layout = self.style, self.layout
         predicted = f".section{style.directive_gap}{name[1]}{style.section_brace}{{"
         layout.statement("section", node.span[0], brace[3], None, "")
-        actual = layout.text(node.span[0], brace[3])
-        spaced = ""
-        if actual != predicted:
-            spaced = f", spaced={spacing_argument(layout.spacing(predicted, actual))}"
+        spacing = layout.departures(predicted, node.span[0], brace[3])
+        spaced = f", spaced={spacing_argument(spacing)}" if spacing else ""
         suite = Suite("section", [f"with module.section({quoted(name[1])}{spaced}):"], node)
         outer = self._enter(suite)
         for child in node.children:

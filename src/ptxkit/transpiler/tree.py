@@ -141,7 +141,7 @@ class FunctionSuite(Suite):
         super().__init__("function", (), node)
         self.header = header
         self.scope = scope
-        """Where passes get free Python names from: ``scope.python_name("tid")``."""
+        """Where passes get free Python names from: ``scope.unused_name("tid")``."""
         self.names: dict[Symbol, str] = {}
         """What passes renamed in this function."""
         self.sites: list[tuple[int, int]] = []
