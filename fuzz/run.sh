@@ -10,7 +10,7 @@ set -eu
 
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- parse inject
+[ $# -gt 0 ] || set -- parse inject stack
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$root/build/fuzz
 findings=$root/fuzz/findings
@@ -26,7 +26,9 @@ sources_of() {
     case $1 in
         parse) echo "$root/fuzz/invariants.cpp" ;;
         inject) echo "$root/native/inject/*.cpp $root/fuzz/inject_invariants.cpp" ;;
-        *) echo "there is no target '$1'; there are: parse, inject" >&2; exit 2 ;;
+        stack) echo "$root/native/stack/*.cpp $root/native/sim/*.cpp $root/fuzz/stack_table.cpp
+                     $root/fuzz/stack_invariants.cpp" ;;
+        *) echo "there is no target '$1'; there are: parse, inject, stack" >&2; exit 2 ;;
     esac
 }
 

@@ -136,11 +136,7 @@ struct Stubs {
 };
 
 // `programs` is one buffer; program n has the items offsets[n] .. offsets[n + 1].
-Stubs compile_packed(const Bound &bound, nb::handle programs,
-                                      nb::handle offsets, unsigned threads) {
-    const View view(programs);
-    const Items items = view.items();
-    const View places(offsets);
+std::vector<Items> split(Items items, const View &places) {
     if (places.size() % 8 != 0 || places.size() == 0)
         throw nb::value_error("the offsets must be 64-bit numbers");
     std::vector<std::uint64_t> numbers(places.size() / 8);
@@ -151,14 +147,52 @@ Stubs compile_packed(const Bound &bound, nb::handle programs,
             throw nb::value_error("the offsets must rise and stay within the items");
         all[n] = items.subspan(numbers[n], numbers[n + 1] - numbers[n]);
     }
+    return all;
+}
+
+Stubs compile_packed(const Bound &bound, nb::handle programs, nb::handle offsets,
+                     unsigned threads) {
+    const View view(programs), places(offsets);
+    const std::vector<Items> all = split(view.items(), places);
     Stubs stubs;
     {
         nb::gil_scoped_release release;
         compile_many(bound.table->isa, bound.interface, all, threads, stubs.parts, stubs.reports,
                      stubs.outcomes);
-        stubs.share = stubs.parts.size() > 1 ? stubs.parts[1].first : all.size() + 1;
+        stubs.share = kShare;
     }
     return stubs;
+}
+
+// `inputs` holds the values of all inputs, `size` each. Gives the outputs of all programs, what
+// came of each, and where one is faulty.
+nb::tuple evaluate_packed(const Bound &bound, nb::handle programs, nb::handle offsets,
+                          nb::handle inputs, std::size_t size, unsigned threads) {
+    const View view(programs), places(offsets), values(inputs);
+    const std::vector<Items> all = split(view.items(), places);
+    if (values.size() != bound.interface.inputs.size() * size * 8 ||
+        reinterpret_cast<std::uintptr_t>(values.data()) % alignof(std::uint64_t) != 0)
+        throw nb::value_error("the inputs must be aligned 64-bit words, all of one size");
+    const std::size_t total = all.size() * bound.interface.outputs.size() * size;
+    std::vector<Evaluation> evaluations;
+    std::vector<Outcome> outcomes;
+    nb::object made = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(total * 8)));
+    if (!made.is_valid()) throw nb::python_error();
+    auto results = std::make_unique_for_overwrite<std::uint64_t[]>(total);
+    {
+        nb::gil_scoped_release release;
+        const Arrays arrays{reinterpret_cast<const std::uint64_t *>(values.data()), size};
+        evaluate_many(bound.table->isa, bound.interface, all, arrays, threads, results.get(),
+                      evaluations, outcomes);
+    }
+    if (total != 0) std::memcpy(PyBytes_AS_STRING(made.ptr()), results.get(), total * 8);
+    nb::list told;
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        if (evaluations[n] == Evaluation::Done) told.append(nb::none());
+        else if (evaluations[n] == Evaluation::Unknown) told.append(nb::make_tuple());
+        else told.append(to_tuple(outcomes[n]));
+    }
+    return nb::make_tuple(made, told);
 }
 
 // Names become items by a table of 16-byte strings; `other` makes an item of anything else.
@@ -322,7 +356,9 @@ void bind_stack(nb::module_ &m) {
             new (self) Bound{std::move(table), std::move(interface)};
         })
         .def("compile", &compile_one, "program"_a, "reported"_a = false)
-        .def("compile_packed", &compile_packed, "programs"_a, "offsets"_a, "threads"_a);
+        .def("compile_packed", &compile_packed, "programs"_a, "offsets"_a, "threads"_a)
+        .def("evaluate_packed", &evaluate_packed, "programs"_a, "offsets"_a, "inputs"_a, "size"_a,
+             "threads"_a);
 
     nb::class_<Stubs>(m, "StackStubs", "The stubs of many programs.")
         .def("__len__", [](const Stubs &stubs) { return stubs.outcomes.size(); })

@@ -1,6 +1,7 @@
 // From a stack program to the text of a stub.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,28 @@ namespace ptxkit::stack {
 // Checks every index of the interface and fills what is derived. Throws std::invalid_argument.
 void finish(const Isa &isa, Interface &interface);
 
+// Inputs one after another, each of `size` values as 64-bit words.
+struct Arrays {
+    const std::uint64_t *inputs = nullptr;
+    std::size_t size = 0;
+};
+
+enum class Evaluation : std::uint8_t {
+    Done,
+    Unknown,  // it has instructions that only the text of the stub tells the meaning of
+    Faulty,   // it can't be compiled
+};
+
 // Compiles one program after another; what it needs of memory stays with it.
 class Compiler {
   public:
     // Writes the stub into `out` at `used`, which moves on.
     Outcome compile(const Isa &isa, const Interface &interface, Items items, Report &report,
                     Buffer &out, std::size_t &used);
+
+    // Computes what the stub would, `arrays.size` values for each output.
+    Evaluation evaluate(const Isa &isa, const Interface &interface, Items items,
+                        const Arrays &arrays, std::uint64_t *out, Outcome &outcome);
 
   private:
     struct Move {
@@ -59,7 +76,16 @@ class Compiler {
     };
     std::vector<Class> registers_;
     Buffer head_;
+    std::shared_ptr<const FoldProgram> folds_;    // that machine_ runs
+    std::unique_ptr<FoldMachine> machine_;
+    std::vector<std::uint64_t> lanes_;            // 32 values of each needed node
 };
+
+constexpr std::size_t kShare = 32;  // programs a thread takes at a time
+
+// Calls `work(begin, end)` for all shares of 0 .. count, on several threads.
+void for_each_share(std::size_t count, unsigned threads,
+                    const std::function<void(std::size_t, std::size_t)> &work);
 
 // Stubs one after another: stub `n` of the part ends at `ends[n]`.
 struct Part {
@@ -72,5 +98,8 @@ struct Part {
 void compile_many(const Isa &isa, const Interface &interface, const std::vector<Items> &programs,
                   unsigned threads, std::vector<Part> &parts, std::vector<Report> &reports,
                   std::vector<Outcome> &outcomes);
+void evaluate_many(const Isa &isa, const Interface &interface, const std::vector<Items> &programs,
+                   const Arrays &arrays, unsigned threads, std::uint64_t *out,
+                   std::vector<Evaluation> &evaluations, std::vector<Outcome> &outcomes);
 
 }  // namespace ptxkit::stack

@@ -312,6 +312,9 @@ class StackInterface:
         self, program: Any, reported: bool
     ) -> tuple[str | tuple[int, int, int | None, int], tuple[int, ...]]: ...
     def compile_packed(self, programs: Any, offsets: Any, threads: int) -> StackStubs: ...
+    def evaluate_packed(
+        self, programs: Any, offsets: Any, inputs: Any, size: int, threads: int
+    ) -> tuple[bytes, list[Any]]: ...
 
 class StackStubs:
     """The stubs of many programs."""

@@ -29,6 +29,7 @@ COMMANDS = (
     "disassemble",
     "extract",
     "inject",
+    "stack",
     "doctor",
     "version",
 )

@@ -16,6 +16,7 @@ instruction that finds too few operands does nothing, so any sequence of words i
 
 from ptxkit.stack.compiler import Report, Stubs, compile, compile_many, report
 from ptxkit.stack.errors import StackError
+from ptxkit.stack.evaluate import evaluate, evaluate_many
 from ptxkit.stack.evolve import Source, crossover, mutate, mutate_many, random, random_many
 from ptxkit.stack.instructions import Instruction
 from ptxkit.stack.interface import Interface, Operand
@@ -40,6 +41,8 @@ __all__ = [
     "compile",
     "compile_many",
     "crossover",
+    "evaluate",
+    "evaluate_many",
     "mutate",
     "mutate_many",
     "random",

@@ -114,7 +114,7 @@ def compile(
     made = interface.native.compile(data)
     if made.__class__ is str:
         return made
-    raise _error(made, interface)  # type: ignore[arg-type]
+    raise failure(made, interface)  # type: ignore[arg-type]
 
 
 def report(
@@ -136,7 +136,7 @@ def report(
     made, row = interface.native.compile(_data(program, interface), True)
     if isinstance(made, str):
         return made, _report(row)
-    raise _error(made, interface)
+    raise failure(made, interface)
 
 
 def _data(program: ProgramLike, interface: Interface) -> bytes:
@@ -179,9 +179,10 @@ def _cached(
     )
 
 
-def _error(
+def failure(
     outcome: tuple[int, int, int | None, int], interface: Interface, program: int | None = None
 ) -> StackError:
+    """The error that an outcome of the native compiler stands for."""
     status, item, routine, detail = outcome
     hint = _HINTS.get(status, "")
     if status == _MISSING_OUTPUT:
@@ -210,7 +211,7 @@ class Stubs(Sequence[str]):
         self._native = native
         self._interface = interface
         self.errors: dict[int, StackError] = {
-            n: _error(native[n], interface, n)  # type: ignore[arg-type]
+            n: failure(native[n], interface, n)  # type: ignore[arg-type]
             for n in native.failures()
         }
 
@@ -272,7 +273,7 @@ def compile_many(
         raise UsageError(f"errors is 'raise' or 'return', not {errors!r}")
     if threads is not None and threads < 1:
         raise UsageError(f"at least one thread is needed, not {threads}")
-    data, offsets = _packed(programs, interface)
+    data, offsets = packed(programs, interface)
     made = interface.native.compile_packed(data, offsets, threads or os.cpu_count() or 1)
     stubs = Stubs(made, interface)
     if stubs.errors and errors == "raise":
@@ -280,7 +281,8 @@ def compile_many(
     return stubs
 
 
-def _packed(programs: Any, interface: Interface) -> tuple[Any, npt.NDArray[np.uint64]]:
+def packed(programs: Any, interface: Interface) -> tuple[Any, npt.NDArray[np.uint64]]:
+    """Programs of any form as one buffer, and where each begins there."""
     if isinstance(programs, np.ndarray):
         if programs.dtype != np.uint64 or programs.ndim != 3 or programs.shape[2] != 2:
             raise UsageError(

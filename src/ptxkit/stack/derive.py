@@ -35,6 +35,7 @@ _COMMUTING = frozenset("add mul mad mul24 mad24 sad min max and or xor".split())
 _INEXACT = frozenset("approx full".split())
 #: Their carry flag would be lost among the other instructions.
 _CARRY = frozenset("add addc sub subc mad madc".split())
+_SHIFTS = frozenset("shl shr shf".split())
 _SPACES = ("", "global", "shared")
 
 
@@ -145,7 +146,7 @@ class _Operands:
             self.texts.append(("", _FULL_WARP))
         else:
             self.arguments.append(stack)
-            self.literals.append(_largest(spec, scalar, stack))
+            self.literals.append(_largest(self.found.form.name, spec, scalar, stack))
             self.texts.append(("argument", "{}"))
 
     def _immediate(self, spec: OperandSpec) -> None:
@@ -187,7 +188,7 @@ class _Operands:
         return f"{opcode} {', '.join(parts)}".rstrip() + ";"
 
 
-def _largest(spec: OperandSpec, scalar: str, stack: str) -> int:
+def _largest(name: str, spec: OperandSpec, scalar: str, stack: str) -> int:
     """Up to which constant an operand takes literals."""
     kind = SCALAR_TYPES[scalar].kind
     if spec.register_only or stack in ("pred", "f16", "bf16", "f16x2", "bf16x2"):
@@ -198,6 +199,8 @@ def _largest(spec: OperandSpec, scalar: str, stack: str) -> int:
         return 0
     if spec.bounds is not None:
         return spec.bounds[1] if spec.bounds[0] == 0 else 0
+    if name in _SHIFTS and spec.name != "a":
+        return 63  # of larger ones ptxas drops high bits that count
     return (1 << STACKS[stack].width) - 1
 
 
