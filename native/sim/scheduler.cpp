@@ -112,10 +112,10 @@ Worker::Turn Worker::run_block(Block &block) {
         block.steps += steps;
     }
     executed += turn.steps;
-    if (engine_.options.step_limit && block.steps > engine_.options.step_limit) {
-        place(machine);
-        machine.fault("step-limit", "the block ran past the step limit");
-    }
+    if (engine_.options.step_limit && block.steps > engine_.options.step_limit)
+        machine.fault("step-limit", "the block ran past the step limit", place(machine));
+    if (engine_.overdue() && turn.steps != 0)
+        machine.fault("time-limit", "the run took longer than the time limit", place(machine));
     return turn;
 }
 
@@ -130,10 +130,11 @@ bool Worker::run(Cluster &cluster, std::uint32_t budget) {
             all.steps += turn.steps;
         }
         if (all.done) return true;
+        if (engine_.stopping()) return false;
         if (!all.progressed && !wake(cluster)) report_deadlock(cluster);
         // Where all only poll, they may wait for another cluster.
         budget -= std::min(budget, all.worked ? all.steps : all.steps + kPolling);
-        if (budget == 0 || engine_.stopping()) return false;
+        if (budget == 0) return false;
     }
 }
 
@@ -145,7 +146,8 @@ std::uint32_t Worker::run_warp(Machine &machine, Warp &warp) {
         Part *part = choose(warp, turn_);
         if (part == nullptr) break;
         const std::uint32_t before = steps;
-        run_part(machine, warp, *part, steps);
+        if (machine.block.observers) run_part<true>(machine, warp, *part, steps);
+        else run_part<false>(machine, warp, *part, steps);
         if (machine.yielded) {
             // Another part of the warp may be what this one waits for.
             ++turn_;
@@ -153,11 +155,12 @@ std::uint32_t Worker::run_warp(Machine &machine, Warp &warp) {
         } else if (steps - before >= kTurn || is_fair(turn_)) {
             ++turn_;
         }
-        if (engine_.stopping()) break;
+        if (engine_.stopping() || engine_.overdue()) break;
     }
     return steps;
 }
 
+template <bool kObserved>
 void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &steps) {
     Frame &frame = warp.frames[start.frame];
     machine.part = &start;
@@ -185,7 +188,13 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
         ++steps;
         if (counted != nullptr)
             counted[pc] += static_cast<std::uint64_t>(std::popcount(mask));
-        if (mask != 0) {
+        if constexpr (kObserved) {
+            machine.mask = mask;
+            machine.block.observers->before(machine, inst, mask);
+            if (mask != 0) inst.operation(machine, inst);
+            machine.block.observers->after(machine, inst, mask);
+            if (machine.switched) return;
+        } else if (mask != 0) {
             machine.mask = mask;
             inst.operation(machine, inst);
             if (machine.switched) return;
@@ -198,15 +207,17 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
     }
 }
 
-void Worker::place(Machine &machine) {
+unsigned Worker::place(Machine &machine) {
     for (Warp &warp : machine.block.warps)
         if (!warp.parts.empty()) {
             const Part &part = warp.parts.front();
             machine.warp = &warp;
             machine.function = &engine_.program.functions[warp.frames[part.frame].function];
-            machine.next = part.pc + 1;
-            return;
+            // Those that wait at a barrier have it behind them.
+            machine.next = part.state == Part::State::AtBarrier ? part.pc : part.pc + 1;
+            return static_cast<unsigned>(std::countr_zero(part.mask));
         }
+    return 0;
 }
 
 void Worker::report_deadlock(Cluster &cluster) {
@@ -233,8 +244,7 @@ void Worker::report_deadlock(Cluster &cluster) {
         separator = ", ";
     }
     Machine machine(engine_, *first);
-    place(machine);
-    machine.fault("deadlock", message);
+    machine.fault("deadlock", message, place(machine));
 }
 
 }  // namespace ptxkit::sim

@@ -175,8 +175,10 @@ class Program:
         workspace: int,
         heap: Heap,
         show: Callable[[bytes], None],
+        time_limit: float = 0.0,
+        observation: Observation | None = None,
     ) -> dict[str, Any]: ...
-
+    def nodes(self, function: int) -> list[int]: ...
 class GpuKernel:
     """A kernel whose `k[grid, block]` remembers the launchers it made.
 
@@ -322,3 +324,34 @@ class StackStubs:
     def failures(self) -> list[int]: ...
 
 def encode_stack(sequence: Any, table: dict[str, bytes], other: Any) -> bytes: ...
+
+class Observation:
+    """What is watched while a kernel runs."""
+
+    findings_left_out: int
+    events_left_out: int
+
+    def __init__(self) -> None: ...
+    def add_function(
+        self,
+        rows: list[tuple[int, int, int, list[tuple[int, int]], list[tuple[int, int]]]],
+    ) -> None: ...
+    def sanitize(self, limit: int, red_zones: list[tuple[int, int]]) -> None: ...
+    def profile(self) -> None: ...
+    def trace(
+        self,
+        thread: tuple[int, int, int],
+        block: tuple[int, int, int],
+        limit: int,
+        keep_last: bool,
+    ) -> None: ...
+    def findings(self) -> list[dict[str, Any]]: ...
+    def counts(self) -> list[list[tuple[int, ...]]]: ...
+    def events(
+        self,
+    ) -> list[tuple[int, int, bool, bytes, bytes, list[tuple[str, int, int, bool]]]]: ...
+
+def count_sectors(addresses: list[int], bytes: int) -> tuple[int, int]: ...
+def count_wavefronts(addresses: list[int], bytes: int) -> tuple[int, int]: ...
+
+FACTS: dict[str, int]
