@@ -9,7 +9,7 @@
 namespace ptxkit::sim {
 
 std::unique_ptr<std::uint8_t[]> make_registers(std::uint32_t bytes) {
-    return std::make_unique<std::uint8_t[]>(bytes + 64);
+    return std::make_unique<std::uint8_t[]>(bytes + 64 + kWidestSlot);
 }
 
 void merge_parts(Warp &warp) {

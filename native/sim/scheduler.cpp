@@ -91,7 +91,8 @@ bool wake(Cluster &cluster) {
 
 }  // namespace
 
-Worker::Worker(Engine &engine) : engine_(engine) {
+Worker::Worker(Engine &engine) : engine_(engine), constants_(engine.program.constants) {
+    constants_.resize(constants_.size() + kWidestSlot);
     if (engine.options.count)
         for (const Function &function : engine.program.functions)
             counts.emplace_back(function.code.size());
@@ -99,7 +100,7 @@ Worker::Worker(Engine &engine) : engine_(engine) {
 
 Worker::Turn Worker::run_block(Block &block) {
     Machine machine(engine_, block);
-    machine.constants = engine_.program.constants.data();
+    machine.constants = constants_.data();
     Turn turn;
     for (Warp &warp : block.warps) {
         if (warp.done()) continue;

@@ -30,6 +30,7 @@ class Worker {
     [[noreturn]] void report_deadlock(Cluster &cluster);
 
     Engine &engine_;
+    std::vector<std::uint8_t> constants_;  // the program's, with room behind them
     std::uint32_t turn_ = 0;
 };
 

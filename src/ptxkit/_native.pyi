@@ -179,6 +179,7 @@ class Program:
         observation: Observation | None = None,
     ) -> dict[str, Any]: ...
     def nodes(self, function: int) -> list[int]: ...
+
 class GpuKernel:
     """A kernel whose `k[grid, block]` remembers the launchers it made.
 

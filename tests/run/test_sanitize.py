@@ -267,6 +267,49 @@ KERNEL from_nowhere(int *x) {
 }
 """
 
+HEAP = r"""
+extern "C" __global__ void freed(int *x) {
+    int *p = (int *)malloc(8);
+    *p = x[threadIdx.x];
+    free(p);
+    x[threadIdx.x] = 1;
+}
+extern "C" __global__ void used_after_free(int *x) {
+    volatile int *p = (int *)malloc(8);
+    *p = 1;
+    free((void *)p);
+    x[threadIdx.x] = *p;
+}
+extern "C" __global__ void past_the_end(int *x) {
+    volatile int *p = (int *)malloc(8);
+    x[threadIdx.x] = p[2];
+}
+extern "C" __global__ void leaks(long long *x) {
+    int *p = (int *)malloc(12);
+    *p = 1;
+    x[threadIdx.x] = (long long)p;
+}
+"""
+
+
+@lru_cache(maxsize=1)
+def heap() -> CpuModule:
+    return ptxkit.load(ptxkit.compile_cuda(HEAP, arch="sm_80"), device="cpu")
+
+
+def test_the_heap() -> None:
+    x = np.zeros(8, np.int64)
+    assert heap()["freed"][1, 4](x, sanitize="report").findings == ()
+    for name, kind in (("used_after_free", "use-after-free"), ("past_the_end", "out-of-bounds")):
+        with pytest.raises(SimulationError) as caught:
+            heap()[name][1, 1](x, sanitize=True)
+        assert caught.value.kind == kind
+    # Memory that is kept may be meant for a later kernel: it is told of, and no error.
+    (one,) = heap()["leaks"][1, 4](x, sanitize=True).findings
+    assert (one.kind, one.severity, one.count) == ("leak", "note", 4)
+    assert "48 bytes of malloc" in one.diagnostic.message
+    assert "call" in heap().module.emit().splitlines()[one.line - 1]
+
 
 @lru_cache(maxsize=1)
 def loaded() -> CpuModule:
@@ -441,6 +484,24 @@ def test_findings_are_bounded_and_counted() -> None:
     full = loaded()["no_barrier"][5, 64](x, sanitize="report").findings
     assert len(full) == 2
     assert full[0].as_dict()["count"] == full[0].count > 5
+
+
+def test_past_the_end_of_an_array_into_the_next() -> None:
+    both = np.arange(128, dtype=np.int32).reshape(2, 64)
+    kernel = ptxkit.load(ptxkit.compile_cuda(
+        """extern "C" __global__ void shift(int *x, int *y) {
+            y[threadIdx.x] = x[threadIdx.x + 1];
+        }""", arch="sm_80"))["shift"]  # fmt: skip
+    kernel[1, 64](both[0], both[1])  # reads y's first element, and nobody notices
+    with pytest.raises(SimulationError) as caught:
+        kernel[1, 64](both[0], both[1], sanitize=True)
+    assert (caught.value.kind, caught.value.thread) == ("out-of-bounds", (63, 0, 0))
+    assert "0 bytes past the end of argument" in str(caught.value)
+    both[:] = np.arange(128).reshape(2, 64)
+    kernel[1, 63](both[0], both[1], sanitize=True)
+    np.testing.assert_array_equal(both[1, :63], np.arange(1, 64))
+    kernel[1, 63](both[0], both[0], sanitize=True)  # one array twice stays one array
+    assert both[0, 0] == 1
 
 
 def test_results_are_the_same_while_sanitizing() -> None:

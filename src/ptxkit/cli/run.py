@@ -140,8 +140,9 @@ def command(
     if sanitize:
         for finding in report.findings:
             typer.echo(str(finding), err=True)
-        if report.findings:
-            complain(f"the sanitizer has {_count(len(report.findings), 'finding')} in '{name}'")
+        grave = sum(finding.severity != "note" for finding in report.findings)
+        if grave:
+            complain(f"the sanitizer has {_count(grave, 'finding')} in '{name}'")
             raise typer.Exit(EXIT_FOUND)
 
 

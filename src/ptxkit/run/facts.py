@@ -53,11 +53,18 @@ def flags_of(instruction: Instruction) -> int:
             flags.update(_BY_WORD.get(word, ()))
     if name == "bar" and "warp" in words:
         flags = {"WARP_BARRIER"}
-    if name == "ld" and words[:1] == ["param"]:
-        flags.add("MAY_BE_UNDEFINED")  # results of calls the simulator makes itself
+    if _may_be_undefined(name, words):
+        flags.add("MAY_BE_UNDEFINED")
     if name == "fence" and "proxy" in words:
         flags.discard("FENCE")
     return sum(FACTS[flag] for flag in flags)
+
+
+def _may_be_undefined(name: str, words: list[str]) -> bool:
+    # Arguments and results of calls pass through local memory, some of them in the simulator's
+    # own functions; an mbarrier is written by its first use.
+    passes = name in ("call", "ret") or (name == "ld" and words[:1] == ["param"])
+    return passes or (name == "mbarrier" and "init" in words)
 
 
 def rows_of(lowering: Lowering, index: int) -> list[Row]:
@@ -72,7 +79,7 @@ def rows_of(lowering: Lowering, index: int) -> list[Row]:
         flags = FACTS["FIRST"] * first | FACTS["LAST"] * last
         node = tree[number - 1]
         if not isinstance(node, Instruction):
-            rows.append((flags, 0, NO_SLOT, [], []))
+            rows.append((flags | FACTS["MAY_BE_UNDEFINED"], 0, NO_SLOT, [], []))
             continue
         used, defined = registers_of(lowering, state, node)
         rows.append(

@@ -59,7 +59,7 @@ class Finding:
 
     @property
     def severity(self) -> str:
-        """``"error"`` or ``"warning"``."""
+        """``"error"``, ``"warning"``, or ``"note"`` for what may be meant so."""
         return self.diagnostic.severity
 
     def __str__(self) -> str:
@@ -144,7 +144,7 @@ class SimulationError(PtxkitError):
     @classmethod
     def of(cls, findings: tuple[Finding, ...]) -> SimulationError:
         """The error that stands for findings of a run that ended by itself."""
-        first = findings[0]
+        first = next(one for one in findings if one.severity != "note")
         return cls(
             first.kind,
             first.diagnostic,

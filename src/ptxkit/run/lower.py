@@ -273,6 +273,8 @@ class Lowering:
         guard = self.current.guard if self.current is not None else None
         if guard is not None:
             fields.setdefault("guard", self.register(guard.predicate).slot)
+        if "immediate" in fields:  # addresses wrap, as their sums do
+            fields["immediate"] = (fields["immediate"] + 2**63) % 2**64 - 2**63
         return self.program.emit(
             self.state.index,
             operation,
@@ -466,6 +468,11 @@ class Lowering:
         except (ValueError, StopIteration) as error:
             raise self.unsupported(
                 node, f"'{node.opcode}' is not simulated yet: {error}"
+            ) from error
+        except (AttributeError, KeyError, OverflowError, TypeError) as error:
+            # Operands of kinds that no form of the instruction has; ptxas refuses them too.
+            raise self.unsupported(
+                node, f"'{node.opcode}' cannot have these operands; `ptxkit check` says more"
             ) from error
         except IndexError as error:
             raise UsageError(

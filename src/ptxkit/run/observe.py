@@ -86,7 +86,7 @@ class Observable:
             found.append(
                 Finding(
                     "leak",
-                    self.module.diagnostic("warning", "leak", message, node.span),
+                    self.module.diagnostic("note", "leak", message, node.span),
                     None,
                     None,
                     source_place(self.module, node),

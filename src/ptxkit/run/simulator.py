@@ -15,6 +15,7 @@ from ptxkit.errors import UnknownNameError
 from ptxkit.run.arguments import check_count, pack_scalar
 from ptxkit.run.findings import Finding, SimulationError
 from ptxkit.run.globals import BufferRow
+from ptxkit.run.guards import apart, bring_back
 from ptxkit.run.layout import Item, align, kernel_layout
 from ptxkit.run.lower import Lowering, ModuleContext
 from ptxkit.run.observe import Observable
@@ -118,6 +119,7 @@ class CpuKernel:
         if shape.shared > MAX_SHARED:
             raise LaunchError(f"a block has {MAX_SHARED:,} bytes of shared memory at most")
         check_count(self.name, self.parameters, arguments)
+        arguments, moved = apart(arguments) if watch.sanitize else (arguments, [])
         data = bytearray(max(self._parameter_bytes, 1))
         buffers: list[BufferRow] = []
         keep: list[Any] = []
@@ -152,6 +154,7 @@ class CpuKernel:
             workspace.ctypes.data if shape.cooperative else 0, self._heap, show, time_limit,
             observation,
         )  # fmt: skip
+        bring_back(moved)
         seen: dict[str, Any] = {}
         if observable is not None and observation is not None:
             seen = observable.read(observation, watch)
@@ -160,7 +163,7 @@ class CpuKernel:
         if before is not None and observable is not None:
             lost = [row for row in self._heap.allocations() if row[0] not in before]
             seen["findings"] += observable.leaks(lost)
-        if watch.sanitize is True and seen["findings"]:
+        if watch.sanitize is True and any(one.severity != "note" for one in seen["findings"]):
             error = SimulationError.of(seen["findings"])
             error.trace = seen["trace"]
             raise error
