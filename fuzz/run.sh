@@ -10,7 +10,7 @@ set -eu
 
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- parse inject stack
+[ $# -gt 0 ] || set -- parse inject stack simulator
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$root/build/fuzz
 findings=$root/fuzz/findings
@@ -28,8 +28,29 @@ sources_of() {
         inject) echo "$root/native/inject/*.cpp $root/fuzz/inject_invariants.cpp" ;;
         stack) echo "$root/native/stack/*.cpp $root/native/sim/*.cpp $root/fuzz/stack_table.cpp
                      $root/fuzz/stack_invariants.cpp" ;;
-        *) echo "there is no target '$1'; there are: parse, inject, stack" >&2; exit 2 ;;
+        *) echo "there is no target '$1'; there are: parse, inject, stack, simulator" >&2; exit 2 ;;
     esac
+}
+
+# Kernels that were changed here and there, on the simulator; see fuzz/simulate.py.
+simulate() {
+    python=$(command -v python3)
+    cmake -S "$root" -B "$build/extension" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+        -DPTXKIT_SANITIZE=ON -DPython_EXECUTABLE="$python" >"$build/cmake.log"
+    cmake --build "$build/extension" -j 2 >>"$build/cmake.log"
+    # The package as it stands in the tree, but for the extension.
+    rm -rf "$build/package"
+    mkdir -p "$build/package/ptxkit"
+    for item in "$root"/src/ptxkit/*; do
+        case $item in *_native*.so | *__pycache__) ;; *) ln -s "$item" "$build/package/ptxkit/" ;; esac
+    done
+    cp "$build"/extension/_native*.so "$build/package/ptxkit/"
+    echo "simulator: $seconds seconds"
+    # Python itself keeps memory until its end; what it frees twice or writes past is found.
+    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+        LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)" \
+        PYTHONPATH="$build/package" "$python" "$root/fuzz/simulate.py" \
+        --seconds "$seconds" --findings "$findings"
 }
 
 flags="-std=c++20 -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined
@@ -37,6 +58,10 @@ flags="-std=c++20 -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 probe='extern "C" int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long) { return 0; }'
 
 for target in "$@"; do
+    if [ "$target" = simulator ]; then
+        simulate
+        continue
+    fi
     own=$(sources_of "$target")
     sources="$root/native/syntax/*.cpp $root/fuzz/mutate.cpp $own"
     mkdir -p "$build/corpus-$target"

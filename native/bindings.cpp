@@ -28,6 +28,7 @@ NB_MODULE(_native, m) {
           "How this extension was compiled: compiler, build_type and flags.");
     ptxkit::bind_syntax(m);
     ptxkit::bind_sim(m);
+    ptxkit::bind_observe(m);
     ptxkit::bind_launch(m);
     ptxkit::bind_inject(m);
     ptxkit::bind_stack(m);

@@ -7,6 +7,7 @@ namespace ptxkit {
 
 void bind_syntax(nanobind::module_ &m);
 void bind_sim(nanobind::module_ &m);
+void bind_observe(nanobind::module_ &m);
 void bind_launch(nanobind::module_ &m);
 void bind_inject(nanobind::module_ &m);
 void bind_stack(nanobind::module_ &m);

@@ -5,10 +5,12 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "bindings.hpp"
 #include "sim/engine.hpp"
+#include "sim/observation.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -73,12 +75,36 @@ void validate(const Program &program) {
     }
 }
 
+// What observers trust: facts for every instruction, register places inside the frame.
+void validate(const Program &program, const Observation &observation) {
+    const bool complete = std::equal(
+        program.functions.begin(), program.functions.end(), observation.facts.begin(),
+        observation.facts.end(), [&](const Function &function, const std::vector<Facts> &facts) {
+            const auto inside = [&](const RegisterPlace &place) {
+                const std::size_t end = place.slot + std::size_t{kLanes} * std::max(place.bytes, 1u);
+                return place.bytes <= 16 && end <= function.register_bytes + std::size_t{64};
+            };
+            return facts.size() == function.code.size() &&
+                   std::all_of(facts.begin(), facts.end(), [&](const Facts &one) {
+                       const std::uint32_t offset = one.members & ~kConstantSlot;
+                       const std::size_t size = one.members & kConstantSlot
+                                                    ? program.constants.size()
+                                                    : function.register_bytes;
+                       return (one.members == kNoSlot || offset + std::size_t{128} <= size) &&
+                              std::all_of(one.reads.begin(), one.reads.end(), inside) &&
+                              std::all_of(one.writes.begin(), one.writes.end(), inside);
+                   });
+        });
+    if (!complete) throw nb::value_error("the facts are not those of the program");
+}
+
 nb::object run(const Program &program, const nb::bytes &parameters, const nb::list &buffers,
                const Triple &grid, const Triple &block, const Triple &cluster,
                std::uint32_t dynamic_shared, unsigned threads, std::uint64_t step_limit,
                bool count, bool explicit_cluster, std::uint64_t workspace, Heap &heap,
-               const nb::callable &show) {
+               const nb::callable &show, double time_limit, Observation *observation) {
     validate(program);
+    if (observation != nullptr) validate(program, *observation);
     Buffers table;
     for (nb::handle row : buffers) {
         const auto one = nb::cast<nb::tuple>(row);
@@ -101,6 +127,8 @@ nb::object run(const Program &program, const nb::bytes &parameters, const nb::li
     if (shape.count() == 0 || options.grid.x % shape.x || options.grid.y % shape.y ||
         options.grid.z % shape.z)
         throw nb::value_error("the grid is not made of whole clusters");
+    options.time_limit = time_limit;
+    options.observation = observation;
     const auto *bytes = reinterpret_cast<const std::uint8_t *>(parameters.c_str());
     Engine engine(program, table, heap, std::vector<std::uint8_t>(bytes, bytes + parameters.size()),
                   options);
@@ -208,7 +236,13 @@ void bind_sim(nb::module_ &m) {
         .def_rw("prints", &Program::prints)
         .def("run", &run, "parameters"_a, "buffers"_a, "grid"_a, "block"_a, "cluster"_a,
              "dynamic_shared"_a, "threads"_a, "step_limit"_a, "count"_a, "explicit_cluster"_a,
-             "workspace"_a, "heap"_a, "show"_a);
+             "workspace"_a, "heap"_a, "show"_a, "time_limit"_a = 0.0,
+             "observation"_a.none() = nb::none())
+        .def("nodes", [](Program &p, std::uint32_t function) {
+            std::vector<std::uint32_t> nodes;
+            for (const Inst &inst : function_of(p, function).code) nodes.push_back(inst.node);
+            return nodes;
+        }, "The node of each instruction of a function.");
     nb::class_<Heap>(m, "Heap", "The memory that malloc in kernels gives out.")
         .def(nb::init<std::uint64_t>(), "size"_a)
         .def("allocations", [](const Heap &heap) {

@@ -115,8 +115,10 @@ void gather_addresses(Machine &m, const Inst &i, const AccessMode &mode, std::ui
     fill_inactive(m.mask, out);
 }
 
-void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned bytes, bool write,
-            std::uint8_t **out) {
+namespace {
+
+void locate_lanes(Machine &m, Space space, const std::uint64_t *addresses, unsigned bytes,
+                  bool write, std::uint8_t **out) {
     std::uint64_t low = UINT64_MAX, high = 0, any = 0;
     for (unsigned l = 0; l < kLanes; ++l) {
         low = std::min(low, addresses[l]);
@@ -158,13 +160,27 @@ void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned by
     fill_inactive(m.mask, out);
 }
 
+}  // namespace
+
+void locate(Machine &m, Space space, const std::uint64_t *addresses, unsigned bytes, bool write,
+            std::uint8_t **out) {
+    locate_lanes(m, space, addresses, bytes, write, out);
+    if (m.block.observers) m.block.observers->access(m, space, m.mask, addresses, bytes, write);
+}
+
 std::uint8_t *locate_range(Machine &m, Space space, std::uint64_t address, std::uint64_t bytes,
                            std::uint64_t alignment, bool write, unsigned lane) {
     if (address % alignment != 0)
         m.fault("misaligned",
                 "the address " + hex(address) + " must be a multiple of " + std::to_string(alignment),
                 lane, address);
-    return locate_one(m, space, address, bytes, write, lane);
+    std::uint8_t *place = locate_one(m, space, address, bytes, write, lane);
+    if (m.block.observers) {
+        std::uint64_t addresses[kLanes] = {};
+        addresses[lane] = address;
+        m.block.observers->access(m, space, 1u << lane, addresses, bytes, write);
+    }
+    return place;
 }
 
 SharedPlace find_shared(Machine &m, std::uint64_t address, unsigned lane) {

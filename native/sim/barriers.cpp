@@ -13,6 +13,7 @@ void try_release(Block &block, unsigned number) {
     if (one.arrived == 0) return;
     const std::uint32_t expected = one.expected ? one.expected : block.live;
     if (one.arrived < expected) return;
+    if (block.observers) block.observers->release(block, number);
     for (Warp &warp : block.warps) {
         bool woken = false;
         for (Part &part : warp.parts) {
@@ -47,6 +48,8 @@ void try_release(Cluster &cluster) {
             for (Part &part : warp.parts)
                 if (part.state == Part::State::AtClusterBarrier) part.state = Part::State::Ready;
         }
+    for (const auto &block : cluster.blocks)
+        if (block->observers) block->observers->synchronize(*block);
 }
 
 }  // namespace
@@ -84,6 +87,7 @@ void barrier(Machine &machine, const Inst &inst, std::uint32_t number, std::uint
     one.reduction_and &= (votes & machine.mask) == machine.mask;
     one.reduction_or |= (votes & machine.mask) != 0;
     one.reduction_count += static_cast<std::uint32_t>(std::popcount(votes & machine.mask));
+    if (machine.block.observers) machine.block.observers->arrive(machine, number);
     if (wait) {
         split_inactive(machine);
         const std::uint32_t kind = reduction == 'c' ? 1 : reduction == 'a' ? 2 : 3;

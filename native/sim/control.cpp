@@ -9,7 +9,7 @@
 namespace ptxkit::sim {
 
 std::unique_ptr<std::uint8_t[]> make_registers(std::uint32_t bytes) {
-    return std::make_unique<std::uint8_t[]>(bytes + 64);
+    return std::make_unique<std::uint8_t[]>(bytes + 64 + kWidestSlot);
 }
 
 void merge_parts(Warp &warp) {
@@ -129,6 +129,7 @@ void call_function(Machine &machine, const Inst &inst, std::uint32_t callee) {
                         local + above.local_base + places[n], place.size);
         }
     }
+    if (machine.block.observers) machine.block.observers->enter(machine, index);
     // The active lanes move into the callee as a part of their own.
     Part called = *machine.part;
     called.mask = machine.mask;
@@ -164,6 +165,7 @@ void return_lanes(Machine &machine) {
                         local + frame.local_base + place.offset, place.size);
         }
     }
+    if (machine.block.observers) machine.block.observers->leave(machine, index);
     Part returned = *machine.part;
     returned.mask = machine.mask;
     returned.pc = frame.return_to;

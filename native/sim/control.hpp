@@ -5,6 +5,10 @@
 
 namespace ptxkit::sim {
 
+// What the widest register takes. An operation may read a narrower register as a wider one,
+// where a program has operands of wrong types: there is as much room behind the last.
+constexpr std::uint32_t kWidestSlot = 16 * kLanes;
+
 // Registers of a frame, and where they begin: vector code wants them aligned.
 std::unique_ptr<std::uint8_t[]> make_registers(std::uint32_t bytes);
 inline std::uint8_t *aligned(std::uint8_t *pointer) {

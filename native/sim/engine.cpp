@@ -4,9 +4,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <system_error>
 #include <thread>
 
 #include "control.hpp"
+#include "observation.hpp"
 #include "scheduler.hpp"
 
 namespace ptxkit::sim {
@@ -95,6 +97,8 @@ std::unique_ptr<Cluster> Engine::make_cluster(std::uint64_t number) const {
         block->id[0] = cluster->id[0] * shape.x + rank % shape.x;
         block->id[1] = cluster->id[1] * shape.y + rank / shape.x % shape.y;
         block->id[2] = cluster->id[2] * shape.z + rank / shape.x / shape.y;
+        if (options.observation != nullptr)
+            block->observers = options.observation->observe(program, options.block, *block);
         cluster->live += block->live;
         cluster->blocks.push_back(std::move(block));
     }
@@ -178,14 +182,28 @@ void Engine::run(const std::function<bool(const std::string &)> &poll) {
     std::condition_variable finished;
     std::mutex finished_lock;
     running_ = count;
-    for (unsigned n = 0; n < count; ++n)
-        threads.emplace_back([&, n] {
-            work(n, count);
-            const std::lock_guard<std::mutex> guard(finished_lock);
-            --running_;
-            finished.notify_all();
-        });
+    try {
+        for (unsigned n = 0; n < count; ++n)
+            threads.emplace_back([&, n] {
+                work(n, count);
+                const std::lock_guard<std::mutex> guard(finished_lock);
+                --running_;
+                finished.notify_all();
+            });
+    } catch (const std::system_error &) {  // fewer threads than wanted will do, if any
+        running_ -= count - static_cast<unsigned>(threads.size());
+        if (threads.empty() || options.cooperative) {
+            stop_ = true;
+            for (std::thread &thread : threads) thread.join();
+            throw Fault("threads", "the system does not give enough threads to run on");
+        }
+    }
     bool interrupted = false;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto overdue = [&] {
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+        return options.time_limit > 0 && taken.count() > options.time_limit;
+    };
     {
         std::unique_lock<std::mutex> guard(finished_lock);
         while (running_ > 0) {
@@ -195,6 +213,8 @@ void Engine::run(const std::function<bool(const std::string &)> &poll) {
             if (!interrupted && !poll(output.take())) {
                 interrupted = true;
                 stop_ = true;
+            } else if (overdue()) {
+                overdue_ = true;  // a worker says so, with the place it was at
             }
             guard.lock();
         }

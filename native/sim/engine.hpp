@@ -25,6 +25,7 @@ class Engine {
     const std::vector<std::vector<std::uint64_t>> &counts() const { return counts_; }
     std::uint64_t instructions() const { return instructions_.load(); }
     bool stopping() const { return stop_.load(std::memory_order_relaxed); }
+    bool overdue() const { return overdue_.load(std::memory_order_relaxed); }
 
     // What operations need.
     const Program &program;
@@ -49,6 +50,7 @@ class Engine {
 
     std::atomic<std::uint64_t> next_cluster_{0};
     std::atomic<bool> stop_{false};
+    std::atomic<bool> overdue_{false};
     std::atomic<unsigned> running_{0};
     std::atomic<std::uint64_t> instructions_{0};
     std::mutex lock_;

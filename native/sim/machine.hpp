@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "observer.hpp"
 #include "program.hpp"
 
 namespace ptxkit::sim {
@@ -21,10 +22,12 @@ struct LaunchOptions {
     std::uint32_t dynamic_shared = 0;
     unsigned threads = 1;
     std::uint64_t step_limit = 0;  // warp instructions of one block; 0: none
+    double time_limit = 0;         // seconds; 0: none
     bool count = false;            // count executions of every instruction
     bool explicit_cluster = false; // the launch named a cluster's shape
     bool cooperative = false;      // all blocks run at once
     std::uint64_t workspace = 0;   // of a cooperative launch: what waits for the whole grid uses it
+    class Observation *observation = nullptr;  // what is watched, if anything
 };
 
 // One activation of a function by some lanes of a warp.
@@ -103,6 +106,7 @@ struct Block {
     std::uint64_t steps = 0;
     std::uint32_t threads = 0;
     std::uint32_t live = 0;             // threads that have not exited
+    std::unique_ptr<Observers> observers;  // none in a plain launch
 
     std::uint8_t *local_of(std::uint32_t thread) const {
         return local.data() + std::size_t{thread} * local_stride;

@@ -31,6 +31,7 @@ void shuffle(Machine &m, const Inst &i) {
     const std::uint32_t *b = m.source<std::uint32_t>(i.slots[3]);
     const std::uint32_t *c = m.source<std::uint32_t>(i.slots[4]);
     std::uint32_t result[kLanes], inside = 0;
+    std::uint8_t from[kLanes];
     for (int l = 0; l < static_cast<int>(kLanes); ++l) {
         const auto segment = static_cast<int>(c[l] >> 8 & 31);
         const auto clamp = static_cast<int>(c[l] & 31);
@@ -46,9 +47,11 @@ void shuffle(Machine &m, const Inst &i) {
             default: j = least | (delta & ~segment), ok = j <= limit; break;
         }
         if (!ok) j = l;
-        result[l] = a[j & 31];
+        from[l] = static_cast<std::uint8_t>(j & 31);
+        result[l] = a[from[l]];
         inside |= static_cast<std::uint32_t>(ok) << l;
     }
+    if (m.block.observers) m.block.observers->shuffle(m, from);
     if (i.slots[0] != kNoSlot) put(m, m.destination<std::uint32_t>(i.slots[0]), result);
     put_predicate(m, i.slots[1], inside);
 }

@@ -104,7 +104,8 @@ bool wake(const Program &program, Cluster &cluster) {
 
 }  // namespace
 
-Worker::Worker(Engine &engine) : engine_(engine) {
+Worker::Worker(Engine &engine) : engine_(engine), constants_(engine.program.constants) {
+    constants_.resize(constants_.size() + kWidestSlot);
     if (engine.options.count)
         for (const Function &function : engine.program.functions)
             counts.emplace_back(function.code.size());
@@ -112,7 +113,7 @@ Worker::Worker(Engine &engine) : engine_(engine) {
 
 Worker::Turn Worker::run_block(Block &block) {
     Machine machine(engine_, block);
-    machine.constants = engine_.program.constants.data();
+    machine.constants = constants_.data();
     Turn turn;
     for (Warp &warp : block.warps) {
         if (warp.done()) continue;
@@ -125,10 +126,10 @@ Worker::Turn Worker::run_block(Block &block) {
         block.steps += steps;
     }
     executed += turn.steps;
-    if (engine_.options.step_limit && block.steps > engine_.options.step_limit) {
-        place(machine);
-        machine.fault("step-limit", "the block ran past the step limit");
-    }
+    if (engine_.options.step_limit && block.steps > engine_.options.step_limit)
+        machine.fault("step-limit", "the block ran past the step limit", place(machine));
+    if (engine_.overdue() && turn.steps != 0)
+        machine.fault("time-limit", "the run took longer than the time limit", place(machine));
     return turn;
 }
 
@@ -143,10 +144,11 @@ bool Worker::run(Cluster &cluster, std::uint32_t budget) {
             all.steps += turn.steps;
         }
         if (all.done) return true;
+        if (engine_.stopping()) return false;
         if (!all.progressed && !wake(engine_.program, cluster)) report_deadlock(cluster);
         // Where all only poll, they may wait for another cluster.
         budget -= std::min(budget, all.worked ? all.steps : all.steps + kPolling);
-        if (budget == 0 || engine_.stopping()) return false;
+        if (budget == 0) return false;
     }
 }
 
@@ -158,7 +160,8 @@ std::uint32_t Worker::run_warp(Machine &machine, Warp &warp) {
         Part *part = choose(warp, turn_);
         if (part == nullptr) break;
         const std::uint32_t before = steps;
-        run_part(machine, warp, *part, steps);
+        if (machine.block.observers) run_part<true>(machine, warp, *part, steps);
+        else run_part<false>(machine, warp, *part, steps);
         if (machine.yielded) {
             // Another part of the warp may be what this one waits for.
             ++turn_;
@@ -166,11 +169,12 @@ std::uint32_t Worker::run_warp(Machine &machine, Warp &warp) {
         } else if (steps - before >= kTurn || is_fair(turn_)) {
             ++turn_;
         }
-        if (engine_.stopping()) break;
+        if (engine_.stopping() || engine_.overdue()) break;
     }
     return steps;
 }
 
+template <bool kObserved>
 void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &steps) {
     Frame &frame = warp.frames[start.frame];
     machine.part = &start;
@@ -198,7 +202,13 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
         ++steps;
         if (counted != nullptr)
             counted[pc] += static_cast<std::uint64_t>(std::popcount(mask));
-        if (mask != 0) {
+        if constexpr (kObserved) {
+            machine.mask = mask;
+            machine.block.observers->before(machine, inst, mask);
+            if (mask != 0) inst.operation(machine, inst);
+            machine.block.observers->after(machine, inst, mask);
+            if (machine.switched) return;
+        } else if (mask != 0) {
             machine.mask = mask;
             inst.operation(machine, inst);
             if (machine.switched) return;
@@ -211,15 +221,17 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
     }
 }
 
-void Worker::place(Machine &machine) {
+unsigned Worker::place(Machine &machine) {
     for (Warp &warp : machine.block.warps)
         if (!warp.parts.empty()) {
             const Part &part = warp.parts.front();
             machine.warp = &warp;
             machine.function = &engine_.program.functions[warp.frames[part.frame].function];
-            machine.next = part.pc + 1;
-            return;
+            // Those that wait at a barrier have it behind them.
+            machine.next = part.state == Part::State::AtBarrier ? part.pc : part.pc + 1;
+            return static_cast<unsigned>(std::countr_zero(part.mask));
         }
+    return 0;
 }
 
 void Worker::report_deadlock(Cluster &cluster) {
@@ -246,8 +258,7 @@ void Worker::report_deadlock(Cluster &cluster) {
         separator = ", ";
     }
     Machine machine(engine_, *first);
-    place(machine);
-    machine.fault("deadlock", message);
+    machine.fault("deadlock", message, place(machine));
 }
 
 }  // namespace ptxkit::sim

@@ -23,11 +23,14 @@ class Worker {
     };
     Turn run_block(Block &block);
     std::uint32_t run_warp(Machine &machine, Warp &warp);
+    template <bool kObserved>
     void run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &steps);
-    void place(Machine &machine);
+    // Point the machine at a thread that still runs, for a fault; gives its lane.
+    unsigned place(Machine &machine);
     [[noreturn]] void report_deadlock(Cluster &cluster);
 
     Engine &engine_;
+    std::vector<std::uint8_t> constants_;  // the program's, with room behind them
     std::uint32_t turn_ = 0;
 };
 

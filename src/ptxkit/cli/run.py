@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ptxkit.errors import UsageError
 
+if TYPE_CHECKING:
+    from rich.console import Console
 
-def _dimensions(text: str, what: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in text.replace("x", ",").split(","))
-    except ValueError as error:
-        raise UsageError(f"the {what} '{text}' is not a number or numbers such as 4,2") from error
+    from ptxkit.run import CpuModule, ProfileRow
+
+EXIT_FOUND = 1
+#: Options that only the simulator has, as they are written.
+_SIMULATOR_ONLY = (
+    "--sanitize",
+    "--trace",
+    "--profile",
+    "--step-limit",
+    "--time-limit",
+    "--variable",
+)
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="The PTX file.")],
+    file: Annotated[Path, typer.Argument(help="The PTX file; - for standard input.")],
     kernel: Annotated[
         str | None, typer.Option(help="The kernel; the only one if left out.")
     ] = None,
@@ -27,66 +37,195 @@ def command(
     shared: Annotated[int, typer.Option(help="Bytes of dynamic shared memory.")] = 0,
     arg: Annotated[
         list[str] | None,
-        typer.Option(help="An argument: 7, 2.5, f32[1024]=randn, s32[4,4]=arange, @x.npy."),
+        typer.Option(help="An argument: 7, 2.5, f32[1024]=randn, s32[4,4]=arange, @x.npy, null."),
+    ] = None,
+    variable: Annotated[
+        list[str] | None,
+        typer.Option(help="A module variable's value before the run: NAME=ARG; or NAME, to show."),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "cpu",
     seed: Annotated[int, typer.Option(help="Seed of rand and randn.")] = 0,
     save: Annotated[
         Path | None, typer.Option(help="A folder for the arrays as .npy after the run.")
     ] = None,
-    step_limit: Annotated[int, typer.Option(help="Warp instructions a block may take.")] = 0,
+    step_limit: Annotated[
+        int, typer.Option(min=0, help="Warp instructions a block may take; 0: no limit.")
+    ] = 0,
+    time_limit: Annotated[
+        float, typer.Option(min=0, help="Seconds the run may take; 0: no limit.")
+    ] = 0,
+    sanitize: Annotated[
+        bool,
+        typer.Option(
+            "--sanitize", help="Look for races, uninitialised memory, divergent barriers."
+        ),
+    ] = False,
+    trace: Annotated[
+        str | None, typer.Option(help="Print what a thread does: its place, such as 0,0,0.")
+    ] = None,
+    trace_block: Annotated[str, typer.Option(help="The block of that thread.")] = "0,0,0",
+    trace_limit: Annotated[
+        int, typer.Option(min=1, help="Instructions of the thread to print at most.")
+    ] = 10_000,
+    trace_last: Annotated[
+        bool, typer.Option("--trace-last", help="Print the last ones, not the first.")
+    ] = False,
     profile: Annotated[
-        bool, typer.Option("--profile", help="Show how often each instruction ran.")
+        bool,
+        typer.Option(
+            "--profile",
+            help="Show executions, divergence, memory sectors and bank conflicts by instruction.",
+        ),
     ] = False,
 ) -> None:
     """Run a kernel and print what its arrays hold then.
 
-    Example: ptxkit run k.ptx --kernel saxpy --grid 4 --block 256 --arg f32[1024]=randn
-    --arg f32[1024]=ones --arg 2.0 --arg 1024
+    Ends with 0; with 1 if the sanitizer found something; with 2 for an error.
+
+    Example: ptxkit run k.ptx --kernel saxpy --grid 4 --block 256 --arg 2.0
+    --arg f32[1024]=randn --arg f32[1024]=ones --arg 1024
     """
     import numpy as np
     from rich.console import Console
 
     import ptxkit
-    from ptxkit.cli.files import read
+    from ptxkit.cli.files import complain, read
+    from ptxkit.run import SimulationError
     from ptxkit.run.textual import read_argument
+    from ptxkit.run.watch import TraceRequest
 
-    module = read(str(file)).parse()
-    loaded = ptxkit.load(module, device=device)
-    name = kernel or _only_kernel(loaded.kernels)
+    source = read(str(file))
+    wanted = (sanitize, trace, profile, step_limit, time_limit, variable)
+    asked = [option for option, value in zip(_SIMULATOR_ONLY, wanted, strict=True) if value]
+    if asked and device == "cuda":
+        raise UsageError(f"{', '.join(asked)}: only the simulator has this; use --device cpu")
+    loaded: Any = ptxkit.load(source.parse(), device="cpu" if asked else device)
+    name = kernel or _only_kernel(source.name, loaded.kernels)
     generator = np.random.default_rng(seed)
     values = [read_argument(text, generator) for text in arg or []]
-    launcher: Any = loaded[name][_dimensions(grid, "grid"), _dimensions(block, "block"), shared]
+    launcher = loaded[name][_numbers(grid, "grid"), _numbers(block, "block"), shared]
+    shown_variables = _set_variables(loaded, variable or [], generator)
+
     options: dict[str, Any] = {}
-    if step_limit:
-        options["step_limit"] = step_limit
+    if isinstance(loaded, ptxkit.run.CpuModule):
+        options = {"step_limit": step_limit, "time_limit": time_limit, "profile": profile}
+        options["sanitize"] = "report" if sanitize else False
+        if trace is not None:
+            places = _numbers(trace, "thread"), _numbers(trace_block, "block of the thread")
+            request = TraceRequest.of(*places, limit=trace_limit, last=trace_last)
+            options["trace"] = request
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    try:
+        report = launcher(*values, **options)
+    except SimulationError as error:
+        if error.trace is not None:
+            _print_lines(console, error.trace.lines())
+        raise
+    except MemoryError as error:
+        raise UsageError("the run needs more memory than there is") from error
+    if trace is not None:
+        _print_lines(console, report.trace.lines())
+    arrays = {
+        item.name: value
+        for item, value in zip(loaded[name].parameters, values, strict=True)
+        if isinstance(value, np.ndarray)
+    }
+    arrays |= {one: loaded.variable_array(one) for one in shown_variables}
+    for label, value in arrays.items():
+        console.print(f"{label}: {np.array2string(value, threshold=16)}")
+        if save is not None:
+            _save(save, label, value)
     if profile:
-        options["count"] = True
-    report = launcher(*values, **options)
-    console = Console()
-    for item, value in zip(loaded[name].parameters, values, strict=True):
-        if isinstance(value, np.ndarray):
-            text = np.array2string(value, threshold=16)
-            console.print(f"{item.name}: {text}", highlight=False, markup=False)
-            if save is not None:
-                save.mkdir(parents=True, exist_ok=True)
-                np.save(save / f"{item.name}.npy", value)
-    if profile and report is not None:
-        _print_profile(console, report)
+        _print_profile(console, report.profile)
+    if sanitize:
+        for finding in report.findings:
+            typer.echo(str(finding), err=True)
+        grave = sum(finding.severity != "note" for finding in report.findings)
+        if grave:
+            complain(f"the sanitizer has {_count(grave, 'finding')} in '{name}'")
+            raise typer.Exit(EXIT_FOUND)
 
 
-def _only_kernel(names: tuple[str, ...]) -> str:
+def _numbers(text: str, what: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.lower().replace("x", ",").split(","))
+    except ValueError as error:
+        raise UsageError(f"the {what} '{text}' is not a number or numbers such as 4,2") from error
+
+
+def _only_kernel(file: str, names: tuple[str, ...]) -> str:
     if len(names) == 1:
         return names[0]
-    known = ", ".join(names) or "none"
-    raise UsageError(f"choose a kernel with --kernel; there are: {known}")
+    if not names:
+        raise UsageError(f"'{file}' has no kernel: nothing in it is a .entry with a body")
+    raise UsageError(f"choose a kernel with --kernel; there are: {', '.join(names)}")
 
 
-def _print_profile(console: Any, report: Any) -> None:
-    from rich.markup import escape
+def _set_variables(loaded: CpuModule, texts: list[str], generator: Any) -> list[str]:
+    """Give module variables their values; the names of those that are then to be shown."""
+    import numpy as np
+
+    from ptxkit.run.textual import read_argument
+
+    shown = []
+    for text in texts:
+        name, _, value = text.partition("=")
+        target = loaded.variable_array(name)
+        shown.append(name)
+        if not value:
+            continue
+        data = np.asarray(read_argument(value, generator))
+        if data.ndim == 0:
+            data = data.astype(target.dtype)
+        if data.nbytes != target.nbytes:
+            raise UsageError(
+                f"the variable '{name}' has {target.nbytes:,} bytes, its value {data.nbytes:,}"
+            )
+        loaded.variable(name)[:] = np.frombuffer(data.tobytes(), np.uint8)
+    return shown
+
+
+def _save(folder: Path, name: str, value: Any) -> None:
+    import io
+
+    import numpy as np
+
+    from ptxkit.cli.files import OutputError, write
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"'{folder}' cannot be made: {error.strerror}") from error
+    data = io.BytesIO()
+    np.save(data, value)
+    write(folder / f"{name}.npy", data.getvalue())
+
+
+def _count(number: int, thing: str) -> str:
+    from ptxkit.cli.files import count
+
+    return count(number, thing)
+
+
+def _print_lines(console: Console, lines: Iterable[str]) -> None:
+    for line in lines:
+        console.print(line)
+
+
+def _print_profile(console: Console, rows: Iterable[ProfileRow]) -> None:
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table("line", "executions", "instruction", title="executions by thread")
-    for node, count in report.counts:
-        table.add_row(str(node.line), f"{count:,}", escape(" ".join(node.text.split())))
-    console.print(table)
+    from ptxkit.run.profile import table
+
+    heading, *body = table(rows)
+    shown = Table(title="profile", title_justify="left", box=None, pad_edge=False)
+    for name in heading:
+        left = name in ("instruction", "source")
+        shown.add_column(name, justify="left" if left else "right", no_wrap=True)
+    for row in body:
+        shown.add_row(*(Text(cell) for cell in row))
+    # A line too long for the terminal is better than columns cut to a letter.
+    widths = [max(map(len, column)) + 1 for column in zip(heading, *body, strict=True)]
+    console.width = max(console.width, sum(widths) + len(widths))
+    console.print(shown)

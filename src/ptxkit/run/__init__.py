@@ -27,10 +27,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, overload
 
 from ptxkit.errors import UsageError
+from ptxkit.run.findings import Finding, OtherAccess, SimulationError
 from ptxkit.run.lower import UnsupportedError
 from ptxkit.run.pieces import Pieces, lower_pieces
+from ptxkit.run.profile import ProfileRow
 from ptxkit.run.shape import LaunchError
-from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport, SimulationError
+from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport
+from ptxkit.run.trace import MemoryAccess, Trace, TraceRecord
+from ptxkit.run.watch import Sanitize
 from ptxkit.syntax import Module, parse
 
 if TYPE_CHECKING:
@@ -38,16 +42,26 @@ if TYPE_CHECKING:
 
 
 @overload
-def load(module: Module | str | bytes, device: Literal["cpu"] = "cpu") -> CpuModule: ...
+def load(
+    module: Module | str | bytes, device: Literal["cpu"] = "cpu", *, sanitize: Sanitize = False
+) -> CpuModule: ...
 @overload
-def load(module: Module | str | bytes, device: Literal["cuda"]) -> CudaModule: ...
+def load(
+    module: Module | str | bytes, device: Literal["cuda"], *, sanitize: Sanitize = False
+) -> CudaModule: ...
 @overload
-def load(module: Module | str | bytes, device: str) -> CpuModule | CudaModule: ...
-def load(module: Module | str | bytes, device: str = "cpu") -> CpuModule | CudaModule:
+def load(
+    module: Module | str | bytes, device: str, *, sanitize: Sanitize = False
+) -> CpuModule | CudaModule: ...
+def load(
+    module: Module | str | bytes, device: str = "cpu", *, sanitize: Sanitize = False
+) -> CpuModule | CudaModule:
     """Load a module on a device; ``loaded["name"]`` gives a kernel.
 
     ``device`` is ``"cpu"`` (the simulator), ``"cuda"`` (the GPU where the arguments of a
     launch lie), ``"cuda:1"`` (that GPU), or ``"auto"`` (a GPU if there is one).
+    ``sanitize=True`` makes every launch on the simulator look for races, reads of memory
+    nobody wrote and the like; a single launch takes it too.
     """
     place, _, number = device.partition(":") if isinstance(device, str) else ("", "", "")
     numbered = number.isdecimal() and place == "cuda"
@@ -55,21 +69,29 @@ def load(module: Module | str | bytes, device: str = "cpu") -> CpuModule | CudaM
         raise UsageError(f"the device must be 'cpu', 'cuda', 'cuda:1' or 'auto', not {device!r}")
     if not isinstance(module, Module):
         module = parse(module)
-    if place != "cpu":
+    if sanitize and place == "cuda":
+        raise UsageError("only the simulator sanitizes: load with device='cpu'")
+    if place != "cpu" and not sanitize:
         from ptxkit.run import cuda
 
         if place == "cuda" or cuda.is_available():
             return cuda.CudaModule(module, int(number) if numbered else None)
-    return CpuModule(module)
+    return CpuModule(module, sanitize=sanitize)
 
 
 __all__ = [
     "CpuKernel",
     "CpuModule",
+    "Finding",
     "LaunchError",
+    "MemoryAccess",
+    "OtherAccess",
     "Pieces",
+    "ProfileRow",
     "RunReport",
     "SimulationError",
+    "Trace",
+    "TraceRecord",
     "UnsupportedError",
     "load",
     "lower_pieces",

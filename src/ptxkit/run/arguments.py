@@ -14,12 +14,28 @@ from ptxkit.run.layout import Item
 from ptxkit.run.shape import LaunchError
 
 
+def coordinates(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
+    """A thread or a block by its coordinates.
+
+    >>> coordinates(3, "thread"), coordinates((1, 2), "block")
+    ((3, 0, 0), (1, 2, 0))
+    """
+    numbers = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    if not 1 <= len(numbers) <= 3:
+        raise LaunchError(f"the {what} must be one to three numbers, not {value!r}")
+    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in numbers):
+        raise LaunchError(f"the {what} must be whole numbers from 0, not {value!r}")
+    x, y, z = (*(int(n) for n in numbers), 0, 0)[:3]
+    return x, y, z
+
+
 def check_count(kernel: str, items: list[Item], arguments: Sequence[Any]) -> None:
     """Refuse too many or too few arguments."""
     if len(items) != len(arguments):
         names = ", ".join(f"{item.name} (.{item.type})" for item in items) or "none"
         raise LaunchError(
-            f"'{kernel}' takes {len(items)} arguments, not {len(arguments)}; they are: {names}"
+            f"'{kernel}' takes {len(items)} argument{'s' * (len(items) != 1)}, "
+            f"not {len(arguments)}; there should be: {names}"
         )
 
 

@@ -41,6 +41,7 @@ class UnsupportedError(PtxkitError):
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.render())
         self.diagnostic = diagnostic
+        self.diagnostics = (diagnostic,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,9 @@ class ModuleContext:
 
 
 @dataclass(slots=True)
-class _FunctionState:
+class FunctionState:
+    """What lowering knows of a function: where its registers, variables and labels are."""
+
     index: int
     node: Function
     registers: dict[tuple[int, str], Register] = field(default_factory=dict)
@@ -81,9 +84,13 @@ class _FunctionState:
 
 
 class Lowering:
-    """Lowers one kernel and the functions it may call."""
+    """Lowers one kernel and the functions it may call.
 
-    def __init__(self, context: ModuleContext, dynamic_base: int = 0) -> None:
+    ``padding`` bytes are left free after each shared variable, for those who look for accesses
+    past its end.
+    """
+
+    def __init__(self, context: ModuleContext, dynamic_base: int = 0, padding: int = 0) -> None:
         self.module = context.module
         self.memory = context.memory
         self.scopes = context.scopes
@@ -91,13 +98,16 @@ class Lowering:
         self.constants: dict[tuple[int, int], int] = {}
         self.numbers: dict[str, int] = {}
         self.pending: list[Function] = []
-        self.state: _FunctionState
+        self.state: FunctionState
         self.kernel: Function
         self.kernel_parameters: dict[str, int] = {}
         self.shared: dict[int | str, int] = {}  # offsets, by declaring node or name
         self.shared_top = 0
         self.dynamic_base = dynamic_base
         self.dynamic_alignment = 0  # of the dynamic arrays that are used; 0: none
+        self.padding = padding
+        self.shared_layout: list[tuple[str, int, int]] = []  # name, offset, bytes
+        self.functions: dict[int, FunctionState] = {}
         self.current: Instruction | None = None
 
     # -- whole program -------------------------------------------------------------------
@@ -129,7 +139,8 @@ class Lowering:
             raise self.unsupported(
                 node, f"the function '{node.name}' has no body here, and is none of CUDA's own"
             )
-        state = self.state = _FunctionState(self.numbers[node.name], node)
+        state = self.state = FunctionState(self.numbers[node.name], node)
+        self.functions[state.index] = state
         self.current = None
         parameters: list[tuple[int, int]] = []
         results: list[tuple[int, int]] = []
@@ -220,14 +231,16 @@ class Lowering:
                 self.state.locals[one.index] = self.local_place(*variable_size(node, one))
             elif node.space.startswith("shared"):
                 size, alignment = variable_size(node, one)
-                self.shared[one.index] = self._shared_place(size, alignment)
+                self.shared[one.index] = self._shared_place(one.name, size, alignment)
 
-    def _shared_place(self, size: int, alignment: int) -> int:
+    def _shared_place(self, name: str, size: int, alignment: int) -> int:
         if size == 0:
             self.dynamic_alignment = max(self.dynamic_alignment, alignment, 16)
-            return self.dynamic_base
-        offset = align(self.shared_top, alignment)
-        self.shared_top = offset + size
+            offset = self.dynamic_base
+        else:
+            offset = align(self.shared_top, alignment)
+            self.shared_top = offset + size + self.padding
+        self.shared_layout.append((name, offset, size))
         return offset
 
     def _resolve(self) -> None:
@@ -260,6 +273,8 @@ class Lowering:
         guard = self.current.guard if self.current is not None else None
         if guard is not None:
             fields.setdefault("guard", self.register(guard.predicate).slot)
+        if "immediate" in fields:  # addresses wrap, as their sums do
+            fields["immediate"] = (fields["immediate"] + 2**63) % 2**64 - 2**63
         return self.program.emit(
             self.state.index,
             operation,
@@ -431,7 +446,7 @@ class Lowering:
             name = declaration.name
             if declaration.space.startswith("shared") and name in self.memory.shared:
                 if name not in self.shared:
-                    self.shared[name] = self._shared_place(*self.memory.shared[name])
+                    self.shared[name] = self._shared_place(name, *self.memory.shared[name])
                 return "shared", self.shared[name]
             if name in self.memory.addresses:
                 for reached in self.memory.reached_functions(name):
@@ -453,6 +468,11 @@ class Lowering:
         except (ValueError, StopIteration) as error:
             raise self.unsupported(
                 node, f"'{node.opcode}' is not simulated yet: {error}"
+            ) from error
+        except (AttributeError, KeyError, OverflowError, TypeError) as error:
+            # Operands of kinds that no form of the instruction has; ptxas refuses them too.
+            raise self.unsupported(
+                node, f"'{node.opcode}' cannot have these operands; `ptxkit check` says more"
             ) from error
         except IndexError as error:
             raise UsageError(

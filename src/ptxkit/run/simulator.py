@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ptxkit._native import Heap
-from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import PtxkitError, UnknownNameError
+from ptxkit.errors import UnknownNameError
 from ptxkit.run.arguments import check_count, pack_scalar
+from ptxkit.run.findings import Finding, SimulationError
 from ptxkit.run.globals import BufferRow
+from ptxkit.run.guards import apart, bring_back
 from ptxkit.run.layout import Item, align, kernel_layout
 from ptxkit.run.lower import Lowering, ModuleContext
+from ptxkit.run.observe import Observable
+from ptxkit.run.places import source_place
+from ptxkit.run.profile import ProfileRow
 from ptxkit.run.shape import LaunchError, LaunchRules, LaunchShape, launch_shape, require_cluster
+from ptxkit.run.textual import NUMPY_TYPES
+from ptxkit.run.trace import Trace
+from ptxkit.run.watch import Sanitize, TraceRequest, Watch
 from ptxkit.syntax import Function, Instruction, Module
 
 #: Bytes that malloc in kernels gives out at most, as on a GPU unless it is told otherwise.
@@ -26,31 +33,8 @@ DEFAULT_HEAP = 8 << 20
 _WORKSPACE = 256
 
 
-class SimulationError(PtxkitError):
-    """A kernel did what a debugger would stop at.
-
-    ``kind`` is such as ``"out-of-bounds"``, ``"misaligned"``, ``"deadlock"``,
-    ``"step-limit"``, ``"trap"``; ``diagnostic`` has line and column of the instruction.
-    """
-
-    def __init__(
-        self,
-        kind: str,
-        diagnostic: Diagnostic,
-        thread: tuple[int, int, int],
-        block: tuple[int, int, int],
-        address: int,
-    ) -> None:
-        super().__init__(kind, diagnostic, thread, block, address)
-        self.kind = kind
-        self.diagnostic = diagnostic
-        self.thread = thread
-        self.block = block
-        self.address = address
-        self.line = diagnostic.line
-
-    def __str__(self) -> str:
-        return f"{self.diagnostic.render()}\nin thread {self.thread} of block {self.block}"
+#: What a block of any GPU so far can have.
+MAX_SHARED = 227 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +50,26 @@ class RunReport:
     counts: tuple[tuple[Instruction, int], ...] = ()
     output: str = ""
     allocations: tuple[tuple[int, int], ...] = ()
+    profile: tuple[ProfileRow, ...] = ()
+    """Counts of divergence, sectors and bank conflicts, with ``profile=True``."""
+    findings: tuple[Finding, ...] = ()
+    """What the sanitizer found, with ``sanitize="report"``."""
+    trace: Trace | None = None
+    """What one thread did, where one was traced."""
 
 
 class CpuKernel:
     """A kernel on the simulator. ``k[grid, block](*args)`` runs it."""
 
-    def __init__(self, context: ModuleContext, function: Function, heap: Heap) -> None:
+    def __init__(
+        self,
+        context: ModuleContext,
+        function: Function,
+        heap: Heap,
+        sanitize: Sanitize = False,
+    ) -> None:
         self.module = context.module
+        self.sanitize = sanitize
         self.function = function
         self.name = function.name
         self.rules = LaunchRules.of(function)
@@ -80,13 +77,26 @@ class CpuKernel:
         self.parameters, self._parameter_bytes = kernel_layout(function)
         self._memory = context.memory
         self._heap = heap
-        lowering = Lowering(context)
-        lowering.lower(function)
+        self._context = context
+        self._lowering = self._lower(padding=0)
+        self._observables: dict[int, Observable] = {}
+
+    def _lower(self, padding: int) -> Lowering:
+        lowering = Lowering(self._context, padding=padding)
+        lowering.lower(self.function)
         if lowering.dynamic_alignment and lowering.shared_top:
             # Dynamic arrays begin where the static ones of all called functions end.
-            lowering = Lowering(context, align(lowering.shared_top, lowering.dynamic_alignment))
-            lowering.lower(function)
-        self._program = lowering.program
+            base = align(lowering.shared_top, lowering.dynamic_alignment)
+            lowering = Lowering(self._context, base, padding)
+            lowering.lower(self.function)
+        return lowering
+
+    def _observable(self, padding: int) -> Observable:
+        """The kernel as observers see it, with ``padding`` bytes between shared variables."""
+        if padding not in self._observables:
+            lowering = self._lower(padding) if padding else self._lowering
+            self._observables[padding] = Observable(lowering)
+        return self._observables[padding]
 
     def __getitem__(self, key: tuple[Any, ...] | Any) -> Launcher:
         return Launcher(self, launch_shape(self.name, self.rules, key))
@@ -98,11 +108,18 @@ class CpuKernel:
         *,
         threads: int | None = None,
         step_limit: int = 0,
+        time_limit: float = 0,
         count: bool = False,
+        **watched: Any,
     ) -> RunReport:
         """Run the kernel; see :class:`Launcher`."""
+        watched.setdefault("sanitize", self.sanitize)
+        watch = Watch.of(self.name, watched)
         require_cluster(self.name, self.rules, shape)
+        if shape.shared > MAX_SHARED:
+            raise LaunchError(f"a block has {MAX_SHARED:,} bytes of shared memory at most")
         check_count(self.name, self.parameters, arguments)
+        arguments, moved = apart(arguments) if watch.sanitize else (arguments, [])
         data = bytearray(max(self._parameter_bytes, 1))
         buffers: list[BufferRow] = []
         keep: list[Any] = []
@@ -125,13 +142,31 @@ class CpuKernel:
             output.append(text.decode("utf-8", "replace"))
             sys.stdout.write(output[-1])
 
-        result = self._program.run(
+        if watch.trace is not None:
+            watch.trace.check(grid, shape.block)
+        observable = self._observable(watch.padding) if watch else None
+        observation = observable.watch(watch) if observable is not None else None
+        before = {address for address, _, _ in self._heap.allocations()} if watch.sanitize else None
+        lowering = self._lowering if observable is None else observable.lowering
+        result = lowering.program.run(
             bytes(data), buffers + self._memory.buffers, grid, shape.block, cluster, shape.shared,
             threads or os.cpu_count() or 1, step_limit, count, shape.cluster is not None,
-            workspace.ctypes.data if shape.cooperative else 0, self._heap, show,
+            workspace.ctypes.data if shape.cooperative else 0, self._heap, show, time_limit,
+            observation,
         )  # fmt: skip
+        bring_back(moved)
+        seen: dict[str, Any] = {}
+        if observable is not None and observation is not None:
+            seen = observable.read(observation, watch)
         if "fault" in result:
-            raise self._error(result["fault"])
+            raise self._error(result["fault"], seen)
+        if before is not None and observable is not None:
+            lost = [row for row in self._heap.allocations() if row[0] not in before]
+            seen["findings"] += observable.leaks(lost)
+        if watch.sanitize is True and any(one.severity != "note" for one in seen["findings"]):
+            error = SimulationError.of(seen["findings"])
+            error.trace = seen["trace"]
+            raise error
         counts: tuple[tuple[Instruction, int], ...] = ()
         if count:
             nodes = self.module.walk()
@@ -140,7 +175,33 @@ class CpuKernel:
                 for _, node, executed in result["counts"]
                 if nodes[node - 1].kind == "Instruction"
             )
-        return RunReport(result["instructions"], counts, "".join(output), self._allocations())
+        shown = "".join(output)
+        return RunReport(result["instructions"], counts, shown, self._allocations(), **seen)
+
+    def trace(
+        self,
+        *launch: Any,
+        thread: Any = 0,
+        block: Any = 0,
+        limit: int = 100_000,
+        last: bool = False,
+        **options: Any,
+    ) -> Any:
+        """What one thread does: ``k.trace(grid, block, *args, thread=(0, 0, 0))``.
+
+        Without a grid it gives the kernel as something to launch the usual way:
+        ``k.trace(thread=(0, 0, 0))[grid, block](*args)``. The result is a
+        :class:`~ptxkit.run.trace.Trace`, a sequence of records. ``thread`` and ``block`` say
+        which thread of which block; of more than ``limit`` instructions the first are kept,
+        or the ``last``. A fault is raised as ever, and the error's ``trace`` has the records.
+        """
+        request = TraceRequest.of(thread, block, limit=limit, last=last)
+        tracer = Tracer(self, request, options)
+        if not launch:
+            return tracer
+        if len(launch) < 2:
+            raise LaunchError(f"trace '{self.name}' as k.trace(grid, block, *args, thread=...)")
+        return tracer[launch[0], launch[1]](*launch[2:])
 
     def _allocations(self) -> tuple[tuple[int, int], ...]:
         found = self._heap.allocations()
@@ -171,14 +232,22 @@ class CpuKernel:
             return bytes(8)
         return pack_scalar(self.name, item, value)
 
-    def _error(self, fault: dict[str, Any]) -> SimulationError:
+    def _error(self, fault: dict[str, Any], seen: dict[str, Any]) -> SimulationError:
         node = self.module.walk()[fault["node"] - 1] if fault["node"] else self.function
         diagnostic = self.module.diagnostic(
             "error", fault["kind"], f"{fault['message']} (in '{self.name}')", node.span
         )
-        return SimulationError(
-            fault["kind"], diagnostic, fault["thread"], fault["block"], fault["address"]
+        error = SimulationError(
+            fault["kind"],
+            diagnostic,
+            fault["thread"],
+            fault["block"],
+            fault["address"],
+            source_place(self.module, node),
+            seen.get("findings", ()),
         )
+        error.trace = seen.get("trace")
+        return error
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,15 +270,45 @@ class Launcher:
         )
 
     def __call__(self, *arguments: Any, **options: Any) -> RunReport:
-        """Run. Options: ``threads``, ``step_limit``, ``count``."""
+        """Run. Options: ``threads``; ``step_limit`` (warp instructions of a block) and
+        ``time_limit`` (seconds), 0 for none; ``count``, ``profile``; ``sanitize`` (``True``
+        raises what was found, ``"report"`` gives it in the report), ``findings_limit``.
+        """
         return self.kernel.run(self.shape, arguments, **options)
+
+    def trace(self, *arguments: Any, **options: Any) -> Trace:
+        """What one thread does in this launch; options as of :meth:`CpuKernel.trace`."""
+        tracer: Tracer = self.kernel.trace(**options)
+        return tracer.run(self, arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracer:
+    """A kernel of which one thread is traced: launch it as ``[grid, block](*args)``."""
+
+    kernel: CpuKernel
+    request: TraceRequest
+    options: dict[str, Any]
+
+    def __getitem__(self, key: Any) -> Callable[..., Trace]:
+        launcher = self.kernel[key]
+        return lambda *arguments: self.run(launcher, arguments)
+
+    def run(self, launcher: Launcher, arguments: tuple[Any, ...]) -> Trace:
+        """The trace of a launch."""
+        report = launcher(*arguments, trace=self.request, **self.options)
+        assert report.trace is not None
+        return report.trace
 
 
 class CpuModule:
     """A module loaded on the simulator."""
 
-    def __init__(self, module: Module, *, heap_bytes: int = DEFAULT_HEAP) -> None:
+    def __init__(
+        self, module: Module, *, heap_bytes: int = DEFAULT_HEAP, sanitize: Sanitize = False
+    ) -> None:
         self.module = module
+        self.sanitize = sanitize
         self._context = ModuleContext(module)
         self._memory = self._context.memory
         self._heap = Heap(heap_bytes)
@@ -224,7 +323,8 @@ class CpuModule:
         if name not in self._kernels:
             if name not in self.module or not self.module[name].is_entry:
                 raise UnknownNameError("kernel", name, self.kernels)
-            self._kernels[name] = CpuKernel(self._context, self.module[name], self._heap)
+            function = self.module[name]
+            self._kernels[name] = CpuKernel(self._context, function, self._heap, self.sanitize)
         return self._kernels[name]
 
     def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -232,3 +332,22 @@ class CpuModule:
         if name not in self._memory.arrays:
             raise UnknownNameError("variable", name, self._memory.arrays)
         return self._memory.arrays[name]
+
+    def variable_array(self, name: str) -> np.ndarray[Any, Any]:
+        """A module variable as an array of its type and shape; writing to it sets it.
+
+        >>> import ptxkit
+        >>> m = ptxkit.parse(".version 8.0\\n.target sm_80\\n.global .s32 n[3] = {1, -2, 3};")
+        >>> ptxkit.load(m).variable_array("n")
+        array([ 1, -2,  3], dtype=int32)
+        """
+        data = self.variable(name)
+        for variable in self.module.variables:
+            for one in variable.declarators:
+                if one.name == name:
+                    shape = [-1, *(extent or 0 for extent in one.dimensions[1:])]
+                    if variable.vector > 1:
+                        shape = [*(one.dimensions and shape), variable.vector]
+                    values = data.view(NUMPY_TYPES.get(variable.type, np.uint8))
+                    return values.reshape(shape if one.dimensions or variable.vector > 1 else ())
+        return data

@@ -10,11 +10,13 @@ import numpy as np
 
 from ptxkit.errors import UsageError
 
-_TYPES = {
+#: How numpy names what PTX types hold.
+NUMPY_TYPES = {
     "f16": np.float16, "f32": np.float32, "f64": np.float64, "u8": np.uint8, "u16": np.uint16,
     "u32": np.uint32, "u64": np.uint64, "s8": np.int8, "s16": np.int16, "s32": np.int32,
     "s64": np.int64, "b8": np.uint8, "b16": np.uint16, "b32": np.uint32, "b64": np.uint64,
 }  # fmt: skip
+_NPY = b"\x93NUMPY"  # how every .npy file begins
 _ARRAY = re.compile(r"(?P<type>[fusb]\d+)\[(?P<shape>\d+(?:,\d+)*)\](?:=(?P<fill>.+))?$")
 
 
@@ -27,15 +29,28 @@ def read_argument(text: str, generator: np.random.Generator) -> Any:
     >>> read_argument("0x10", np.random.default_rng(0)), read_argument("2.5", None)
     (16, 2.5)
     """
+    if text == "null":
+        return None
     if text.startswith("@"):
         path = Path(text[1:])
         try:
-            return np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"cannot read the array '{path}': {error}") from error
+            with path.open("rb") as file:
+                if file.read(len(_NPY)) != _NPY:
+                    raise UsageError(f"'{path}' is not a .npy file, as numpy.save writes it")
+            array = np.load(path, allow_pickle=False)
+        except OSError as error:
+            raise UsageError(f"'{path}' cannot be read: {error.strerror or error}") from error
+        except (ValueError, EOFError) as error:
+            raise UsageError(f"the array in '{path}' cannot be read: {error}") from error
+        except MemoryError as error:
+            raise UsageError(f"the array in '{path}' needs more memory than there is") from error
+        return np.ascontiguousarray(array)
     found = _ARRAY.fullmatch(text)
     if found is not None:
-        return _array(text, found, generator)
+        try:
+            return _array(text, found, generator)
+        except MemoryError as error:
+            raise UsageError(f"the array '{text}' needs more memory than there is") from error
     try:
         return int(text, 0)
     except ValueError:
@@ -45,12 +60,12 @@ def read_argument(text: str, generator: np.random.Generator) -> Any:
     except ValueError as error:
         raise UsageError(
             f"the argument '{text}' is neither a number, nor an array such as f32[1024]=randn, "
-            "nor a file such as @x.npy"
+            "nor a file such as @x.npy, nor null"
         ) from error
 
 
 def _array(text: str, found: re.Match[str], generator: np.random.Generator) -> Any:
-    scalar = _TYPES.get(found["type"])
+    scalar = NUMPY_TYPES.get(found["type"])
     if scalar is None:
         raise UsageError(f"'{found['type']}' in '{text}' is not a type; use f32, u32, s64 ...")
     shape = tuple(int(part) for part in found["shape"].split(","))
@@ -74,7 +89,9 @@ def _array(text: str, found: re.Match[str], generator: np.random.Generator) -> A
         return generator.integers(info.min, info.max, shape, dtype=scalar, endpoint=True)
     try:
         return np.full(shape, float(fill) if kind == "f" else int(fill, 0), scalar)
-    except (ValueError, OverflowError) as error:
+    except OverflowError as error:
+        raise UsageError(f"'{fill}' in '{text}' does not fit in {found['type']}") from error
+    except ValueError as error:
         raise UsageError(
             f"'{fill}' in '{text}' fills nothing; use zeros, ones, arange, rand, randn or a number"
         ) from error

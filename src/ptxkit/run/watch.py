@@ -1,0 +1,73 @@
+"""What a launch is asked to watch: options, checked before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from ptxkit.run.arguments import coordinates
+from ptxkit.run.shape import LaunchError
+
+Sanitize = Literal[False, True, "report"]
+
+#: Bytes between shared variables while sanitizing: as many as the banks take, so that every
+#: variable stays in the banks it was in.
+_PADDING = 128
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRequest:
+    """Which thread to trace, and how much of it to keep."""
+
+    thread: tuple[int, int, int] = (0, 0, 0)
+    block: tuple[int, int, int] = (0, 0, 0)
+    limit: int = 100_000
+    last: bool = False
+
+    @classmethod
+    def of(cls, thread: Any, block: Any, *, limit: int, last: bool) -> TraceRequest:
+        """A request with coordinates as people write them: numbers or tuples."""
+        if limit < 1:
+            raise LaunchError(f"a trace must keep one instruction at least, not {limit}")
+        return cls(coordinates(thread, "thread"), coordinates(block, "block"), limit, last)
+
+    def check(self, grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
+        """Refuse a thread that a launch does not have."""
+        for what, place, shape in (("thread", self.thread, block), ("block", self.block, grid)):
+            if any(one >= size for one, size in zip(place, shape, strict=True)):
+                raise LaunchError(f"there is no {what} {place} in a launch with {shape}")
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """The options of a launch that say what to watch; false where there is nothing.
+
+    >>> bool(Watch()), bool(Watch(profile=True))
+    (False, True)
+    """
+
+    sanitize: Sanitize = False
+    findings_limit: int = 100
+    profile: bool = False
+    trace: TraceRequest | None = None
+
+    @classmethod
+    def of(cls, kernel: str, options: dict[str, Any]) -> Watch:
+        """Read the options of a launch; refuse those that are none."""
+        unknown = options.keys() - {field.name for field in fields(cls)}
+        if unknown:
+            raise TypeError(f"launches of '{kernel}' have no option {', '.join(sorted(unknown))}")
+        found = cls(**options)
+        if found.sanitize not in (False, True, "report"):
+            raise LaunchError(f"sanitize is False, True or 'report', not {found.sanitize!r}")
+        if found.findings_limit < 1:
+            raise LaunchError(f"findings_limit must be 1 at least, not {found.findings_limit}")
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self.sanitize or self.profile or self.trace is not None)
+
+    @property
+    def padding(self) -> int:
+        """Bytes to leave after each shared variable."""
+        return _PADDING if self.sanitize and not self.profile else 0

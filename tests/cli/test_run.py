@@ -1,0 +1,247 @@
+"""`ptxkit run`: arguments as text, what it prints, and what it says of mistakes."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from .conftest import SAXPY
+
+RACE = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "race.cu"
+.global .u32 total = 5;
+.const .f32 table[2] = {0f3F800000, 0f40000000};
+.visible .entry race(.param .u64 x)
+{
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<4>;
+    .shared .align 4 .b32 tile[64];
+    ld.param.u64 %rd1, [x];
+    mov.u32 %r1, %tid.x;
+    shl.b32 %r2, %r1, 2;
+    mov.u32 %r3, tile;
+    add.u32 %r3, %r3, %r2;
+    .loc 1 3 5
+    st.shared.u32 [%r3], %r1;
+    xor.b32 %r4, %r2, 252;
+    mov.u32 %r5, tile;
+    add.u32 %r5, %r5, %r4;
+    .loc 1 4 5
+    ld.shared.u32 %r4, [%r5];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r4;
+    red.global.add.u32 [total], 1;
+    ret;
+}
+.visible .entry forever()
+{
+LOOP:
+    bra LOOP;
+}
+"""
+
+ARGUMENTS = ("--arg", "2.0", "--arg", "f32[64]=arange", "--arg", "f32[64]=ones", "--arg", "64")
+
+
+@pytest.fixture
+def saxpy(ptxkit, folder):
+    (folder / "k.ptx").write_text(SAXPY)
+    return lambda *arguments: ptxkit("run", "k.ptx", *arguments)
+
+
+@pytest.fixture
+def race(ptxkit, folder):
+    (folder / "race.ptx").write_text(RACE)
+    return lambda *arguments: ptxkit("run", "race.ptx", *arguments)
+
+
+def test_arrays_are_printed(saxpy, snapshot):
+    result = saxpy(*ARGUMENTS)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == snapshot
+
+
+def test_arrays_are_saved_and_read(saxpy, folder):
+    np.save(folder / "x.npy", np.arange(64, dtype=np.float32))
+    result = saxpy(
+        "--arg", "2.0", "--arg", "@x.npy", "--arg", "f32[64]=ones", "--arg", "0x40",
+        "--save", "out",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    saved = np.load(folder / "out" / "saxpy_param_2.npy")
+    np.testing.assert_array_equal(saved, 2 * np.arange(64, dtype=np.float32) + 1)
+    assert saved.dtype == np.float32
+
+
+def test_random_arrays_depend_on_the_seed_alone(saxpy):
+    arguments = ("--arg", "2", "--arg", "f32[64]=randn", "--arg", "f32[64]=rand", "--arg", "64")
+    first, again, other = (saxpy(*arguments, "--seed", seed).stdout for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_negative_numbers_are_arguments(saxpy):
+    result = saxpy("--arg", "-2.5", "--arg", "f32[2]=1", "--arg", "f32[2]=-3", "--arg", "2")
+    assert "[-5.5 -5.5]" in result.stdout
+
+
+def test_standard_input(ptxkit):
+    result = ptxkit("run", "-", *ARGUMENTS, input=SAXPY)
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--kernel", "saxpi", *ARGUMENTS),
+        (),
+        ("--arg", "5x"),
+        ("--arg", "f31[4]"),
+        ("--arg", "f32[64"),
+        ("--arg", "f32[4]=red"),
+        ("--arg", "u8[4]=300"),
+        ("--arg", "f32[99999999999]"),
+        ("--arg", "@nofile.npy"),
+        ("--arg", "@k.ptx"),
+        (*ARGUMENTS[:-1], "1.5"),
+        (*ARGUMENTS[:-1], "f32[4]"),
+        (*ARGUMENTS[:-1], str(1 << 40)),
+        (*ARGUMENTS, "--grid", "0"),
+        (*ARGUMENTS, "--grid", "four"),
+        (*ARGUMENTS, "--block", "2000"),
+        (*ARGUMENTS, "--block", "1,2,3,4"),
+        (*ARGUMENTS, "--shared", "-1"),
+        (*ARGUMENTS, "--shared", str(1 << 31)),
+        (*ARGUMENTS, "--device", "tpu"),
+        (*ARGUMENTS, "--device", "cuda", "--profile", "--sanitize"),
+        (*ARGUMENTS, "--trace", "32"),
+        (*ARGUMENTS, "--trace", "first"),
+        (*ARGUMENTS, "--variable", "n=3"),
+        (*ARGUMENTS[:-1], "65"),
+    ],
+    ids=lambda arguments: " ".join(arguments[-2:]) or "nothing",
+)
+def test_mistakes(saxpy, snapshot, arguments):
+    result = saxpy(*arguments)
+    assert result.exit_code == 2
+    assert re.sub("0x[0-9a-f]{8,}", "0xADDRESS", result.stderr) == snapshot
+
+
+def test_files_that_are_no_ptx(ptxkit, folder, snapshot):
+    (folder / "empty.ptx").write_text("")
+    (folder / "k.o").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(60))
+    (folder / "device.ptx").write_text(".version 8.0\n.target sm_80\n.func f() { ret; }\n")
+    shown = []
+    for name in ("empty.ptx", "k.o", "device.ptx", "nofile.ptx"):
+        result = ptxkit("run", name)
+        assert result.exit_code == 2
+        shown.append(result.stderr)
+    assert shown == snapshot
+
+
+def test_an_output_that_cannot_be_written(saxpy, folder):
+    (folder / "out").write_text("a file")
+    result = saxpy(*ARGUMENTS, "--save", "out")
+    assert result.exit_code == 2
+    assert result.stderr == "ptxkit: error: 'out' cannot be made: File exists\n"
+
+
+def test_more_memory_than_there_is(saxpy, monkeypatch):
+    def full(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(np, "ones", full)
+    result = saxpy("--arg", "f32[4096]=ones")
+    assert result.exit_code == 2
+    assert "the array 'f32[4096]=ones' needs more memory than there is" in result.stderr
+
+
+def test_several_kernels_must_be_chosen_from(race):
+    result = race()
+    assert result.exit_code == 2
+    assert "choose a kernel with --kernel; there are: race, forever" in result.stderr
+
+
+def test_sanitize(race, snapshot):
+    arguments = ("--kernel", "race", "--block", "64", "--arg", "u32[64]", "--sanitize")
+    result = race(*arguments)
+    assert result.exit_code == 1
+    assert result.stderr == snapshot
+
+
+def test_profile(saxpy, snapshot):
+    result = saxpy(*ARGUMENTS, "--profile")
+    assert result.exit_code == 0
+    assert result.stdout == snapshot
+
+
+def test_trace(saxpy, snapshot):
+    result = saxpy(*ARGUMENTS, "--trace", "3,0,0", "--trace-limit", "12")
+    assert result.exit_code == 0
+    assert re.sub("0x[0-9a-f]{8,}", "0xADDRESS", result.stdout) == snapshot
+
+
+def test_the_trace_of_a_fault_is_printed(saxpy):
+    result = saxpy(*ARGUMENTS[:-1], "65", "--trace", "0")
+    assert result.exit_code == 2
+    assert result.stdout.splitlines()[-1].split()[1:3] == ["ld.global.f32", "%f2,"]
+    assert "error[out-of-bounds]" in result.stderr
+
+
+def test_variables(race):
+    arguments = ("--kernel", "race", "--block", "64", "--arg", "u32[64]")
+    assert "total: 69" in race(*arguments, "--variable", "total").stdout
+    assert "total: 164" in race(*arguments, "--variable", "total=100").stdout
+    assert "table: [1. 2.]" in race(*arguments, "--variable", "table").stdout
+    result = race(*arguments, "--variable", "table=f32[3]=ones")
+    assert "the variable 'table' has 8 bytes, its value 12" in result.stderr
+    result = race(*arguments, "--variable", "tabel")
+    assert "no variable is called 'tabel'; there are: total, table" in result.stderr
+
+
+def test_limits(race):
+    result = race("--kernel", "forever", "--step-limit", "100000")
+    assert result.exit_code == 2
+    assert "error[step-limit]" in result.stderr
+    begin = time.monotonic()
+    result = race("--kernel", "forever", "--time-limit", "0.3")
+    assert result.exit_code == 2
+    assert "race.ptx:33:5: error[time-limit]" in result.stderr
+    assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize("mode", [(), ("--sanitize",), ("--profile",), ("--trace", "0")])
+def test_interrupts(folder, mode):
+    (folder / "race.ptx").write_text(RACE)
+    command = [sys.executable, "-c", "from ptxkit.cli import main; print(flush=True); main()"]
+    command += ["run", "race.ptx", "--kernel", "forever", *mode]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+    ) as process:
+        process.stdout.readline()
+        time.sleep(1.5)  # past the imports, into the loop
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors == ""
+    assert time.monotonic() - begin < 3
+
+
+def test_findings_are_plain_data(race, folder):
+    import ptxkit as toolkit
+
+    module = toolkit.load(RACE)
+    report = module["race"][1, 64](np.zeros(64, np.uint32), sanitize="report")
+    data = json.loads(json.dumps([one.as_dict() for one in report.findings]))
+    assert {row["kind"] for row in data} == {"race"}
+    assert {row["location"][1] for row in data} == {3, 4}
