@@ -93,8 +93,10 @@ class MissingExtraError(PtxkitError, ImportError):
         return f"{self.package} is not installed; run: pip install 'ptxkit[{self.extra}]'"
 
 
-def import_extra(module: str, extra: str) -> ModuleType:
+def import_extra(module: str, extra: str, package: str | None = None) -> ModuleType:
     """Import a module that is not part of the core install.
+
+    `package` is what pip calls it, where that is not the first part of the module's name.
 
     >>> import_extra("no_such_package.part", extra="synth")
     Traceback (most recent call last):
@@ -103,8 +105,8 @@ def import_extra(module: str, extra: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        package = module.partition(".")[0]
+        first = module.partition(".")[0]
         # A package that is there and broken deserves its own traceback.
-        if error.name is None or error.name.partition(".")[0] != package:
+        if error.name is None or error.name.partition(".")[0] != first:
             raise
-        raise MissingExtraError(package, extra) from error
+        raise MissingExtraError(package or first, extra) from error

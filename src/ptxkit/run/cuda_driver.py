@@ -26,7 +26,7 @@ class CudaError(PtxkitError):
 
 def bindings() -> Any:
     """The package that reaches the driver."""
-    return import_extra("cuda.bindings.driver", extra="cuda")
+    return import_extra("cuda.bindings.driver", extra="cuda", package="cuda-bindings")
 
 
 @cache
