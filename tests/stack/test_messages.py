@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from syrupy.assertion import SnapshotAssertion
+
 from ptxkit import PtxkitError, stack
 from ptxkit.stack import Instruction, Interface, Isa, Operand, Routine, Stack
-from syrupy.assertion import SnapshotAssertion
 
 X = {"x": "f32"}
 Y = {"y": "f32"}
@@ -44,6 +45,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "immediate": lambda: stack.compile("lop3.b32#256", X, Y),
     "no immediate": lambda: stack.compile("add.rn.f32#1", X, Y),
     "guarded block": lambda: stack.compile("x @if", X, Y),
+    "line and column": lambda: stack.compile("x ; y z\n\n  x\tad.f32 ; z", X, Y),
     "NUL in a text": lambda: stack.compile("x \0", X, Y),
     "NUL in a word": lambda: stack.compile(["x", "a\0b"], X, Y),
     "not ASCII": lambda: stack.compile(["x", "addé"], X, Y),

@@ -299,9 +299,7 @@ def packed(programs: Any, interface: Interface) -> tuple[Any, npt.NDArray[np.uin
             parts.append(to_bytes(program) if isinstance(program, bytes)
                          else _data(program, interface))  # fmt: skip
         except StackError as error:
-            raise StackError(
-                error.message, item=error.item, program=number, hint=error.hint
-            ) from None
+            raise error.within(program=number) from None
     sizes = np.fromiter((len(part) // 16 for part in parts), np.uint64, len(parts))
     offsets = np.concatenate([np.zeros(1, np.uint64), np.cumsum(sizes, dtype=np.uint64)])
     return b"".join(parts), offsets

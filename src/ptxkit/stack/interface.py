@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from ptxkit import _native
 from ptxkit.errors import UsageError
-from ptxkit.isa import register_fits
-from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.isa.types import BITS, OPAQUE, PACKED, SCALAR_TYPES, SIGNED, UNSIGNED
 from ptxkit.stack import words
 from ptxkit.stack.isa import Isa
 from ptxkit.stack.program import input_words
+from ptxkit.stack.types import Stack
 
 Missing = Literal["error", "zero", "keep"]
 MISSING = {"error": 0, "zero": 1, "keep": 2}
@@ -154,7 +154,7 @@ class Interface:
             names.add(one.name)
             registers.add(register)
             stack = self.isa.stack(one.stack or one.type)
-            if not register_fits(stack.register, _register_type(one.type)):
+            if not _fits(stack, one.type):
                 raise UsageError(f"the {what} '{one.name}' of type {one.type} does not fit the "
                                  f"stack '{stack.name}'")  # fmt: skip
             made.append(Operand(one.name, one.type, register, stack.name, one.slot))
@@ -230,9 +230,12 @@ class Interface:
                          "that begin with %s")  # fmt: skip
 
 
-def _register_type(scalar: str) -> str:
-    """The type a register that holds such values is declared with."""
+def _fits(stack: Stack, scalar: str) -> bool:
+    """Whether registers of a type can hold what instructions do with the values of a stack."""
     found = SCALAR_TYPES[scalar]
-    if scalar in ("bf16", "bf16x2", "tf32") or found.kind in ("opaque", "packed"):
-        return f"b{max(16, found.width)}"
-    return f"b{found.width}" if found.width == 8 else scalar
+    if scalar in (stack.name, stack.register):
+        return True
+    whole = found.kind in (SIGNED, UNSIGNED, BITS) and found.width == stack.width
+    if stack.number in ("integer", "packed"):
+        return whole or (found.kind in (OPAQUE, PACKED) and max(16, found.width) == stack.width)
+    return whole and found.kind == BITS
