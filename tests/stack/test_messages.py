@@ -103,6 +103,8 @@ MISTAKES: dict[str, Callable[[], object]] = {
         {"t": "f32"}, Y,
         Isa.default().extended([Instruction("a", (), ("f32",), "{ .reg .f32 t; mov.f32 $0, t; }")]),
     ),
+    "instruction set": lambda: stack.compile("x", X, Y, 90),
+    "target": lambda: stack.compile("x", X, Y, "sm90"),
     "weights": lambda: stack.Source(["x"], weights={"inputs": 1}),
     "dtype": lambda: stack.evaluate("x", {"x": np.zeros(3, np.complex64)}, Y),
     "shapes": lambda: stack.evaluate(

@@ -93,6 +93,16 @@ def _from_row(row: Any, what: str) -> Operand:
     raise UsageError(f"the {what} {row!r} can't be read; write it like 'x:f32' or 'x:f32=%f1'")
 
 
+def _isa_of(given: Isa | str | None) -> Isa:
+    if given is None or isinstance(given, str):
+        return Isa.default(given or "sm_90")
+    if not isinstance(given, Isa):
+        raise UsageError(
+            f"the instruction set is an Isa, or a target such as 'sm_90', not {given!r}"
+        )
+    return given
+
+
 class Interface:
     """Inputs, outputs and rules that programs are compiled for; make it once, use it often.
 
@@ -106,14 +116,14 @@ class Interface:
         self,
         inputs: Operands = None,
         outputs: Operands = None,
-        isa: Isa | None = None,
+        isa: Isa | str | None = None,
         *,
         missing: Missing = "error",
         strict: bool = True,
         steps: int = 65536,
         nesting: int = 64,
     ) -> None:
-        self.isa = isa or Isa.default()
+        self.isa = _isa_of(isa)
         self.inputs = self._checked(read_operands(inputs, "input"), "input")
         self.outputs = self._checked(read_operands(outputs, "output"), "output")
         if missing not in MISSING:
