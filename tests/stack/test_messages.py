@@ -98,6 +98,9 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "stack of an instruction": lambda: Isa([Instruction("a", ("f8",), ("f32",), "b $0, $1;")]),
     "two instructions": lambda: Isa([Instruction("a", (), ("f32",), "b $0;")] * 2),
     "no predicates": lambda: Isa([], stacks=[Stack("f", "f32", "float")]),
+    "two stacks of predicates": lambda: Isa.default().extended(
+        stacks=[Stack("flag", "pred", "predicate")]
+    ),
     "register of a stack": lambda: Stack("f", "f8", "float"),
     "hidden register": lambda: Interface(
         {"t": "f32"}, Y,

@@ -134,8 +134,8 @@ class Isa:
             raise UsageError("two stacks have one name")
         if not 0 < len(self.stacks) <= 32:
             raise UsageError(f"an instruction set has 1 to 32 stacks, not {len(self.stacks)}")
-        if not any(stack.register == "pred" for stack in self.stacks):
-            raise UsageError("an instruction set needs a stack of predicates")
+        if sum(stack.register == "pred" for stack in self.stacks) != 1:
+            raise UsageError("an instruction set needs one stack of predicates, and no other")
 
     def _append(self, row: Instruction) -> int:
         for stack in (*row.arguments, *row.results):
