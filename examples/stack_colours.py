@@ -25,7 +25,9 @@ def _complex(name: str, arguments: int, body: str) -> Instruction:
     text = f"{{ .reg .f32 {', '.join([*names, 'cr', 'ci', 'ct', 'cu'])};"
     for number in range(arguments):
         text += f" mov.b64 {{{names[2 * number]}, {names[2 * number + 1]}}}, ${number + 1};"
-    return Instruction(name, ("c",) * arguments, ("c",), f"{text} {body} mov.b64 $0, {{cr, ci}}; }}")
+    return Instruction(
+        name, ("c",) * arguments, ("c",), f"{text} {body} mov.b64 $0, {{cr, ci}}; }}"
+    )
 
 
 INSTRUCTIONS = [

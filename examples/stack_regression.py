@@ -93,9 +93,7 @@ def main(arguments: list[str] | None = None) -> float:
     weights = {"input": 0.3, "constant": 0.12, "instruction": 0.52, "slot": 0, "block": 0}
     source = stack.Source(["x"], isa, weights=weights, guarded=0)
     picture = Picture(x, y, show=options.show) if options.show or options.plot else None
-    programs = stack.random_many(
-        options.population, options.length, options.seed, source=source
-    )
+    programs = stack.random_many(options.population, options.length, options.seed, source=source)
     best, winner = np.inf, programs[0]
     for generation in range(options.generations):
         error = losses(programs, x, y, interface)

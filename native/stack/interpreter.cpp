@@ -361,12 +361,13 @@ void Interpreter::merge(std::uint32_t condition, const Snapshot &then) {
 
 bool Interpreter::either(const Code &code, std::uint32_t condition, std::uint32_t then_begin,
                          std::uint32_t then_end, std::uint32_t else_begin,
-                         std::uint32_t else_end, unsigned nesting) {
+                         std::uint32_t else_end, unsigned nesting, std::uint32_t *left) {
     const std::uint32_t outer = guard_;
     Snapshot &other = snapshot(nesting, 0);
     save(other);
     guard_ = outer == kNone ? condition : logic(isa_->and_row, outer, condition);
     if (!range(code, then_begin, then_end, nesting)) return false;
+    if (left != nullptr) *left = take_predicate();
     exchange(other);  // now it holds what `then` left, and here is what was before
     if (else_begin < else_end) {
         const std::uint32_t inverse = negate(condition);
@@ -381,18 +382,18 @@ bool Interpreter::either(const Code &code, std::uint32_t condition, std::uint32_
 bool Interpreter::block(const Code &code, std::uint32_t at, const Jump &jump, unsigned nesting) {
     const Item &item = code.items[at];
     if (nesting >= interface_->limits.nesting) return stop(Status::NestingLimit, code, at);
-    Stack &predicates = stacks_[isa_->predicates];
-    if (item.kind == Kind::If) {
-        if (predicates.depth() == 0) {
+    std::uint32_t condition = kNone;
+    if (item.kind != Kind::Repeat) {
+        condition = take_predicate();
+        if (condition == kNone) {
             ++report_->idle;
             return true;
         }
-        const std::uint32_t condition = predicates.values.back();
-        predicates.values.pop_back();
+    }
+    if (item.kind == Kind::If) {
         const std::uint32_t else_begin = jump.other < jump.end ? jump.other + 1 : jump.end;
         return either(code, condition, at + 1, jump.other, else_begin, jump.end, nesting + 1);
     }
-    std::uint32_t active = kNone;
     for (std::uint32_t turn = 0; turn < item.index; ++turn) {
         if (report_->steps >= interface_->limits.steps) return stop(Status::StepLimit, code, at);
         ++report_->steps;  // so that an empty block ends as well
@@ -400,24 +401,31 @@ bool Interpreter::block(const Code &code, std::uint32_t at, const Jump &jump, un
             if (!range(code, at + 1, jump.end, nesting + 1)) return false;
             continue;
         }
-        if (predicates.depth() == 0) break;
-        const std::uint32_t condition = predicates.values.back();
-        predicates.values.pop_back();
-        active = active == kNone ? condition : logic(isa_->and_row, active, condition);
-        if (!either(code, active, at + 1, jump.end, jump.end, jump.end, nesting + 1)) return false;
+        // The predicate that the block leaves says where it runs once more.
+        std::uint32_t next = kNone;
+        if (!either(code, condition, at + 1, jump.end, jump.end, jump.end, nesting + 1, &next))
+            return false;
+        if (next == kNone) break;
+        condition = logic(isa_->and_row, condition, next);
     }
     return true;
 }
 
+std::uint32_t Interpreter::take_predicate() {
+    Stack &predicates = stacks_[isa_->predicates];
+    if (predicates.depth() == 0) return kNone;
+    const std::uint32_t found = predicates.values.back();
+    predicates.values.pop_back();
+    return found;
+}
+
 // A guarded item is an `if` around it.
 bool Interpreter::guarded(const Code &code, std::uint32_t at, unsigned nesting) {
-    Stack &predicates = stacks_[isa_->predicates];
-    if (predicates.depth() == 0) {
+    std::uint32_t condition = take_predicate();
+    if (condition == kNone) {
         ++report_->idle;
         return true;
     }
-    std::uint32_t condition = predicates.values.back();
-    predicates.values.pop_back();
     if (code.items[at].guard & kNegated) condition = negate(condition);
     if (nesting >= interface_->limits.nesting) return stop(Status::NestingLimit, code, at);
     const std::uint32_t outer = guard_;

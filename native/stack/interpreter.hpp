@@ -83,7 +83,8 @@ class Interpreter {
     bool block(const Code &code, std::uint32_t at, const Jump &jump, unsigned nesting);
     bool either(const Code &code, std::uint32_t condition, std::uint32_t then_begin,
                 std::uint32_t then_end, std::uint32_t else_begin, std::uint32_t else_end,
-                unsigned nesting);
+                unsigned nesting, std::uint32_t *left = nullptr);
+    std::uint32_t take_predicate();   // kNone where there is none
     bool call(std::uint32_t number, unsigned nesting);
     bool stop(Status status, const Code &code, std::uint32_t at, std::uint32_t detail = 0);
 

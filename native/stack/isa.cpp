@@ -53,7 +53,7 @@ void Isa::finish() {
     class_types.clear();
     classes.clear();
     for (StackType &stack : stacks) {
-        if (stack.select != kNone && stack.select >= rows.size())
+        if (&stack != &stacks[predicates] && stack.select >= rows.size())
             refuse("the select of '" + stack.name + "' is not there");
         auto found = std::find(class_types.begin(), class_types.end(), stack.register_type);
         classes.push_back(static_cast<std::uint8_t>(found - class_types.begin()));

@@ -27,7 +27,8 @@ enum class Kind : std::uint8_t {
     Else,
     End,
     Repeat,       // run what follows, up to End, `index` times
-    While,        // at most `index` times: take a predicate, run what follows where it holds
+    While,        // take a predicate; at most `index` times: run what follows where it holds,
+                  // and take the next one, which must hold as well
     Count,
 };
 

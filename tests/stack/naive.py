@@ -91,13 +91,13 @@ class Naive:
         elif kind == words.IF:
             if state.stacks[predicates]:
                 self._either(state.stacks[predicates].pop(), first, second, state, arguments)
-        else:
-            active = np.ones(32, np.uint64)
+        elif state.stacks[predicates]:
+            active = state.stacks[predicates].pop()
             for _ in range(index):
-                if not state.stacks[predicates]:
+                left = self._either(active, first, [], state, arguments, take=True)
+                if left is None:
                     break
-                active = active & state.stacks[predicates].pop()
-                self._either(active, first, [], state, arguments)
+                active = active & left
 
     def _either(
         self,
@@ -106,15 +106,19 @@ class Naive:
         second: list[tuple[int, ...]],
         state: State,
         arguments: list[Lanes],
-    ) -> None:
+        take: bool = False,
+    ) -> Lanes | None:
         other = state.copy()
         self._block(first, state, arguments)
+        predicates = state.stacks[self.predicates]
+        left = predicates.pop() if take and predicates else None
         self._block(second, other, arguments)
         holds = condition != 0
         for number, (a, b) in enumerate(zip(state.stacks, other.stacks, strict=True)):
             state.stacks[number] = [np.where(holds, x, y) for x, y in zip(a, b, strict=False)]
         both = state.slots.keys() & other.slots.keys()
         state.slots = {k: np.where(holds, state.slots[k], other.slots[k]) for k in both}
+        return left
 
     def _one(
         self, kind: int, stack: int, index: int, payload: int, state: State, arguments: list[Lanes]

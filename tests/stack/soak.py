@@ -9,11 +9,13 @@ random edits of each other, and compiling them is all that is asked for.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import re
 import subprocess
 import sys
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +124,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--length", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--batch", type=int, default=100)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=0, help="stop after that many")
     parser.add_argument("--ptxas", action="store_true")
     parser.add_argument("--edits", action="store_true")
     options = parser.parse_args(arguments)
@@ -132,34 +136,49 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{options.count} edits, {bad} did not compile, "
               f"{time.perf_counter() - begin:.0f} s")  # fmt: skip
         return bad != 0
-    wrong = refusals = done = emitted = 0
-    pending: list[str] = []
+    jobs = [
+        (options.seed * 1_000_003 + first, min(options.batch, options.count - first),
+         options.length, options.ptxas)
+        for first in range(0, options.count, options.batch)
+    ]  # fmt: skip
+    wrong = refusals = done = lines = 0
     shown = begin
-    while done < options.count:
-        count = min(options.batch, options.count - done)
-        seed = options.seed * 1_000_003 + done
-        programs = stack.random_many(count, options.length, seed, source=source)
-        bad, stubs = compare(interface, programs, np.random.default_rng(seed + 1))
-        for number in bad:
-            print(f"wrong: --seed {options.seed}, program {done + number}")
-        wrong += len(bad)
-        emitted += sum(stub.count("\n") for stub in stubs)
-        done += count
-        if options.ptxas:
-            pending += stubs
-        if len(pending) >= 2000 or (pending and done >= options.count):
-            told = refused(interface, pending)
-            refusals += len(told)
+    context = multiprocessing.get_context("fork")
+    with context.Pool(options.workers) as pool:
+        for seed, count, bad, told, emitted in pool.imap_unordered(batch, jobs):
+            for number in bad:
+                print(f"wrong: program {number} of {count} from the seed {seed}")
             print("\n".join(told[:5]), end="\n" if told else "")
-            pending = []
-        if time.perf_counter() - shown > 30:
-            shown = time.perf_counter()
-            print(f"{done} done, {wrong} wrong, {shown - begin:.0f} s", flush=True)
+            wrong, refusals = wrong + len(bad), refusals + len(told)
+            done, lines = done + count, lines + emitted
+            now = time.perf_counter()
+            if now - shown > 30:
+                shown = now
+                print(f"{done} done, {wrong} wrong, {now - begin:.0f} s", flush=True)
+            if options.seconds and now - begin > options.seconds:
+                pool.terminate()
+                break
     print(
-        f"{done} programs of {options.length} items, {emitted / max(1, done):.0f} lines a stub: "
+        f"{done} programs of {options.length} items, {lines / max(1, done):.0f} lines a stub: "
         f"{wrong} wrong, {refusals} refused by ptxas, {time.perf_counter() - begin:.0f} s"
     )
     return wrong != 0 or refusals != 0
+
+
+def batch(job: tuple[int, int, int, bool]) -> tuple[int, int, list[int], list[str], int]:
+    """One batch of programs: which of them are wrong, what ptxas says, lines of all stubs."""
+    seed, count, length, ptxas = job
+    interface, source = made()
+    programs = stack.random_many(count, length, seed, source=source)
+    bad, stubs = compare(interface, programs, np.random.default_rng(seed + 1))
+    told = refused(interface, stubs) if ptxas else []
+    return seed, count, bad, told, sum(stub.count("\n") for stub in stubs)
+
+
+@cache
+def made() -> tuple[Interface, Source]:
+    """The interface and the source of this process."""
+    return make()
 
 
 if __name__ == "__main__":

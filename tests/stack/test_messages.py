@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from syrupy.assertion import SnapshotAssertion
+
 from ptxkit import PtxkitError, stack
 from ptxkit.stack import Instruction, Interface, Isa, Operand, Routine, Stack
-from syrupy.assertion import SnapshotAssertion
 
 X = {"x": "f32"}
 Y = {"y": "f32"}
@@ -44,6 +45,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "immediate": lambda: stack.compile("lop3.b32#256", X, Y),
     "no immediate": lambda: stack.compile("add.rn.f32#1", X, Y),
     "guarded block": lambda: stack.compile("x @if", X, Y),
+    "line and column": lambda: stack.compile("x ; y z\n\n  x\tad.f32 ; z", X, Y),
     "NUL in a text": lambda: stack.compile("x \0", X, Y),
     "NUL in a word": lambda: stack.compile(["x", "a\0b"], X, Y),
     "not ASCII": lambda: stack.compile(["x", "addé"], X, Y),
@@ -96,11 +98,16 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "stack of an instruction": lambda: Isa([Instruction("a", ("f8",), ("f32",), "b $0, $1;")]),
     "two instructions": lambda: Isa([Instruction("a", (), ("f32",), "b $0;")] * 2),
     "no predicates": lambda: Isa([], stacks=[Stack("f", "f32", "float")]),
+    "two stacks of predicates": lambda: Isa.default().extended(
+        stacks=[Stack("flag", "pred", "predicate")]
+    ),
     "register of a stack": lambda: Stack("f", "f8", "float"),
     "hidden register": lambda: Interface(
         {"t": "f32"}, Y,
         Isa.default().extended([Instruction("a", (), ("f32",), "{ .reg .f32 t; mov.f32 $0, t; }")]),
     ),
+    "instruction set": lambda: stack.compile("x", X, Y, 90),
+    "target": lambda: stack.compile("x", X, Y, "sm90"),
     "weights": lambda: stack.Source(["x"], weights={"inputs": 1}),
     "dtype": lambda: stack.evaluate("x", {"x": np.zeros(3, np.complex64)}, Y),
     "shapes": lambda: stack.evaluate(

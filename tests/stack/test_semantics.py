@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from ptxkit import stack
 from ptxkit.stack import Instruction, Interface, Isa, Operand, Routine, Stack, StackError
 
@@ -159,10 +160,10 @@ def test_memory_is_reached_only_where_conditions_hold() -> None:
     stub = stack.compile("p if q if a x st.global.f32 end else a ld.global.f32 end", inputs, {},
                          isa)  # fmt: skip
     assert stub.splitlines()[-3:-1] == ["\tand.pred %sp0, p, q;",
-                                        "\t@%sp0 st.global.f32 [a], x;"]  # fmt: skip
+                                        "\t@%sp0\tst.global.f32 [a], x;"]  # fmt: skip
     loaded = stack.compile("x p if f32.drop a ld.global.f32 end", inputs, {"o": "f32"}, isa)
     assert [line.strip() for line in loaded.splitlines()[2:-1]] == [
-        "mov.f32 %sf0, 0f00000000;", "@p ld.global.f32 %sf0, [a];", "selp.f32 o, %sf0, x, p;",
+        "mov.f32 %sf0, 0f00000000;", "@p\tld.global.f32 %sf0, [a];", "selp.f32 o, %sf0, x, p;",
     ]  # fmt: skip
 
 
@@ -173,8 +174,7 @@ def test_memory_on_the_simulator() -> None:
     isa = Isa.default(memory=True)
     interface = Interface({"a": ("u64", "%rd1"), "t": ("u32", "%r1")}, {}, isa)
     program = (
-        "t 3 and.b32 0 setp.eq.u32 if "
-        "t 4 mul.wide.u32 a add.s64 t cvt.rn.f32.u32 st.global.f32 end"
+        "t 3 and.b32 0 setp.eq.u32 if t 4 mul.wide.u32 a add.s64 t cvt.rn.f32.u32 st.global.f32 end"
     )
     stub = stack.compile(program, interface)
     kernel = ptxkit.load(

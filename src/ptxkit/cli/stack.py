@@ -91,9 +91,7 @@ def _read(name: str) -> Any:
     try:
         text = source.data.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(
-            f"{source.name}: the program is not UTF-8 (byte {error.start})"
-        ) from None
+        raise UsageError(f"{source.name}: the program is not UTF-8 (byte {error.start})") from None
     if not text.lstrip().startswith("["):
         return text
     try:

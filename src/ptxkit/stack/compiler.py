@@ -88,7 +88,7 @@ def compile(
     program: ProgramLike,
     inputs: Operands | Interface = None,
     outputs: Operands = None,
-    isa: Isa | None = None,
+    isa: Isa | str | None = None,
     **options: Any,
 ) -> str:
     """Compile a program to a stub: PTX in braces of its own.
@@ -96,7 +96,8 @@ def compile(
     ``program`` is a text, a list of words and numbers, a :class:`Program`, or a packed
     array. ``inputs`` and ``outputs`` give names and types, ``{"x": "f32"}`` or
     ``["x:f32"]``, and registers where those are called otherwise, ``{"x": ("f32", "%f1")}``;
-    an :class:`Interface` in place of ``inputs`` has all of it. Options are those of
+    an :class:`Interface` in place of ``inputs`` has all of it. ``isa`` is the instruction
+    set, or the target whose default set is meant. Options are those of
     :class:`Interface`: ``missing``, ``strict``, ``steps``, ``nesting``.
 
     >>> stub = compile("x y add.rn.f32 0.5 mul.rn.f32", {"x": "f32", "y": "f32"}, {"z": "f32"})
@@ -121,7 +122,7 @@ def report(
     program: ProgramLike,
     inputs: Operands | Interface = None,
     outputs: Operands = None,
-    isa: Isa | None = None,
+    isa: Isa | str | None = None,
     **options: Any,
 ) -> tuple[str, Report]:
     """Compile as :func:`compile` does, and tell what became of the program.
@@ -147,7 +148,9 @@ def _data(program: ProgramLike, interface: Interface) -> bytes:
     return encode(program, interface.isa, interface.words, interface.table)
 
 
-def _interface(inputs: Any, outputs: Any, isa: Isa | None, options: dict[str, Any]) -> Interface:
+def _interface(
+    inputs: Any, outputs: Any, isa: Isa | str | None, options: dict[str, Any]
+) -> Interface:
     if isinstance(inputs, Interface):
         return inputs
     try:
@@ -168,7 +171,7 @@ def _interface(inputs: Any, outputs: Any, isa: Isa | None, options: dict[str, An
 
 @lru_cache(maxsize=256)
 def _cached(
-    inputs: Any, inputs_named: bool, outputs: Any, outputs_named: bool, isa: Isa | None,
+    inputs: Any, inputs_named: bool, outputs: Any, outputs_named: bool, isa: Isa | str | None,
     options: tuple[tuple[str, Any], ...],
 ) -> Interface:  # fmt: skip
     return Interface(
@@ -250,7 +253,7 @@ def compile_many(
     programs: Any,
     inputs: Operands | Interface = None,
     outputs: Operands = None,
-    isa: Isa | None = None,
+    isa: Isa | str | None = None,
     *,
     threads: int | None = None,
     errors: Literal["raise", "return"] = "raise",
@@ -299,9 +302,7 @@ def packed(programs: Any, interface: Interface) -> tuple[Any, npt.NDArray[np.uin
             parts.append(to_bytes(program) if isinstance(program, bytes)
                          else _data(program, interface))  # fmt: skip
         except StackError as error:
-            raise StackError(
-                error.message, item=error.item, program=number, hint=error.hint
-            ) from None
+            raise error.within(program=number) from None
     sizes = np.fromiter((len(part) // 16 for part in parts), np.uint64, len(parts))
     offsets = np.concatenate([np.zeros(1, np.uint64), np.cumsum(sizes, dtype=np.uint64)])
     return b"".join(parts), offsets

@@ -35,7 +35,7 @@ def evaluate(
     program: ProgramLike,
     arrays: Mapping[str, Any],
     outputs: Operands | Interface = None,
-    isa: Isa | None = None,
+    isa: Isa | str | None = None,
     *,
     types: Mapping[str, str] | None = None,
     via: Literal["nodes", "text"] = "nodes",
@@ -69,7 +69,7 @@ def evaluate_many(
     programs: Any,
     arrays: Mapping[str, Any],
     outputs: Operands | Interface = None,
-    isa: Isa | None = None,
+    isa: Isa | str | None = None,
     *,
     types: Mapping[str, str] | None = None,
     threads: int | None = None,
@@ -107,7 +107,7 @@ def evaluate_many(
 def _prepared(
     arrays: Mapping[str, Any],
     outputs: Operands | Interface,
-    isa: Isa | None,
+    isa: Isa | str | None,
     types: Mapping[str, str] | None,
     options: dict[str, Any],
 ) -> tuple[Interface, npt.NDArray[np.uint64], tuple[int, ...]]:

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from ptxkit import _native
 from ptxkit.errors import UsageError
-from ptxkit.isa import register_fits
-from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.isa.types import BITS, OPAQUE, PACKED, SCALAR_TYPES, SIGNED, UNSIGNED
 from ptxkit.stack import words
 from ptxkit.stack.isa import Isa
 from ptxkit.stack.program import input_words
+from ptxkit.stack.types import Stack
 
 Missing = Literal["error", "zero", "keep"]
 MISSING = {"error": 0, "zero": 1, "keep": 2}
@@ -93,6 +93,16 @@ def _from_row(row: Any, what: str) -> Operand:
     raise UsageError(f"the {what} {row!r} can't be read; write it like 'x:f32' or 'x:f32=%f1'")
 
 
+def _isa_of(given: Isa | str | None) -> Isa:
+    if given is None or isinstance(given, str):
+        return Isa.default(given or "sm_90")
+    if not isinstance(given, Isa):
+        raise UsageError(
+            f"the instruction set is an Isa, or a target such as 'sm_90', not {given!r}"
+        )
+    return given
+
+
 class Interface:
     """Inputs, outputs and rules that programs are compiled for; make it once, use it often.
 
@@ -106,14 +116,14 @@ class Interface:
         self,
         inputs: Operands = None,
         outputs: Operands = None,
-        isa: Isa | None = None,
+        isa: Isa | str | None = None,
         *,
         missing: Missing = "error",
         strict: bool = True,
         steps: int = 65536,
         nesting: int = 64,
     ) -> None:
-        self.isa = isa or Isa.default()
+        self.isa = _isa_of(isa)
         self.inputs = self._checked(read_operands(inputs, "input"), "input")
         self.outputs = self._checked(read_operands(outputs, "output"), "output")
         if missing not in MISSING:
@@ -154,7 +164,7 @@ class Interface:
             names.add(one.name)
             registers.add(register)
             stack = self.isa.stack(one.stack or one.type)
-            if not register_fits(stack.register, _register_type(one.type)):
+            if not _fits(stack, one.type):
                 raise UsageError(f"the {what} '{one.name}' of type {one.type} does not fit the "
                                  f"stack '{stack.name}'")  # fmt: skip
             made.append(Operand(one.name, one.type, register, stack.name, one.slot))
@@ -230,9 +240,12 @@ class Interface:
                          "that begin with %s")  # fmt: skip
 
 
-def _register_type(scalar: str) -> str:
-    """The type a register that holds such values is declared with."""
+def _fits(stack: Stack, scalar: str) -> bool:
+    """Whether registers of a type can hold what instructions do with the values of a stack."""
     found = SCALAR_TYPES[scalar]
-    if scalar in ("bf16", "bf16x2", "tf32") or found.kind in ("opaque", "packed"):
-        return f"b{max(16, found.width)}"
-    return f"b{found.width}" if found.width == 8 else scalar
+    if scalar in (stack.name, stack.register):
+        return True
+    whole = found.kind in (SIGNED, UNSIGNED, BITS) and found.width == stack.width
+    if stack.number in ("integer", "packed"):
+        return whole or (found.kind in (OPAQUE, PACKED) and max(16, found.width) == stack.width)
+    return whole and found.kind == BITS

@@ -134,8 +134,8 @@ class Isa:
             raise UsageError("two stacks have one name")
         if not 0 < len(self.stacks) <= 32:
             raise UsageError(f"an instruction set has 1 to 32 stacks, not {len(self.stacks)}")
-        if not any(stack.register == "pred" for stack in self.stacks):
-            raise UsageError("an instruction set needs a stack of predicates")
+        if sum(stack.register == "pred" for stack in self.stacks) != 1:
+            raise UsageError("an instruction set needs one stack of predicates, and no other")
 
     def _append(self, row: Instruction) -> int:
         for stack in (*row.arguments, *row.results):
@@ -168,9 +168,7 @@ class Isa:
             try:
                 self._routine_items.append(encode(routine.program, self, arguments))
             except StackError as error:
-                raise StackError(
-                    error.message, item=error.item, routine=routine.name, hint=error.hint
-                ) from None
+                raise error.within(routine=routine.name) from None
         self.routines = routines
         self._refuse_recursion()
 
@@ -226,7 +224,7 @@ class Isa:
                     "(Isa.default(memory=True) does)",)  # fmt: skip
         near = difflib.get_close_matches(name, [*self._numbers, *self._routine_numbers], 3)
         guess = f"; did you mean {' or '.join(near)}?" if near else ""
-        return (f"there is no instruction '{name}'{guess}",)
+        return (f"there is no input, instruction or routine '{name}'{guess}",)
 
     def __getitem__(self, name: str) -> Instruction:
         return self._rows[self.number(name)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -121,8 +122,9 @@ def encode(
     """
     if isinstance(program, np.ndarray | bytes):
         return to_bytes(program)
-    if isinstance(program, str):
-        program = _split(program)
+    text = program if isinstance(program, str) else None
+    if text is not None:
+        program = _split(text)
     elif not isinstance(program, list | tuple):
         raise UsageError(
             "a program is a text, a list of words and numbers, a Program or a numpy array, "
@@ -133,7 +135,7 @@ def encode(
         try:
             return _encode_one(word, isa, names)
         except StackError as error:
-            raise StackError(error.message, item=at, hint=error.hint) from None
+            raise error.within(item=at, place=_place(text, at)) from None
 
     if table is None:
         table = {**isa.words, **names} if names else isa.words
@@ -142,10 +144,17 @@ def encode(
 
 def _split(text: str) -> list[str]:
     """The words of a text; ``;`` begins a comment that ends with the line."""
-    if "\0" in text:
-        raise StackError("the text has a NUL", item=len(text[: text.index("\0")].split()))
-    lines = (line.partition(";")[0] for line in text.splitlines())
-    return [word for line in lines for word in line.split()]
+    return [word for line in text.splitlines() for word in line.partition(";")[0].split()]
+
+
+def _place(text: str | None, item: int) -> tuple[int, int] | None:
+    """Line and column of a word of a text."""
+    for number, line in enumerate(text.splitlines() if text else (), 1):
+        for found in re.finditer(r"\S+", line.partition(";")[0]):
+            if item == 0:
+                return number, found.start() + 1
+            item -= 1
+    return None
 
 
 def _encode_one(word: object, isa: Isa, names: Mapping[str, bytes]) -> bytes:

@@ -94,7 +94,9 @@ class Stack:
 
 
 def _wrong(stack: Stack, value: object, why: str) -> StackError:
-    return StackError(f"the constant {value!r} does not fit in '{stack.name}': {why}")
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    return StackError(f"the constant {shown} does not fit in '{stack.name}': {why}")
 
 
 def _integer_bits(stack: Stack, value: object) -> int:
