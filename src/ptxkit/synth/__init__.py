@@ -1,0 +1,1 @@
+"""Verified datasets of kernels."""
