@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,19 @@ TOLERANCES = {
     np.dtype(np.float32): Tolerance(2e-4, 2e-4),
     np.dtype(np.float64): Tolerance(1e-9, 1e-9),
 }
+
+
+def tolerance_of(arrays: Iterable[Array]) -> Tolerance:
+    """The widest tolerance that was used for some arrays.
+
+    >>> tolerance_of([np.zeros(1, np.int32), np.zeros(1, np.float16)]).relative
+    0.02
+    """
+    return max(
+        (TOLERANCES.get(array.dtype, EXACT) for array in arrays),
+        key=lambda tolerance: tolerance.relative,
+        default=EXACT,
+    )
 
 
 def difference(

@@ -14,6 +14,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -85,7 +86,7 @@ class Warp:
             exec(compile(source, file, "exec", dont_inherit=True), known)
             names.append(known)
         module = self.wp.get_module(name)
-        self.wp.set_module_options({"enable_backward": backward, **options}, module)
+        self.wp.set_module_options({"enable_backward": backward, "strip_hash": True, **options}, module)
         return Batch(module, tuple(names))
 
     def forget(self, batch: Batch) -> None:
@@ -136,6 +137,28 @@ class Warp:
             return source.read_text()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def sources(self, texts: Sequence[str], *, backward: bool) -> tuple[str, str]:
+        """The C++ and the CUDA source of a batch without compiling either.
+
+        Warp has no public function for this. Its builder has kept its name and place since
+        1.13; a release that moves it gives an error here and nowhere else.
+        """
+        context = import_module("warp._src.context")
+        batch = self.cpu_batch(texts, backward=backward)
+        module = batch.module
+        try:
+            options = {**module.resolve_options(self.wp.config), "output_arch": 90}
+            builder = context.ModuleBuilder(module, options)
+            found = builder.codegen("cpu"), builder.codegen("cuda")
+        except AttributeError as error:
+            raise PtxkitError(
+                f"warp-lang {self.version} gives no source without compiling; leave --views out"
+            ) from error
+        except Exception as error:  # what Warp raises for code it does not take
+            raise WarpError(f"Warp does not compile it: {_first_line(error)}") from error
+        self.forget(batch)
+        return found
 
     def _compile(self, batch: Batch, folder: Path, **target: Any) -> None:
         try:

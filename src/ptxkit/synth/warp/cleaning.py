@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 _COMMENT = re.compile(r"[ \t]*//[^\n]*")
 _DIRECTIVE = re.compile(r"^#.*(?:\\\n.*)*$", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_NUMBERED = re.compile(r"\b(adj_)?(\w+)_\d+(?=\()")
 _PREFIXES = ("adj_", "wp_args_")
 _BACKWARD = re.compile(r"\badj_\w+\(|_backward\b")
 
@@ -34,13 +35,15 @@ def split(source: str, owners: dict[str, str]) -> dict[str, Views]:
     """Give every definition of a generated file to its kernel.
 
     `owners` says to which kernel a name belongs that Python code defines: its own, those of
-    its functions and structs.
+    its functions and structs. Warp numbers functions by how often a process has seen their
+    name; that number is removed.
 
-    >>> code = "static int f_1_0() {\\n  // return x\\n  return 1;\\n}\\nvoid k_1_forward() {\\n}\\n"
+    >>> code = "static int f_1_4() {\\n  // return x\\n  return 1;\\n}\\nvoid k_1_forward() {\\n}\\n"
     >>> split(code, {"f_1": "k_1", "k_1": "k_1"})["k_1"].forward
-    ['static int f_1_0() {\\n  return 1;\\n}', 'void k_1_forward() {\\n}']
+    ['static int f_1() {\\n  return 1;\\n}', 'void k_1_forward() {\\n}']
     """
     text = _DIRECTIVE.sub("", _COMMENT.sub("", source))
+    text = _NUMBERED.sub(lambda match: _without_number(match, owners), text)
     found: dict[str, Views] = {kernel: Views() for kernel in owners.values()}
     for definition in _definitions(text.splitlines()):
         owner = _owner(definition, owners)
@@ -53,6 +56,10 @@ def split(source: str, owners: dict[str, str]) -> dict[str, Views]:
         else:
             views.forward.append(definition)
     return found
+
+
+def _without_number(match: re.Match[str], owners: dict[str, str]) -> str:
+    return f"{match[1] or ''}{match[2]}" if match[2] in owners else match[0]
 
 
 def _definitions(lines: Iterable[str]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from ptxkit.synth.warp.types import Type
 Array = np.ndarray[Any, Any]
 Values = dict[str, Any]
 _STEPS = 2_000_000
+_SHARED = 32 << 10  # more than any tile of the grammar needs
 _DIMENSIONS = 4
 
 
@@ -122,7 +123,6 @@ def on_simulator(
     forward: CpuModule,
     backward: CpuModule | None,
     seeds: dict[str, Array] | None,
-    shared: tuple[int, int],
 ) -> Result:
     """Launch the PTX of a kernel on the simulator, in blocks as Warp has them."""
     values = copied(values)
@@ -132,11 +132,11 @@ def on_simulator(
     }
     primal = [_pack(program, item, values, gradients) for item in program.parameters]
     memory = [values[item.name] for item in arrays_of(program)]
-    _run(forward, program, primal, memory, shared[0])
+    _run(forward, program, primal, memory)
     result = Result({item.name: values[item.name] for item in arrays_of(program)})
     if backward is not None and seeds is not None:
         adjoint = [_pack_adjoint(program, item, gradients) for item in program.parameters]
-        _run(backward, program, primal + adjoint, memory + list(gradients.values()), shared[1])
+        _run(backward, program, primal + adjoint, memory + list(gradients.values()))
         result.gradients = gradients
     return result
 
@@ -146,7 +146,6 @@ def _run(
     program: tree.Program,
     arguments: list[Any],
     memory: list[Array],
-    shared: int,
 ) -> None:
     kernel = module[module.kernels[0]]
     count = prod(program.launch)
@@ -155,7 +154,7 @@ def _run(
     grid = (threads + BLOCK - 1) // BLOCK
     values = [_fit(item.is_array, value) for item, value in zip(kernel.parameters[1:], arguments, strict=True)]
     # One thread of the host, so that sums in atomics have one order.
-    kernel[grid, BLOCK, shared](
+    kernel[grid, BLOCK, _SHARED if program.tiled else 0](
         bounds, *values, memory=memory, threads=1, step_limit=_STEPS
     )
 
