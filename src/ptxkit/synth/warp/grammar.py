@@ -20,4 +20,5 @@ def generate(seed: int, index: int, categories: Sequence[str] = CATEGORIES) -> t
     """
     category = categories[index % len(categories)]
     name = f"{category}_{index}"
-    return RECIPES[category](Stream(seed, "warp", category, index)).program(name, category)
+    builder = RECIPES[category](Stream(seed, "warp", category, index))
+    return builder.program(name, category, tiled=category == "tile")

@@ -217,8 +217,8 @@ class _Printer:
 
     def tile_map(self, node: tree.Operation) -> str:
         """A builtin on every element of a tile."""
-        function = OPERATORS[node.operator.partition(" ")[2]].spelling
-        return f"wp.tile_map({function}, {self._list(node.arguments)})"
+        function = node.operator.partition(" ")[2]
+        return f"wp.tile_map(wp.{function}, {self._list(node.arguments)})"
 
     def random_state(self, node: tree.Operation) -> str:
         """The state that random numbers start from."""

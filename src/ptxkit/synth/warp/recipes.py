@@ -19,6 +19,7 @@ from ptxkit.synth.warp.statements import (
     variable,
     while_loop,
 )
+from ptxkit.synth.warp.tiles import tile_kernel
 from ptxkit.synth.warp.types import (
     BOOL,
     DOUBLE,
@@ -476,6 +477,7 @@ RECIPES: dict[str, Callable[[Stream], Builder]] = {
     "while_loop": _while,
     "function": _function,
     "struct": _struct,
+    "tile": tile_kernel,
     "random": _random,
     "gather_scatter": _gather_scatter,
 }
