@@ -13,7 +13,9 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def command(
-    source: Annotated[str, typer.Argument(help="What kind of kernels: warp, or your own source.")],
+    source: Annotated[
+        str, typer.Argument(help="What kind of kernels: warp, or your own as module:Class.")
+    ],
     out: Annotated[Path, typer.Option(help="The folder of the dataset.")],
     count: Annotated[int, typer.Option(help="Samples to make.")] = 1000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 0,
@@ -30,6 +32,7 @@ def command(
     ] = True,
     sass: Annotated[bool, typer.Option("--sass", help="Machine code as a view.")] = False,
     format: Annotated[str, typer.Option(help="parquet or jsonl.")] = "parquet",
+    level: Annotated[int, typer.Option(help="Compression, 1 to 22.")] = 12,
     decontaminate: Annotated[
         list[Path] | None, typer.Option(help="A file or folder whose texts no row may repeat.")
     ] = None,
@@ -71,6 +74,7 @@ def command(
         settings,
         shard_size,
         format=format,
+        level=level,
         avoid=read_texts(decontaminate or []),
     )
     console = Console(stderr=True)

@@ -42,6 +42,7 @@ class Dataset:
             data["shard_size"],
             data["file_rows"],
             data["format"],
+            data["level"],
             data["tools"],
         )
 

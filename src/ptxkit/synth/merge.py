@@ -18,7 +18,6 @@ from ptxkit.synth.source import find
 
 _GROUP = 2000
 """Rows that are compressed together: what rows have in common is written once."""
-_LEVEL = 12
 _PAGE = 64 << 20
 REJECTED = "rejected"
 
@@ -39,14 +38,15 @@ def merge(plan: Plan, folder: Path, notes: dict[int, dict[str, Any]]) -> dict[st
     for split in SPLITS:
         names = _names(split, counts[split], plan)
         rows = _rows(folder, plan, lambda table, split=split: _of_split(table, split))
-        _write(folder, names, rows, plan, lambda p: writer(p, row_schema(source)), duplicates, split)
+        schema = row_schema(source)
+        _write(folder, names, rows, plan, lambda p: writer(p, schema, plan), duplicates, split)
         files.update({name: {"split": split} for name in names})
     if counts[REJECTED]:
         (folder / REJECTED).mkdir(exist_ok=True)
         name = f"{REJECTED}/{REJECTED}-00000-of-00001.{_suffix(plan)}"
         rows = _rows(folder, plan, lambda table: table, rejected=True)
         big = Plan(plan.source, plan.seed, plan.count, file_rows=1 << 62)
-        _write(folder, [name], rows, big, lambda p: writer(p, rejected_schema()), None, "")
+        _write(folder, [name], rows, big, lambda p: writer(p, rejected_schema(), plan), None, "")
         files[name] = {"split": REJECTED}
     for name in files:
         path = folder / name
@@ -151,13 +151,13 @@ def _grouped(tables: Iterator[Any], file_rows: int) -> Iterator[Any]:
 class _ParquetFile:
     """A Parquet file with pages large enough for rows to share what they have in common."""
 
-    def __init__(self, path: Path, schema: Any) -> None:
+    def __init__(self, path: Path, schema: Any, plan: Plan) -> None:
         parquet = import_extra("pyarrow.parquet", extra="synth")
         self._writer = parquet.ParquetWriter(
             path,
             schema,
             compression="zstd",
-            compression_level=_LEVEL,
+            compression_level=plan.level,
             use_dictionary=["source", "category"],
             data_page_size=_PAGE,
             write_statistics=False,
@@ -173,7 +173,7 @@ class _ParquetFile:
 class _JsonFile:
     """JSON lines, one a row and device, with the field names of older collections."""
 
-    def __init__(self, path: Path, schema: Any) -> None:
+    def __init__(self, path: Path, schema: Any, plan: Plan) -> None:
         self._file = path.open("w", encoding="utf-8")
 
     def write(self, table: Any) -> None:
@@ -188,7 +188,11 @@ class _JsonFile:
 def json_lines(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row as flat JSON objects: one a device that its source has code for."""
     row = {key: value.hex() if isinstance(value, bytes) else value for key, value in row.items()}
-    devices = [(device, word) for device, word in (("cuda", "cuda"), ("cpu", "cpp")) if f"{word}_forward" in row]
+    devices = [
+        (device, word)
+        for device, word in (("cuda", "cuda"), ("cpu", "cpp"))
+        if f"{word}_forward" in row
+    ]
     if not devices:
         yield row
         return

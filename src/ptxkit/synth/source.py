@@ -4,7 +4,8 @@ A source makes a sample out of (seed, index) and nothing else, and turns a batch
 into rows: their views, compiled together, and the proof that they do what they say. A row
 that fails is a `Rejected` with its reason.
 
-A package offers its own source by an entry point in the group ``ptxkit.sources``::
+Any class can be named by its place, ``my_module:MySource``. A package offers its source under
+a short name by an entry point in the group ``ptxkit.sources``::
 
     [project.entry-points."ptxkit.sources"]
     mine = "my_package.kernels:MySource"
@@ -164,7 +165,7 @@ def names() -> tuple[str, ...]:
 
 
 def find(name: str) -> Source:
-    """A source by its name.
+    """A source by its name, or by its place as ``module:Class``.
 
     >>> find("warp").name
     'warp'
@@ -172,9 +173,12 @@ def find(name: str) -> Source:
     Traceback (most recent call last):
     ptxkit.errors.UnknownNameError: no source is called 'wrap'; there are: warp...
     """
-    if name in BUILT_IN:
-        module, _, attribute = BUILT_IN[name].partition(":")
-        made = getattr(import_module(module), attribute)()
+    module, _, attribute = BUILT_IN.get(name, name).partition(":")
+    if attribute:
+        try:
+            made = getattr(import_module(module), attribute)()
+        except (ModuleNotFoundError, AttributeError) as error:
+            raise UsageError(f"there is no source '{name}': {error}") from error
     else:
         points = entry_points(group=GROUP)
         if name not in points.names:

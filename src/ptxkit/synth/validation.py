@@ -92,6 +92,7 @@ def _row(
         yield "the id is not that of its seed and index"
     if row[source.text_view] != sample.text:
         yield f"{source.text_view} is not the sample of this seed and index"
+        return
     stored = row["minhash"] if isinstance(row["minhash"], bytes) else bytes.fromhex(row["minhash"])
     for name, found, expected in (
         ("shape_hash", row["shape_hash"], shape_hash(sample.shape)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import linecache
+import os
 import shutil
 import sys
 import tempfile
@@ -64,8 +65,7 @@ class Warp:
         self.wp = load_warp()
         self.folder = folder
         self.wp.config.kernel_cache_dir = str(folder / "warp")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _Silence(folder):
             self.wp.init()
         self._count = 0
 
@@ -161,14 +161,15 @@ class Warp:
         return found
 
     def _compile(self, batch: Batch, folder: Path, **target: Any) -> None:
+        silence = _Silence(self.folder)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with silence:
                 self.wp.compile_aot_module(
                     batch.module, module_dir=str(folder), strip_hash=True, **target
                 )
         except Exception as error:  # Warp raises many kinds, Exception itself among them
-            raise WarpError(f"Warp does not compile it: {_first_line(error)}") from error
+            said = silence.first_error() or _first_line(error)
+            raise WarpError(f"Warp does not compile it: {said}") from error
 
     def launch(
         self, batch: Batch, number: int, kernel: str, dim: Sequence[int], values: list[Any]
@@ -198,6 +199,40 @@ class Warp:
             device="cpu",
             requires_grad=gradient,
         )
+
+
+class _Silence:
+    """Keeps what Warp's libraries print to standard error, where it would break a progress bar."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.text = ""
+
+    def __enter__(self) -> None:
+        sys.stderr.flush()
+        self._kept = os.dup(2)
+        self._file = tempfile.TemporaryFile(dir=self._folder)
+        os.dup2(self._file.fileno(), 2)
+        self._warnings = warnings.catch_warnings()
+        self._warnings.__enter__()
+        warnings.simplefilter("ignore")
+
+    def __exit__(self, *error: object) -> None:
+        self._warnings.__exit__(*error)
+        sys.stderr.flush()
+        os.dup2(self._kept, 2)
+        os.close(self._kept)
+        self._file.seek(0)
+        self.text = self._file.read().decode("utf-8", "replace")
+        self._file.close()
+
+    def first_error(self) -> str:
+        """The first error a compiler printed, without the place in a file that is gone."""
+        for line in self.text.splitlines():
+            _, found, what = line.partition("error: ")
+            if found:
+                return what.strip()
+        return ""
 
 
 def _first_line(error: BaseException) -> str:

@@ -243,7 +243,9 @@ def test(b: Builder, depth: int) -> Expression:
         return integer_test(b, counts)
     order = b.stream.choice(_ORDERS)
     x = alive(b, min(depth, 2))
-    y = b.constant(0.1, min(1.5, max(0.2, x.bound))) if b.stream.chance(0.6) else leaf(b)
+    y = leaf(b)
+    if y == x or b.stream.chance(0.5):  # nothing is compared with itself
+        y = b.constant(0.1, min(1.5, max(0.2, x.bound)))
     return apply(order, BOOL, 1.0, x, y)
 
 
