@@ -226,7 +226,7 @@ def test_refusals_come_before_anything_is_written(tmp_path: Path) -> None:
 def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     start = time.monotonic()
-    with pytest.raises(PtxkitError, match="no Ray cluster answers at '127.0.0.1:1'"):
+    with pytest.raises(PtxkitError, match=r"no Ray cluster answers at '127\.0\.0\.1:1'"):
         generate(PLAN, tmp_path / "x", engine="ray", address="127.0.0.1:1")
     assert time.monotonic() - start < 60
 
@@ -247,7 +247,7 @@ def test_a_full_disk_loses_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr("ptxkit.synth.merge.os.fsync", full)
-        with pytest.raises(StorageError, match="disk .* is full; what is complete is kept"):
+        with pytest.raises(StorageError, match=r"disk .* is full; what is complete is kept"):
             generate(PLAN, folder, workers=1)
     assert not list(folder.rglob("*.new"))
     generate(PLAN, folder, workers=1)

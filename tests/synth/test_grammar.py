@@ -23,10 +23,10 @@ NAMED = (
 class _Anonymous(ast.NodeTransformer):
     """Python's own tree without names and constants: the measure from outside."""
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.Name("_", node.ctx) if node.id != "wp" else node
 
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:  # noqa: N802
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return ast.Constant(0)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
@@ -34,24 +34,24 @@ class _Anonymous(ast.NodeTransformer):
         node.arg = "_"
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)
         node.name = "_"
         return node
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         self.generic_visit(node)
         node.name = "_"
         return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         keep = isinstance(node.value, ast.Name) and node.value.id == "wp"
         self.generic_visit(node)
         if not keep and node.attr != "shape":
             node.attr = "_"
         return node
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:  # noqa: N802
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             return ast.Constant(0)
         self.generic_visit(node)
@@ -191,9 +191,7 @@ def test_programs_stay_inside_their_arrays_and_bounds() -> None:
 
 
 def test_the_oracle_refuses_an_index_outside() -> None:
-    program = next(
-        p for p in (generate(3, i, ("arithmetic",)) for i in range(9)) if p.parameters
-    )
+    program = next(p for p in (generate(3, i, ("arithmetic",)) for i in range(9)) if p.parameters)
     values = launching.inputs(program, Stream(1))
     outputs = [item.name for item in program.parameters if item.role == "output"]
     values[outputs[0]] = values[outputs[0]][:3]

@@ -47,9 +47,7 @@ class Library:
         if not isinstance(module, Module):
             module = parse(module.rstrip("\0"))
         source = module.source()
-        self._header = "\n".join(
-            node.text for node in module.children if node.kind in _HEADER
-        )
+        self._header = "\n".join(node.text for node in module.children if node.kind in _HEADER)
         self._variables: dict[str, tuple[str, str]] = {}
         self._functions: dict[str, str] = {}
         for node in module.children:

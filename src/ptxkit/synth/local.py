@@ -81,14 +81,10 @@ def _portions(numbers: list[int], size: int) -> Iterator[list[int]]:
 
 def _explain(code: int) -> str:
     how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"ended with code {code}"
-    return (
-        f"a worker process {how}; complete shards are kept: run the same command again to go on"
-    )
+    return f"a worker process {how}; complete shards are kept: run the same command again to go on"
 
 
-def _work(
-    plan: Plan, folder: Path, portion: list[int], workspace: Path, pipe: Connection
-) -> None:
+def _work(plan: Plan, folder: Path, portion: list[int], workspace: Path, pipe: Connection) -> None:
     """A worker: makes its shards one after another."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
     try:

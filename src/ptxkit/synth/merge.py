@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,10 @@ def merge(plan: Plan, folder: Path, notes: dict[int, dict[str, Any]]) -> dict[st
     writer = _ParquetFile if plan.format == "parquet" else _JsonFile
     duplicates = Duplicates()
     files: dict[str, Any] = {}
+    schema = row_schema(source)
     for split in SPLITS:
         names = _names(split, counts[split], plan)
-        rows = _rows(folder, plan, lambda table, split=split: _of_split(table, split))
-        schema = row_schema(source)
+        rows = _rows(folder, plan, partial(_of_split, split))
         _write(folder, names, rows, plan, lambda p: writer(p, schema, plan), duplicates, split)
         files.update({name: {"split": split} for name in names})
     if counts[REJECTED]:
@@ -90,7 +91,7 @@ def _rows(
             yield table
 
 
-def _of_split(table: Any, split: str) -> Any:
+def _of_split(split: str, table: Any) -> Any:
     pa = import_extra("pyarrow", extra="synth")
     mask = [split_of(hash) == split for hash in table["shape_hash"].to_pylist()]
     return table.filter(pa.array(mask))

@@ -97,8 +97,10 @@ def claim(plan: Plan, folder: Path) -> bool:
                 f"'{folder}' holds another run ({_difference(known, plan.to_dict())}); choose "
                 "another folder, or the same arguments to go on with that run"
             )
+        if (folder / MANIFEST).exists():
+            return True
         (folder / SHARDS).mkdir(exist_ok=True)
-        return (folder / MANIFEST).exists()
+        return False
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(not name.name.startswith(f".{PLAN}.") for name in folder.iterdir()):

@@ -60,8 +60,7 @@ def html(dataset: Dataset, found: Statistics) -> str:
 
 def _table(title: str, rows: Iterable[tuple[str, int]]) -> str:
     lines = "".join(
-        f'<tr><td>{escape(str(name))}</td><td class="n">{value:,}</td></tr>'
-        for name, value in rows
+        f'<tr><td>{escape(str(name))}</td><td class="n">{value:,}</td></tr>' for name, value in rows
     )
     return f"<h2>{escape(title)}</h2><table>{lines or '<tr><td>none</td></tr>'}</table>"
 

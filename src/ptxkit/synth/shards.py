@@ -54,9 +54,7 @@ def build(plan: Plan, number: int, workspace: Path) -> Shard:
     for one in rows:
         counts[split_of(one["shape_hash"])] += 1
     counts["rejected"] = len(rejected)
-    return Shard(
-        _parquet(rows, row_schema(source)), _parquet(rejected, rejected_schema()), counts
-    )
+    return Shard(_parquet(rows, row_schema(source)), _parquet(rejected, rejected_schema()), counts)
 
 
 def _parquet(rows: list[dict[str, Any]], schema: Any) -> bytes:

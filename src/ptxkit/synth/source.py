@@ -52,7 +52,10 @@ class Settings:
         >>> Settings.from_dict(Settings(archs=("sm_80",)).to_dict()).archs
         ('sm_80',)
         """
-        return Settings(**{k: tuple(v) if isinstance(v, list) else v for k, v in data.items()})
+        plain: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
+        }
+        return Settings(**plain)
 
 
 @dataclass(frozen=True, slots=True)

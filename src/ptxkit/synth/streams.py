@@ -97,10 +97,12 @@ class Stream:
         """An array of real numbers in double precision."""
         words = self.words(int(np.prod(shape, dtype=np.int64)))
         unit = (words >> np.uint64(11)).astype(np.float64) * _SCALE
-        return (low + (high - low) * unit).reshape(tuple(shape))
+        values: np.ndarray[Any, Any] = low + (high - low) * unit
+        return values.reshape(tuple(shape))
 
     def integers(self, shape: Sequence[int], low: int, high: int) -> np.ndarray[Any, Any]:
         """An array of whole numbers from ``low`` to ``high``, both included."""
         words = self.words(int(np.prod(shape, dtype=np.int64)))
         span = np.uint64(high - low + 1)
-        return (low + (words % span).astype(np.int64)).reshape(tuple(shape))
+        values: np.ndarray[Any, Any] = low + (words % span).astype(np.int64)
+        return values.reshape(tuple(shape))

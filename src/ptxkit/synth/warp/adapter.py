@@ -14,6 +14,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -86,7 +87,9 @@ class Warp:
             exec(compile(source, file, "exec", dont_inherit=True), known)
             names.append(known)
         module = self.wp.get_module(name)
-        self.wp.set_module_options({"enable_backward": backward, "strip_hash": True, **options}, module)
+        self.wp.set_module_options(
+            {"enable_backward": backward, "strip_hash": True, **options}, module
+        )
         return Batch(module, tuple(names))
 
     def forget(self, batch: Batch) -> None:
@@ -175,9 +178,7 @@ class Warp:
         self, batch: Batch, number: int, kernel: str, dim: Sequence[int], values: list[Any]
     ) -> None:
         """Run a kernel on Warp's CPU backend; arrays are Warp's own."""
-        self.wp.launch(
-            batch.names[number][kernel], dim=tuple(dim), inputs=values, device="cpu"
-        )
+        self.wp.launch(batch.names[number][kernel], dim=tuple(dim), inputs=values, device="cpu")
 
     def launch_tiled(
         self, batch: Batch, number: int, kernel: str, dim: Sequence[int], values: list[Any]
@@ -213,12 +214,12 @@ class _Silence:
         self._kept = os.dup(2)
         self._file = tempfile.TemporaryFile(dir=self._folder)
         os.dup2(self._file.fileno(), 2)
-        self._warnings = warnings.catch_warnings()
-        self._warnings.__enter__()
+        self._warnings = ExitStack()
+        self._warnings.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
 
     def __exit__(self, *error: object) -> None:
-        self._warnings.__exit__(*error)
+        self._warnings.close()
         sys.stderr.flush()
         os.dup2(self._kept, 2)
         os.close(self._kept)

@@ -241,9 +241,7 @@ class Builder:
         return tree.Constant(type, abs(value), value)
 
 
-def apply(
-    operator: str, type: Type, bound: float, *arguments: tree.Expression
-) -> tree.Operation:
+def apply(operator: str, type: Type, bound: float, *arguments: tree.Expression) -> tree.Operation:
     """An operation with its type and bound."""
     return tree.Operation(type, bound, operator, arguments)
 

@@ -38,9 +38,9 @@ def split(source: str, owners: dict[str, str]) -> dict[str, Views]:
     its functions and structs. Warp numbers functions by how often a process has seen their
     name; that number is removed.
 
-    >>> code = "static int f_1_4() {\\n  // return x\\n  return 1;\\n}\\nvoid k_1_forward() {\\n}\\n"
+    >>> code = "int f_1_4() {\\n  // return x\\n  return 1;\\n}\\nvoid k_1_forward() {\\n}\\n"
     >>> split(code, {"f_1": "k_1", "k_1": "k_1"})["k_1"].forward
-    ['static int f_1() {\\n  return 1;\\n}', 'void k_1_forward() {\\n}']
+    ['int f_1() {\\n  return 1;\\n}', 'void k_1_forward() {\\n}']
     """
     text = _DIRECTIVE.sub("", _COMMENT.sub("", source))
     text = _NUMBERED.sub(lambda match: _without_number(match, owners), text)

@@ -257,7 +257,9 @@ class _Run:
             return np.stack(rows, axis=1).reshape(self._count, *node.type.shape)
         if word == "component":
             whole, *places = values
-            return whole[(slice(None), *(int(place[0]) for place in places))]
+            at: tuple[Any, ...] = (slice(None), *(int(place[0]) for place in places))
+            found: Array = whole[at]
+            return found
         if word == "rand_init":
             seed, offset = (value.astype(np.uint32) for value in values)
             return _hash(seed + _hash(offset))
@@ -284,7 +286,8 @@ def _hash(state: Array) -> Array:
     mixed = state * np.uint32(747796405) + np.uint32(2891336453)
     shift = (mixed >> np.uint32(28)) + np.uint32(4)
     word = ((mixed >> shift) ^ mixed) * np.uint32(277803737)
-    return (word >> np.uint32(22)) ^ word
+    result: Array = (word >> np.uint32(22)) ^ word
+    return result
 
 
 def _real(state: Array, limits: list[Array]) -> tuple[Type, Array]:

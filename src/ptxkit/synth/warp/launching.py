@@ -152,7 +152,10 @@ def _run(
     threads = count * BLOCK if program.tiled else count
     bounds = _bounds(program.launch, threads, BLOCK if program.tiled else 1)
     grid = (threads + BLOCK - 1) // BLOCK
-    values = [_fit(item.is_array, value) for item, value in zip(kernel.parameters[1:], arguments, strict=True)]
+    values = [
+        _fit(item.is_array, value)
+        for item, value in zip(kernel.parameters[1:], arguments, strict=True)
+    ]
     # One thread of the host, so that sums in atomics have one order.
     kernel[grid, BLOCK, _SHARED if program.tiled else 0](
         bounds, *values, memory=memory, threads=1, step_limit=_STEPS
@@ -176,9 +179,7 @@ def _pack(
     return _scalar(item.type, value)
 
 
-def _pack_adjoint(
-    program: tree.Program, item: tree.Parameter, gradients: dict[str, Array]
-) -> Any:
+def _pack_adjoint(program: tree.Program, item: tree.Parameter, gradients: dict[str, Array]) -> Any:
     if item.is_array:
         gradient = gradients.get(item.name)
         return _array(gradient, None, item) if gradient is not None else bytes(56)

@@ -40,59 +40,59 @@ def _call(name: str, function: Evaluate) -> Operator:
     return Operator(f"wp.{name}", function)
 
 
-def _dot(a: Array, b: Array) -> Array:
+def _dot(a: Array, b: Array) -> Any:
     return np.einsum("ni,ni->n", a, b).astype(a.dtype)
 
 
-def _length(a: Array) -> Array:
+def _length(a: Array) -> Any:
     return np.sqrt(_dot(a, a))
 
 
-def _normalize(a: Array) -> Array:
+def _normalize(a: Array) -> Any:
     length = _length(a)
     safe = np.where(length > 0, length, 1)
     return np.where((length > 0)[:, None], a / safe[:, None], 0).astype(a.dtype)
 
 
-def _lerp(a: Array, b: Array, t: Array) -> Array:
+def _lerp(a: Array, b: Array, t: Array) -> Any:
     one = t.dtype.type(1)
     return a * _spread(one - t, a) + b * _spread(t, a)
 
 
-def _spread(a: Array, like: Array) -> Array:
+def _spread(a: Array, like: Array) -> Any:
     """A number a thread, beside vectors or matrices."""
     return a.reshape(a.shape + (1,) * (like.ndim - a.ndim)) if like.ndim > a.ndim else a
 
 
-def _times(a: Array, b: Array) -> Array:
+def _times(a: Array, b: Array) -> Any:
     return _spread(a, b) * _spread(b, a)
 
 
-def _over(a: Array, b: Array) -> Array:
+def _over(a: Array, b: Array) -> Any:
     return a / _spread(b, a)
 
 
-def _select(test: Array, a: Array, b: Array) -> Array:
+def _select(test: Array, a: Array, b: Array) -> Any:
     return np.where(_spread(test, a), a, b)
 
 
-def _away_from_zero(a: Array) -> Array:
+def _away_from_zero(a: Array) -> Any:
     return np.trunc(a + np.copysign(a.dtype.type(0.5), a))
 
 
-def _sign(a: Array) -> Array:
+def _sign(a: Array) -> Any:
     return np.where(a < 0, -1, 1).astype(a.dtype)
 
 
-def _determinant(a: Array) -> Array:
+def _determinant(a: Array) -> Any:
     return np.linalg.det(a.astype(np.float64)).astype(a.dtype)
 
 
-def _outer(a: Array, b: Array) -> Array:
+def _outer(a: Array, b: Array) -> Any:
     return a[:, :, None] * b[:, None, :]
 
 
-def _fmod(a: Array, b: Array) -> Array:
+def _fmod(a: Array, b: Array) -> Any:
     return np.fmod(a, b)
 
 
@@ -176,7 +176,7 @@ OPERATORS: dict[str, Operator] = {
 }
 
 
-def _smoothstep(low: Array, high: Array, x: Array) -> Array:
+def _smoothstep(low: Array, high: Array, x: Array) -> Any:
     t = np.clip((x - low) / (high - low), x.dtype.type(0), x.dtype.type(1))
     return t * t * (x.dtype.type(3) - x.dtype.type(2) * t)
 

@@ -16,7 +16,9 @@ def source(program: tree.Program) -> str:
     """The Python file of a program."""
     # Kernels are compiled many at a time: what they define must not share a name.
     tag = program.name.rpartition("_")[2]
-    own = {item.name: f"{item.name}_{tag}" for item in (*program.functions, *program.structs)}
+    names = [function.name for function in program.functions]
+    names += [struct.name for struct in program.structs]
+    own = {name: f"{name}_{tag}" for name in names}
     printer = _Printer(_literal, lambda name: own.get(name, name))
     return "import warp as wp\n" + "".join(f"\n\n{part}" for part in printer.parts(program))
 
@@ -37,9 +39,7 @@ def _literal(constant: tree.Constant) -> str:
 class _Printer:
     """``literal`` writes a constant, ``name`` an identifier of the program."""
 
-    def __init__(
-        self, literal: Callable[[tree.Constant], str], name: Callable[[str], str]
-    ) -> None:
+    def __init__(self, literal: Callable[[tree.Constant], str], name: Callable[[str], str]) -> None:
         self._literal = literal
         self._name = name
 
@@ -233,5 +233,3 @@ _SPECIAL: dict[str, Callable[[_Printer, tree.Operation], str]] = {
     "tile_map": _Printer.tile_map,
     "rand_init": _Printer.random_state,
 }
-
-

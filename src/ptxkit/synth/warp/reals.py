@@ -174,9 +174,7 @@ def _call(b: Builder, depth: int) -> Expression:
     if not known:
         return real(b, depth)
     function = b.stream.choice(known)
-    arguments = tuple(
-        reduce(b, real(b, depth - 1), ARGUMENT_BOUND) for _ in function.parameters
-    )
+    arguments = tuple(reduce(b, real(b, depth - 1), ARGUMENT_BOUND) for _ in function.parameters)
     return tree.Call(b.real_type, RESULT_BOUND, function.name, arguments)
 
 
@@ -259,5 +257,3 @@ def integer_test(b: Builder, names: list[tree.Name]) -> Expression:
         return apply(operator, BOOL, 1.0, rest, b.whole(0 if "equal" in operator else 1, 1))
     most = max(1, int(x.bound))
     return apply(b.stream.choice(_ORDERS), BOOL, 1.0, x, b.whole(1, most))
-
-

@@ -422,7 +422,7 @@ def _gather_scatter(stream: Stream) -> Builder:
     count = b.launch[0]
     source = b.input(shape=(stream.between(8, 40),))
     where = b.input(INT, 0, source.shape[0] - 1)
-    place = b.own(where)
+    place: tree.Expression = b.own(where)
     if stream.chance(0.4):
         moved = apply("add", INT, source.shape[0], place, b.whole(1, 7))
         place = apply("mod", INT, source.shape[0] - 1, moved, whole(source.shape[0]))

@@ -116,8 +116,10 @@ def _owners(samples: Sequence[Sample]) -> dict[str, str]:
         program: tree.Program = sample.program
         tag = program.name.rpartition("_")[2]
         found[program.name] = program.name
-        for item in (*program.functions, *program.structs):
-            found[f"{item.name}_{tag}"] = program.name
+        for function in program.functions:
+            found[f"{function.name}_{tag}"] = program.name
+        for struct in program.structs:
+            found[f"{struct.name}_{tag}"] = program.name
     return found
 
 
@@ -255,9 +257,7 @@ class _Maker:
                 # Names of their own, so that all are assembled in one go.
                 texts.append(canonical(kernel, f"k{number}_{direction}"))
                 raws.append(kernel.raw)
-        cubins = assemble_many(
-            texts, arch, workers=1, batch=True, errors="return", cache=False
-        )
+        cubins = assemble_many(texts, arch, workers=1, batch=True, errors="return", cache=False)
         step = len(directions)
         results: list[Target | Rejected] = []
         for number in range(len(samples)):
@@ -294,9 +294,7 @@ class _Maker:
         values, seeds = _prepared(self._seed, program, self._settings.backward)
         try:
             expected = _numpy(program, values)
-            native = launching.on_warp_cpu(
-                self._warp, compiled.cpu, number, program, values, seeds
-            )
+            native = launching.on_warp_cpu(self._warp, compiled.cpu, number, program, values, seeds)
             simulated = [_simulate(program, values, target, seeds) for target in targets]
         except PtxkitError as error:
             return Rejected("execute", str(error).splitlines()[0])

@@ -69,7 +69,7 @@ def choice(
 ) -> None:
     """An if with so many branches; every branch changes some of the variables."""
     tests = [test(b, depth - 1) for _ in range(max(1, branches - 1))]
-    bodies = []
+    bodies: list[tree.Body] = []
     for _ in range(branches):
         with b.block() as body:
             for _ in range(b.stream.between(1, 2)):
@@ -77,9 +77,9 @@ def choice(
             if nested > 0 and b.stream.chance(0.4):
                 choice(b, names, b.stream.between(1, 2), depth - 1, make, nested - 1)
         bodies.append(tuple(body))
-    otherwise = bodies.pop() if branches > 1 else ()
-    for condition, body in zip(reversed(tests), reversed(bodies), strict=True):
-        otherwise = (tree.If(condition, body, otherwise),)
+    otherwise: tree.Body = bodies.pop() if branches > 1 else ()
+    for condition, then in zip(reversed(tests), reversed(bodies), strict=True):
+        otherwise = (tree.If(condition, then, otherwise),)
     b.emit(otherwise[0])
 
 

@@ -80,7 +80,9 @@ def _tile(b: Builder, type: Type, depth: int) -> Expression:
             return _damped(b, apply(f"tile_map {function}", type, bound(x.bound), x))
     function = b.stream.choice(tuple(_PAIRED))
     x, y = _tile(b, type, depth - 1), _tile(b, type, depth - 1)
-    return _damped(b, apply(f"tile_map {function}", type, _PAIRED[function](x.bound, y.bound), x, y))
+    return _damped(
+        b, apply(f"tile_map {function}", type, _PAIRED[function](x.bound, y.bound), x, y)
+    )
 
 
 def _damped(b: Builder, value: Expression) -> Expression:
