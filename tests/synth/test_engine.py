@@ -136,7 +136,7 @@ def test_other_libraries_read_it(whole: Path) -> None:
     assert polars.read_parquet(str(whole / "data/train-*.parquet")).height == rows
     duckdb = pytest.importorskip("duckdb")
     query = f"select count(*) from read_parquet('{whole}/data/train-*.parquet')"
-    assert duckdb.sql(query).fetchone()[0] == rows
+    assert duckdb.sql(query).fetchall() == [(rows,)]
 
 
 def test_json_lines_have_the_names_people_know(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_json_lines_have_the_names_people_know(tmp_path: Path) -> None:
     }  # fmt: skip
     folder = tmp_path / "lines"
     generate(replace(PLAN, count=30, format="jsonl"), folder, workers=1)
-    lines = (folder / "data/train-00000-of-00002.jsonl").read_text().splitlines()
+    lines = next(folder.glob("data/train-00000-*.jsonl")).read_text().splitlines()
     assert json.loads(lines[0])["expression"]
     assert not list(validate(Dataset(folder)))
 

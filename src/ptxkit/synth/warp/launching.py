@@ -7,6 +7,7 @@ layouts are Warp's, the same from 1.17 to 1.19.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -21,9 +22,15 @@ from ptxkit.synth.warp.types import Type
 
 Array = np.ndarray[Any, Any]
 Values = dict[str, Any]
+Place = Callable[[Array], int]
 _STEPS = 2_000_000
 _SHARED = 32 << 10  # more than any tile of the grammar needs
 _DIMENSIONS = 4
+
+
+def host_place(array: Array) -> int:
+    """The address of an array in this process."""
+    return int(array.ctypes.data)
 
 
 def inputs(program: tree.Program, stream: Stream) -> Values:
@@ -126,39 +133,77 @@ def on_simulator(
 ) -> Result:
     """Launch the PTX of a kernel on the simulator, in blocks as Warp has them."""
     values = copied(values)
-    gradients = {
-        item.name: (seeds or {}).get(item.name, np.zeros_like(values[item.name])).copy()
-        for item in (differentiable(program) if seeds is not None else [])
-    }
-    primal = [_pack(program, item, values, gradients) for item in program.parameters]
+    gradients = gradients_of(program, values, seeds)
     memory = [values[item.name] for item in arrays_of(program)]
-    _run(forward, program, primal, memory)
+    _run(forward, program, arguments(program, values, gradients), memory)
     result = Result({item.name: values[item.name] for item in arrays_of(program)})
     if backward is not None and seeds is not None:
-        adjoint = [_pack_adjoint(program, item, gradients) for item in program.parameters]
-        _run(backward, program, primal + adjoint, memory + list(gradients.values()))
+        both = arguments(program, values, gradients, adjoint=True)
+        _run(backward, program, both, memory + list(gradients.values()))
         result.gradients = gradients
     return result
 
 
-def _run(
-    module: CpuModule,
+def gradients_of(
+    program: tree.Program, values: Values, seeds: dict[str, Array] | None
+) -> dict[str, Array]:
+    """The gradients before a backward launch: seeds for outputs, zeros for the rest."""
+    if seeds is None:
+        return {}
+    return {
+        item.name: seeds.get(item.name, np.zeros_like(values[item.name])).copy()
+        for item in differentiable(program)
+    }
+
+
+def arguments(
     program: tree.Program,
-    arguments: list[Any],
-    memory: list[Array],
-) -> None:
-    kernel = module[module.kernels[0]]
+    values: Values,
+    gradients: dict[str, Array],
+    *,
+    adjoint: bool = False,
+    place: Place = host_place,
+) -> list[Any]:
+    """The arguments of the forward or the backward kernel; `place` says where an array lies."""
+    packed: list[Any] = [launch_of(program).bounds]
+    for item in program.parameters:
+        packed.append(_pack(program, item, values, gradients, place))
+    for item in program.parameters if adjoint else ():
+        packed.append(_pack_adjoint(program, item, gradients, place))
+    return packed
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a kernel is launched on a GPU or the simulator."""
+
+    bounds: bytes
+    grid: int
+    shared: int
+
+
+def launch_of(program: tree.Program) -> Launch:
+    """The launch of a program; its blocks have `BLOCK` threads."""
     count = prod(program.launch)
     threads = count * BLOCK if program.tiled else count
     bounds = _bounds(program.launch, threads, BLOCK if program.tiled else 1)
-    grid = (threads + BLOCK - 1) // BLOCK
-    values = [
-        _fit(item.is_array, value)
-        for item, value in zip(kernel.parameters[1:], arguments, strict=True)
+    return Launch(bounds, (threads + BLOCK - 1) // BLOCK, _SHARED if program.tiled else 0)
+
+
+def fitting(parameters: list[Any], values: list[Any]) -> list[Any]:
+    """Numbers as their bytes where the parameter is a struct, as half precision is."""
+    return [
+        value.tobytes() if item.is_array and isinstance(value, np.generic) else value
+        for item, value in zip(parameters, values, strict=True)
     ]
+
+
+def _run(module: CpuModule, program: tree.Program, values: list[Any], memory: list[Array]) -> None:
+    kernel = module[module.kernels[0]]
+    launch = launch_of(program)
     # One thread of the host, so that sums in atomics have one order.
-    kernel[grid, BLOCK, _SHARED if program.tiled else 0](
-        bounds, *values, memory=memory, threads=1, step_limit=_STEPS
+    kernel[launch.grid, BLOCK, launch.shared](
+        *fitting(kernel.parameters, values), memory=memory, threads=1, step_limit=_STEPS
     )
 
 
@@ -169,42 +214,43 @@ def _bounds(shape: tuple[int, ...], size: int, shared_by: int) -> bytes:
 
 
 def _pack(
-    program: tree.Program, item: tree.Parameter, values: Values, gradients: dict[str, Array]
+    program: tree.Program,
+    item: tree.Parameter,
+    values: Values,
+    gradients: dict[str, Array],
+    place: Place,
 ) -> Any:
     value = values[item.name]
     if item.is_array:
-        return _array(value, gradients.get(item.name), item)
+        return _array(value, gradients.get(item.name), item, place)
     if item.struct:
         return _struct(program, item.struct, value)
     return _scalar(item.type, value)
 
 
-def _pack_adjoint(program: tree.Program, item: tree.Parameter, gradients: dict[str, Array]) -> Any:
+def _pack_adjoint(
+    program: tree.Program, item: tree.Parameter, gradients: dict[str, Array], place: Place
+) -> Any:
     if item.is_array:
         gradient = gradients.get(item.name)
-        return _array(gradient, None, item) if gradient is not None else bytes(56)
+        return _array(gradient, None, item, place) if gradient is not None else bytes(56)
     if item.struct:
         return bytes(len(_struct(program, item.struct, None)))
     return _scalar(item.type, np.zeros(item.type.shape, item.type.scalar.dtype)[()])
 
 
-def _array(value: Array, gradient: Array | None, item: tree.Parameter) -> bytes:
+def _array(value: Array, gradient: Array | None, item: tree.Parameter, place: Place) -> bytes:
     """``array_t``: where data and gradient are, sizes, strides in bytes, dimensions."""
     rank = len(item.shape)
     padding = [0] * (_DIMENSIONS - rank)
     return struct.pack(
         "<QQ4i4iHHxxxx",
-        value.ctypes.data,
-        gradient.ctypes.data if gradient is not None else 0,
+        place(value),
+        place(gradient) if gradient is not None else 0,
         *value.shape[:rank], *padding,
         *value.strides[:rank], *padding,
         rank, 0,
     )  # fmt: skip
-
-
-def _fit(by_bytes: bool, value: Any) -> Any:
-    """A number as its bytes where the parameter is a struct, as half precision is."""
-    return value.tobytes() if by_bytes and isinstance(value, np.generic) else value
 
 
 def _scalar(type: Type, value: Any) -> Any:

@@ -74,7 +74,7 @@ class WarpSource(Source):
         proof = row["verification"]
         if proof["verdict"] == "not executed":
             return None
-        values, seeds = _prepared(seed, program, any(t["ptx_backward"] for t in row["targets"]))
+        values, seeds = prepared(seed, program, any(t["ptx_backward"] for t in row["targets"]))
         if digest(values) != proof["input_digest"]:
             return "the inputs have another digest"
         expected = _numpy(program, values)
@@ -291,7 +291,7 @@ class _Maker:
     ) -> Verification | Rejected:
         """Numpy, Warp's CPU backend and the PTX on the simulator must agree."""
         program: tree.Program = sample.program
-        values, seeds = _prepared(self._seed, program, self._settings.backward)
+        values, seeds = prepared(self._seed, program, self._settings.backward)
         try:
             expected = _numpy(program, values)
             native = launching.on_warp_cpu(self._warp, compiled.cpu, number, program, values, seeds)
@@ -339,7 +339,7 @@ def _sass(texts: Sequence[str], arch: str) -> str:
     return "\n".join(disassemble(assemble(text, arch, cache=False)) for text in texts)
 
 
-def _prepared(
+def prepared(
     seed: int, program: tree.Program, backward: bool
 ) -> tuple[launching.Values, dict[str, Any] | None]:
     """Inputs, and the gradients of the outputs where it is differentiated."""
