@@ -1,10 +1,11 @@
 """The Warp kernels of every category on a real GPU: what numpy and `wp.Tape` say they do.
 
-Rows come from Warp where it is installed, or from a dataset named by PTXKIT_SYNTH_DATASET.
+Rows come from Warp where it is installed, or from a JSON file named by PTXKIT_SYNTH_ROWS.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -31,11 +32,9 @@ EACH = 3
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    folder = os.environ.get("PTXKIT_SYNTH_DATASET")
-    if folder:
-        from ptxkit.synth.dataset import Dataset
-
-        return list(Dataset(Path(folder)).rows())
+    recorded = os.environ.get("PTXKIT_SYNTH_ROWS")
+    if recorded:
+        return list(json.loads(Path(recorded).read_text()))
     pytest.importorskip("warp")
     warp, settings = find("warp"), Settings()
     count = EACH * len(CATEGORIES)

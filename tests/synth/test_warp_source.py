@@ -1,6 +1,7 @@
 """Rows of the source `warp`: views without leaks, verified three ways, one batch for all."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,18 @@ def test_another_batch_gives_the_same_row(rows: list[Row], workspace: Path) -> N
     index = CATEGORIES.index("function")
     samples = [warp.sample(SEED, n, settings) for n in (index, 0)]
     again = warp.make(SEED, samples, settings, workspace)
-    assert again[0] == rows[index][1]
+    first, second = rows[index][1], again[0]
+    assert isinstance(second, Made)
+    assert (first.views, first.verification) == (second.views, second.verification)
+    assert replace(first.targets[0], ptx_raw="") == replace(second.targets[0], ptx_raw="")
+
+
+def test_a_batch_of_one_gives_the_same_row(rows: list[Row], workspace: Path) -> None:
+    warp, settings = find("warp"), Settings()
+    (alone,) = warp.make(SEED, [rows[0][0]], settings, workspace)
+    assert isinstance(alone, Made)
+    assert alone.targets[0].ptx_backward == rows[0][1].targets[0].ptx_backward
+    assert alone.verification == rows[0][1].verification
 
 
 def test_replay_finds_a_changed_kernel(rows: list[Row]) -> None:

@@ -20,6 +20,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _REGISTERS = re.compile(r"^[ \t]*\.reg[ \t]+(\.\w+)[ \t]+(%\w+?)<\d+>;[ \t]*\n", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t]*([\w$]+):", re.MULTILINE)
 _PARAMETER = re.compile(r"\.param\b[^,)]*?([\w$]+)(?:\[\d+\])?\s*[,)]")
+_SHARED = re.compile(r"^[ \t]*\.shared\b[^;\n]*?([\w$]+)(?:\[\d*\])?;[ \t]*\n", re.MULTILINE)
 _LOCAL = re.compile(r"^[ \t]*\.(?:local|shared|param)\b[^;\n]*?([\w$]+)(?:\[\d*\])?;", re.MULTILINE)
 
 
@@ -69,7 +70,7 @@ class Library:
     def extract(self, name: str) -> Kernel:
         """One kernel with the variables and functions it uses."""
         if name not in self._kernels:
-            raise UnknownNameError("kernel", name, self._kernels)
+            raise UnknownNameError("kernel", name, self.kernels)
         known = {**self._variables, **self._functions}
         wanted: set[str] = set()
         pending = [name]
@@ -113,26 +114,52 @@ def canonical(kernel: Kernel, name: str) -> str:
     }
     <BLANKLINE>
     """
+    functions = [(own, _COMMENT.sub("", text)) for own, text in kernel.functions]
+    variables = {variable: (space, text) for variable, space, text in kernel.variables}
+    for number, (own, text) in enumerate(functions):
+        # Compilers put shared memory of a lone kernel inside of it, of several before them.
+        head, brace, body = text.partition("{")
+        for declaration in _SHARED.finditer(body):
+            variables[declaration[1]] = ("shared", declaration[0].strip())
+        functions[number] = own, head + brace + _SHARED.sub("", body)
+    used = _in_order(variables, [text for _, text in functions])
     names: dict[str, str] = {}
     counts: dict[str, int] = {}
-    for variable, space, _ in kernel.variables:
+    for variable in used:
+        space = variables[variable][0]
         names[variable] = f"{name}_{space}_{counts.setdefault(space, 0)}"
         counts[space] += 1
-    for number, (function, _) in enumerate(kernel.functions[:-1]):
-        names[function] = f"{name}_func_{number}"
-    names[kernel.functions[-1][0]] = name
-    variables = [
-        _WORD.sub(lambda match: names.get(match[0], match[0]), text)
-        for _, _, text in kernel.variables
+    for number, (own, _) in enumerate(functions[:-1]):
+        names[own] = f"{name}_func_{number}"
+    names[functions[-1][0]] = name
+    declared = [
+        _WORD.sub(lambda match: names.get(match[0], match[0]), variables[variable][1])
+        for variable in used
     ]
-    functions = [_function(text, dict(names), names[own]) for own, text in kernel.functions]
-    text = format("\n".join([kernel.header, *variables, *functions]))
+    bodies = [_function(text, dict(names), names[own]) for own, text in functions]
+    text = format("\n".join([kernel.header, *declared, *bodies]))
     return "\n".join(line for line in text.splitlines() if line.strip()) + "\n"
+
+
+def _in_order(variables: dict[str, tuple[str, str]], texts: list[str]) -> list[str]:
+    """The variables as code names them; what an initialiser names comes before it."""
+    found: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name in variables and name not in found:
+            for word in _WORD.findall(variables[name][1]):
+                if word != name:
+                    visit(word)
+            found[name] = None
+
+    for text in texts:
+        for word in _WORD.findall(text):
+            visit(word)
+    return list(found)
 
 
 def _function(text: str, names: dict[str, str], own: str) -> str:
     """One function with its own names renumbered."""
-    text = _COMMENT.sub("", text)
     opening = text.find("{") + 1
     if not opening:  # a prototype
         opening = len(text)
