@@ -101,7 +101,7 @@ class Warp:
 
     def cuda_batch(self, sources: Sequence[str], *, backward: bool) -> Batch:
         """A batch for `compile_cuda`."""
-        return self.batch(sources, backward=backward, block_dim=BLOCK)
+        return self.batch(sources, backward=backward, block_dim=BLOCK, optimization_level=3)
 
     def cpu_batch(self, sources: Sequence[str], *, backward: bool) -> Batch:
         """A batch for `compile_cpu`.
