@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
+WARP_RELEASES ?= 1.18 1.17
 GPU_PYTHON ?=
 GPU_TESTS := -m pytest tests/gpu --verification docs/gpu-verification.md
 
@@ -17,13 +18,15 @@ SOURCES := $(shell find src -type f -name '*.py*' -not -path '*/__pycache__/*' 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench corpus test-corpus test-gpu fuzz docs clean
+.PHONY: help demo test lint bench corpus test-corpus test-warp test-gpu fuzz docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: .venv-demo/.installed ## Install as a user would and run examples/demo.py
+demo: .venv-demo/.installed ## Install as a user would, run examples/demo.py, make a dataset
 	.venv-demo/bin/python examples/demo.py
+	.venv-demo/bin/ptxkit synth warp --count 40 --out build/demo/kernels
+	.venv-demo/bin/ptxkit dataset stats build/demo/kernels
 
 test: $(VENV)/.installed ## Run the whole suite, doctests included
 	$(VENV)/bin/python -m pytest -n $(JOBS) --ignore=tests/gpu --ignore=tests/corpus
@@ -44,6 +47,14 @@ test-corpus: $(VENV)/.installed ## Run the tests over that corpus
 
 # With GPU_PYTHON=python3 no environment is made: that Python has the packages (CONTRIBUTING.md
 # says which), and the extension is built into src/ptxkit.
+test-warp: $(VENV)/.installed ## Run the tests of the Warp source on older releases of Warp
+	for release in $(WARP_RELEASES); do \
+	  $(VENV)/bin/python -m pip install --quiet --no-deps --upgrade \
+	    --target build/warp-$$release "warp-lang==$$release.*" && \
+	  PYTHONPATH=build/warp-$$release $(VENV)/bin/python -m pytest tests/synth/test_warp_source.py \
+	    || exit 1; \
+	done
+
 test-gpu: ## Run the tests that need an NVIDIA GPU, and write docs/gpu-verification.md
 	@nvidia-smi -L 2>/dev/null | grep -q '^GPU' || \
 	  { echo 'make test-gpu: no NVIDIA GPU here (nvidia-smi lists none)' >&2; exit 1; }
@@ -83,15 +94,15 @@ clean: ## Remove environments, builds and caches
 $(VENV)/.installed: $(NATIVE) | $(VENV)/.created
 	$(VENV)/bin/python $(PIP_INSTALL) $(BUILD_TOOLS)
 	$(VENV)/bin/python $(PIP_INSTALL) --no-build-isolation \
-	  --config-settings=build-dir=build/$(VENV:.%=%) --editable '.[dev,cuda]'
+	  --config-settings=build-dir=build/$(VENV:.%=%) --editable '.[dev,cuda,synth,ray]'
 	@touch $@
 
 .venv-demo/.installed: $(NATIVE) $(SOURCES) | .venv-demo/.created
-	.venv-demo/bin/python $(PIP_INSTALL) .
+	.venv-demo/bin/python $(PIP_INSTALL) '.[cuda,synth]'
 	@touch $@
 
 .venv-bench/.installed: $(NATIVE) $(SOURCES) | .venv-bench/.created
-	.venv-bench/bin/python $(PIP_INSTALL) '.[cuda]' pyptx mm-ptx
+	.venv-bench/bin/python $(PIP_INSTALL) '.[cuda,synth]' pyptx mm-ptx
 	@touch $@
 
 .venv-corpus/.installed: corpus/requirements.txt | .venv-corpus/.created

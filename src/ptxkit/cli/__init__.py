@@ -30,6 +30,8 @@ COMMANDS = (
     "extract",
     "inject",
     "stack",
+    "synth",
+    "dataset",
     "doctor",
     "version",
 )

@@ -110,6 +110,7 @@ class CpuKernel:
         step_limit: int = 0,
         time_limit: float = 0,
         count: bool = False,
+        memory: Sequence[np.ndarray[Any, Any]] = (),
         **watched: Any,
     ) -> RunReport:
         """Run the kernel; see :class:`Launcher`."""
@@ -142,6 +143,9 @@ class CpuKernel:
             output.append(text.decode("utf-8", "replace"))
             sys.stdout.write(output[-1])
 
+        for number, array in enumerate(memory):
+            writable = bool(array.flags.writeable)
+            buffers.append((array.ctypes.data, array.nbytes, writable, f"memory[{number}]", False))
         if watch.trace is not None:
             watch.trace.check(grid, shape.block)
         observable = self._observable(watch.padding) if watch else None
@@ -272,7 +276,9 @@ class Launcher:
     def __call__(self, *arguments: Any, **options: Any) -> RunReport:
         """Run. Options: ``threads``; ``step_limit`` (warp instructions of a block) and
         ``time_limit`` (seconds), 0 for none; ``count``, ``profile``; ``sanitize`` (``True``
-        raises what was found, ``"report"`` gives it in the report), ``findings_limit``.
+        raises what was found, ``"report"`` gives it in the report), ``findings_limit``. ``memory``
+        is arrays that the kernel reaches through addresses inside of structs,
+        ``array.ctypes.data`` each.
         """
         return self.kernel.run(self.shape, arguments, **options)
 

@@ -1,0 +1,96 @@
+"""Shards as Ray tasks, on this machine or a cluster. The driver alone writes files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ptxkit.errors import PtxkitError, import_extra
+from ptxkit.synth import shards
+from ptxkit.synth.plan import Plan
+
+_TIMEOUT = 5.0
+_LIFE = 10  # tasks of a worker process
+
+
+class ClusterError(PtxkitError):
+    """There is no Ray cluster where one was said to be."""
+
+
+def run(
+    plan: Plan,
+    folder: Path,
+    missing: list[int],
+    workers: int,
+    done: Callable[[int], None],
+    address: str | None = None,
+) -> None:
+    """Make the missing shards by Ray tasks; calls `done` with the number of each one."""
+    ray = import_extra("ray", extra="ray")
+    started = _connect(ray, address, workers)
+    try:
+        # Workers end now and then, and with them what compilers keep.
+        task = ray.remote(max_calls=_LIFE, num_cpus=1)(_build)
+        described = ray.put(plan)
+        waiting = list(missing)
+        running: dict[Any, int] = {}
+        most = max(workers, int(ray.cluster_resources().get("CPU", workers)))
+        while waiting or running:
+            while waiting and len(running) < 2 * most:
+                number = waiting.pop(0)
+                running[task.remote(described, number)] = number
+            ready, _ = ray.wait(list(running), num_returns=1)
+            for reference in ready:
+                number = running.pop(reference)
+                try:
+                    shard = ray.get(reference)
+                except ray.exceptions.RayTaskError as error:
+                    cause = error.cause
+                    raise cause if isinstance(cause, PtxkitError) else error from None
+                shards.commit(folder, number, shard)
+                done(number)
+    finally:
+        if started:
+            ray.shutdown()
+
+
+def _build(plan: Plan, number: int) -> shards.Shard:
+    """The task: a shard as bytes. Files it needs on the way go to a folder of its process."""
+    workspace = Path(tempfile.gettempdir()) / f"ptxkit-ray-{os.getpid()}"
+    workspace.mkdir(exist_ok=True)
+    try:
+        return shards.build(plan, number, workspace)
+    finally:
+        for name in ("cuda-", "cpu-"):
+            for folder in workspace.glob(f"{name}*"):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _connect(ray: Any, address: str | None, workers: int) -> bool:
+    if ray.is_initialized():
+        return False
+    quiet = {"logging_level": "ERROR", "log_to_driver": False}
+    try:
+        if address is None:
+            ray.init(num_cpus=workers, include_dashboard=False, **quiet)
+        else:
+            _knock(address)
+            ray.init(address=address, **quiet)
+    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        where = f"at '{address}'" if address else "here"
+        raise ClusterError(
+            f"no Ray cluster answers {where}: start one (ray start --head), or leave --address out"
+        ) from error
+    return True
+
+
+def _knock(address: str) -> None:
+    """Fail at once where nobody listens; Ray itself would try for a minute."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=_TIMEOUT).close()

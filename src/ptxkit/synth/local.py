@@ -1,0 +1,97 @@
+"""Shards in processes of this machine, each process with a bounded life."""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from ptxkit.errors import PtxkitError
+from ptxkit.synth import shards
+from ptxkit.synth.plan import SHARDS, Plan
+
+#: A worker ends after so many samples, and with it what compilers keep of them.
+LIFE = 1000
+
+
+class WorkerError(PtxkitError):
+    """A worker process ended without finishing its shard."""
+
+
+def run(
+    plan: Plan, folder: Path, missing: list[int], workers: int, done: Callable[[int], None]
+) -> None:
+    """Make the missing shards; calls `done` with the number of each one."""
+    context = multiprocessing.get_context("spawn")
+    lists = _portions(missing, max(1, min(LIFE // plan.shard_size, -(-len(missing) // workers))))
+    workspace = _workspace(folder)
+    running: dict[Any, tuple[Any, Connection]] = {}
+    try:
+        while True:
+            while len(running) < workers:
+                portion = next(lists, None)
+                if portion is None:
+                    break
+                ours, theirs = context.Pipe(duplex=False)
+                # A daemon: it ends with us, however we end.
+                process = context.Process(
+                    target=_work, args=(plan, folder, portion, workspace, theirs), daemon=True
+                )
+                process.start()
+                theirs.close()
+                running[ours] = (process, ours)
+            if not running:
+                return
+            for ready in wait(list(running)):
+                process, pipe = running[ready]
+                try:
+                    message = pipe.recv()
+                except EOFError:
+                    process.join()
+                    del running[ready]
+                    if process.exitcode:
+                        raise WorkerError(_explain(process.exitcode)) from None
+                    continue
+                if isinstance(message, BaseException):
+                    raise message
+                done(message)
+    finally:
+        for process, _ in running.values():
+            process.terminate()
+            process.join()
+        shutil.rmtree(workspace, ignore_errors=True)
+
+
+def _workspace(folder: Path) -> Path:
+    """A folder for what compilers write on the way; those of runs that were killed go."""
+    for old in (folder / SHARDS).glob(".work-*"):
+        shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=".work-", dir=folder / SHARDS))
+
+
+def _portions(numbers: list[int], size: int) -> Iterator[list[int]]:
+    for start in range(0, len(numbers), size):
+        yield numbers[start : start + size]
+
+
+def _explain(code: int) -> str:
+    how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"ended with code {code}"
+    return f"a worker process {how}; complete shards are kept: run the same command again to go on"
+
+
+def _work(plan: Plan, folder: Path, portion: list[int], workspace: Path, pipe: Connection) -> None:
+    """A worker: makes its shards one after another."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
+    try:
+        for number in portion:
+            shards.commit(folder, number, shards.build(plan, number, workspace))
+            pipe.send(number)
+    except PtxkitError as error:
+        pipe.send(error)
+    finally:
+        pipe.close()

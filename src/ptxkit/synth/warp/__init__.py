@@ -1,0 +1,1 @@
+"""Kernels for NVIDIA Warp: a typed grammar, Warp's own views of them, and their verification."""

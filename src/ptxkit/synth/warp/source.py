@@ -1,0 +1,368 @@
+"""The source ``warp``: Python kernels for NVIDIA Warp with all their views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from ptxkit.errors import PtxkitError, UsageError
+from ptxkit.run import CpuModule, load
+from ptxkit.synth.canonical import Library, canonical
+from ptxkit.synth.comparing import difference, digest, tolerance_of
+from ptxkit.synth.source import Made, Rejected, Sample, Settings, Source, Target, Verification
+from ptxkit.synth.streams import Stream
+from ptxkit.synth.warp import launching, tree
+from ptxkit.synth.warp.adapter import Batch, CudaCode, Warp, WarpError, load_warp
+from ptxkit.synth.warp.cleaning import split
+from ptxkit.synth.warp.evaluator import evaluate
+from ptxkit.synth.warp.grammar import CATEGORIES, generate
+from ptxkit.synth.warp.launching import Result
+from ptxkit.synth.warp.printer import shape, source
+from ptxkit.toolchain import Cubin, assemble, assemble_many, disassemble
+
+T = TypeVar("T")
+#: Gradients add up many products: they are compared with more room.
+GRADIENT_SLACK = 10.0
+_ENTRY = "_cuda_kernel_"
+
+
+class WarpSource(Source):
+    """Kernels by a typed grammar, compiled by Warp, executed three ways."""
+
+    name: ClassVar[str] = "warp"
+    categories: ClassVar[tuple[str, ...]] = CATEGORIES
+    text_view: ClassVar[str] = "python_source"
+    views: ClassVar[tuple[str, ...]] = (
+        "python_source",
+        "cpp_forward",
+        "cpp_backward",
+        "cuda_forward",
+        "cuda_backward",
+    )
+
+    def sample(self, seed: int, index: int, settings: Settings) -> Sample:
+        """The kernel at a place."""
+        program = generate(seed, index, self.chosen(settings))
+        return Sample(
+            index, program.name, program.category, source(program), shape(program), program
+        )
+
+    def provenance(self, settings: Settings) -> dict[str, str]:
+        """Warp, and the assembler where PTX is asked for."""
+        versions = {"warp-lang": str(load_warp().config.version)}
+        if settings.views == "all":
+            for arch in settings.archs:
+                _check_arch(arch)
+            probe = assemble_many([_PROBE], settings.archs[0], workers=1, cache=False)[0]
+            versions["assembler"] = probe.engine
+        return versions
+
+    def make(
+        self, seed: int, samples: Sequence[Sample], settings: Settings, workspace: Path
+    ) -> list[Made | Rejected]:
+        """Compile a batch with Warp, take it apart, execute every kernel."""
+        warp = _warp(workspace)
+        if settings.views == "source":
+            return _sources_only(warp, samples, settings)
+        return _Maker(warp, seed, samples, settings).make()
+
+    def replay(self, seed: int, sample: Sample, row: dict[str, Any]) -> str | None:
+        """Execute the stored PTX again and compare with numpy and the stored digests."""
+        program: tree.Program = sample.program
+        proof = row["verification"]
+        if proof["verdict"] == "not executed":
+            return None
+        values, seeds = prepared(seed, program, any(t["ptx_backward"] for t in row["targets"]))
+        if digest(values) != proof["input_digest"]:
+            return "the inputs have another digest"
+        expected = _numpy(program, values)
+        for number, target in enumerate(row["targets"]):
+            forward = load(target["ptx_forward"])
+            backward = load(target["ptx_backward"]) if target["ptx_backward"] else None
+            found = launching.on_simulator(program, values, forward, backward, seeds)
+            wrong = difference(found.values, expected)
+            if wrong is not None:
+                return f"{target['arch']}: {wrong}"
+            if number == 0:
+                if digest(found.values) != proof["output_digest"]:
+                    return "the outputs have another digest"
+                if found.gradients and digest(found.gradients) != proof["gradient_digest"]:
+                    return "the gradients have another digest"
+        return None
+
+
+_PROBE = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+_opened: dict[Path, Warp] = {}
+
+
+def _warp(workspace: Path) -> Warp:
+    if workspace not in _opened:
+        _opened[workspace] = Warp(workspace)
+    return _opened[workspace]
+
+
+def _check_arch(arch: str) -> None:
+    if not arch.removeprefix("sm_").isdecimal() or not arch.startswith("sm_"):
+        raise UsageError(f"'{arch}' is no architecture that Warp compiles for; write such as sm_90")
+    assemble(_PROBE, arch, cache=False)
+
+
+def _owners(samples: Sequence[Sample]) -> dict[str, str]:
+    """To which kernel each name belongs that the Python sources define."""
+    found = {}
+    for sample in samples:
+        program: tree.Program = sample.program
+        tag = program.name.rpartition("_")[2]
+        found[program.name] = program.name
+        for function in program.functions:
+            found[f"{function.name}_{tag}"] = program.name
+        for struct in program.structs:
+            found[f"{struct.name}_{tag}"] = program.name
+    return found
+
+
+def _sources_only(
+    warp: Warp, samples: Sequence[Sample], settings: Settings
+) -> list[Made | Rejected]:
+    def generate_sources(part: Sequence[Sample]) -> tuple[str, str]:
+        return warp.sources([sample.text for sample in part], backward=settings.backward)
+
+    results: list[Made | Rejected] = []
+    for found in _in_halves(samples, generate_sources):
+        if isinstance(found.value, Rejected):
+            results.append(found.value)
+            continue
+        owners = _owners(found.samples)
+        cpp, cuda = (split(text, owners) for text in found.value)
+        for sample in found.samples:
+            views = _views(sample, cpp[sample.name].texts(), cuda[sample.name].texts(), settings)
+            program: tree.Program = sample.program
+            results.append(
+                Made(views, Verification("not executed"), (), program.launch, program.features)
+            )
+    return results
+
+
+def _views(
+    sample: Sample, cpp: tuple[str, str], cuda: tuple[str, str], settings: Settings
+) -> dict[str, str | None]:
+    return {
+        "python_source": sample.text,
+        "cpp_forward": cpp[0],
+        "cpp_backward": cpp[1] if settings.backward else None,
+        "cuda_forward": cuda[0],
+        "cuda_backward": cuda[1] if settings.backward else None,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Samples that were compiled together, or one that can't be."""
+
+    samples: Sequence[Sample]
+    value: Any
+
+
+def _in_halves(samples: Sequence[Sample], compile: Callable[[Sequence[Sample]], T]) -> list[_Part]:
+    """Compile together; where that fails, halves, until the one to blame is alone."""
+    try:
+        return [_Part(samples, compile(samples))]
+    except WarpError as error:
+        if len(samples) == 1:
+            return [_Part(samples, Rejected("compile", str(error)))]
+    middle = len(samples) // 2
+    return [*_in_halves(samples[:middle], compile), *_in_halves(samples[middle:], compile)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    cpu: Batch
+    cpp: str
+    cuda: dict[str, CudaCode]
+    """By architecture."""
+
+
+class _Maker:
+    """Makes the rows of one batch."""
+
+    def __init__(
+        self, warp: Warp, seed: int, samples: Sequence[Sample], settings: Settings
+    ) -> None:
+        self._warp = warp
+        self._seed = seed
+        self._samples = samples
+        self._settings = settings
+
+    def make(self) -> list[Made | Rejected]:
+        results: list[Made | Rejected] = []
+        for part in _in_halves(self._samples, self._compile):
+            if isinstance(part.value, Rejected):
+                results.append(part.value)
+            else:
+                results += self._rows(part.samples, part.value)
+        return results
+
+    def _compile(self, samples: Sequence[Sample]) -> _Compiled:
+        texts = [sample.text for sample in samples]
+        backward = self._settings.backward
+        cuda = {}
+        for arch in self._settings.archs:
+            batch = self._warp.cuda_batch(texts, backward=backward)
+            cuda[arch] = self._warp.compile_cuda(batch, arch)
+            self._warp.forget(batch)
+        cpu = self._warp.cpu_batch(texts, backward=backward)
+        return _Compiled(cpu, self._warp.compile_cpu(cpu), cuda)
+
+    def _rows(self, samples: Sequence[Sample], compiled: _Compiled) -> list[Made | Rejected]:
+        owners = _owners(samples)
+        archs = self._settings.archs
+        cpp = split(compiled.cpp, owners)
+        cuda = split(compiled.cuda[archs[0]].source, owners)
+        targets: list[list[Target | Rejected]] = [
+            self._targets(samples, arch, compiled.cuda[arch]) for arch in archs
+        ]
+        results: list[Made | Rejected] = []
+        for number, sample in enumerate(samples):
+            views = _views(
+                sample, cpp[sample.name].texts(), cuda[sample.name].texts(), self._settings
+            )
+            own = [column[number] for column in targets]
+            refused = next((item for item in own if isinstance(item, Rejected)), None)
+            if refused is not None:
+                results.append(refused)
+                continue
+            good = tuple(item for item in own if isinstance(item, Target))
+            proof = self._verify(sample, number, compiled, good)
+            if isinstance(proof, Rejected):
+                results.append(proof)
+                continue
+            program: tree.Program = sample.program
+            results.append(Made(views, proof, good, program.launch, program.features))
+        self._warp.forget(compiled.cpu)
+        return results
+
+    def _targets(
+        self, samples: Sequence[Sample], arch: str, code: CudaCode
+    ) -> list[Target | Rejected]:
+        """The PTX of every sample, canonical and raw, assembled together."""
+        library = Library(code.ptx)
+        directions = ("forward", "backward") if self._settings.backward else ("forward",)
+        texts: list[str] = []
+        raws: list[str] = []
+        for number, sample in enumerate(samples):
+            for direction in directions:
+                kernel = library.extract(f"{sample.name}{_ENTRY}{direction}")
+                # Names of their own, so that all are assembled in one go.
+                texts.append(canonical(kernel, f"k{number}_{direction}"))
+                raws.append(kernel.raw)
+        cubins = assemble_many(texts, arch, workers=1, batch=True, errors="return", cache=False)
+        step = len(directions)
+        results: list[Target | Rejected] = []
+        for number in range(len(samples)):
+            own = slice(number * step, (number + 1) * step)
+            refused = next((c for c in cubins[own] if isinstance(c, PtxkitError)), None)
+            if refused is not None:
+                results.append(Rejected("assemble", str(refused).splitlines()[0]))
+                continue
+            plain = [text.replace(f"k{number}_", "") for text in texts[own]]
+            forward = cubins[own][0]
+            assert isinstance(forward, Cubin)
+            needs = forward.resources[f"k{number}_forward"]
+            entry = f"{samples[number].name}{_ENTRY}forward"
+            results.append(
+                Target(
+                    arch,
+                    plain[0],
+                    "".join(raws[own]) if step == 1 else _joined(raws[own]),
+                    plain[1] if step > 1 else None,
+                    needs.registers,
+                    needs.shared + code.shared.get(entry, 0),
+                    needs.spills,
+                    needs.code,
+                    _sass(plain, arch) if self._settings.sass else None,
+                )
+            )
+        return results
+
+    def _verify(
+        self, sample: Sample, number: int, compiled: _Compiled, targets: tuple[Target, ...]
+    ) -> Verification | Rejected:
+        """Numpy, Warp's CPU backend and the PTX on the simulator must agree."""
+        program: tree.Program = sample.program
+        values, seeds = prepared(self._seed, program, self._settings.backward)
+        try:
+            expected = _numpy(program, values)
+            native = launching.on_warp_cpu(self._warp, compiled.cpu, number, program, values, seeds)
+            simulated = [_simulate(program, values, target, seeds) for target in targets]
+        except PtxkitError as error:
+            return Rejected("execute", str(error).splitlines()[0])
+        checks = [("warp-cpu = numpy", native.values, expected, 1.0)]
+        for target, result in zip(targets, simulated, strict=True):
+            checks.append((f"ptx {target.arch} = numpy", result.values, expected, 1.0))
+            if seeds is not None:
+                name = f"ptx {target.arch} gradient = wp.Tape"
+                checks.append((name, result.gradients, native.gradients, GRADIENT_SLACK))
+        for name, found, reference, slack in checks:
+            wrong = difference(found, reference, slack=slack)
+            if wrong is not None:
+                return Rejected("compare", f"{name}: {wrong}")
+        tolerance = tolerance_of(expected.values())
+        first = simulated[0]
+        return Verification(
+            "verified",
+            tuple(name for name, *_ in checks),
+            tolerance.relative,
+            tolerance.absolute,
+            digest(values),
+            digest(first.values),
+            digest(first.gradients) if first.gradients else None,
+        )
+
+
+def _joined(raws: Sequence[str]) -> str:
+    """Forward and backward as one module: what both use is declared once."""
+    first, second = (raw.splitlines() for raw in raws)
+    common = 0
+    known = set(first)
+    while common < len(second) and second[common] in known and not _is_entry(second[common]):
+        common += 1
+    return "\n".join([*first, *second[common:]]) + "\n"
+
+
+def _is_entry(line: str) -> bool:
+    return ".entry" in line or ".func" in line
+
+
+def _sass(texts: Sequence[str], arch: str) -> str:
+    return "\n".join(disassemble(assemble(text, arch, cache=False)) for text in texts)
+
+
+def prepared(
+    seed: int, program: tree.Program, backward: bool
+) -> tuple[launching.Values, dict[str, Any] | None]:
+    """Inputs, and the gradients of the outputs where it is differentiated."""
+    values = launching.inputs(program, Stream(seed, "warp", "inputs", program.name))
+    if not backward:
+        return values, None
+    stream = Stream(seed, "warp", "gradients", program.name)
+    return values, {
+        item.name: stream.reals(values[item.name].shape, 0.5, 1.5).astype(values[item.name].dtype)
+        for item in launching.differentiable(program)
+        if item.role == "output"
+    }
+
+
+def _numpy(program: tree.Program, values: launching.Values) -> dict[str, Any]:
+    found = launching.copied(values)
+    evaluate(program, found)
+    return {item.name: found[item.name] for item in launching.arrays_of(program)}
+
+
+def _simulate(
+    program: tree.Program, values: launching.Values, target: Target, seeds: dict[str, Any] | None
+) -> Result:
+    forward = load(target.ptx_forward)
+    backward: CpuModule | None = load(target.ptx_backward) if target.ptx_backward else None
+    return launching.on_simulator(program, values, forward, backward, seeds)
