@@ -11,7 +11,14 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from tests.gpu import memory, threads
+from tests.gpu import (
+    call_programs,
+    cluster_programs,
+    copy_programs,
+    memory,
+    thread_program,
+    warp_programs,
+)
 
 from ptxkit.isa.targets import Target, Version
 
@@ -42,12 +49,16 @@ def programs() -> tuple[Program, ...]:
         text = memory.kernel(name, case)
         words = memory.result_words(case)
         found.append(Program(name, case.text, text, memory.source(case), words, 1, case.count))
-    for one in threads.PROGRAMS:
+    threads = (
+        *warp_programs.programs(), *copy_programs.programs(), *cluster_programs.programs(),
+        *call_programs.programs(),
+    )  # fmt: skip
+    for one in threads:
         name = f"t{len(found)}"
-        text = threads.kernel(name, one)
+        text = thread_program.kernel(name, one)
         found.append(
             Program(
-                name, one.key, text, threads.source(one), one.words, one.grid, one.block,
+                name, one.key, text, thread_program.source(one), one.words, one.grid, one.block,
                 one.cluster,
             )
         )  # fmt: skip
