@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
+GPU_PYTHON ?=
+GPU_TESTS := -m pytest tests/gpu --verification docs/gpu-verification.md
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
@@ -40,11 +42,21 @@ corpus: .venv-corpus/.installed ## Collect real PTX to test on
 test-corpus: $(VENV)/.installed ## Run the tests over that corpus
 	$(VENV)/bin/python -m pytest -n $(JOBS) tests/corpus
 
-test-gpu: ## Run the tests that need an NVIDIA GPU
+# With GPU_PYTHON=python3 no environment is made: that Python has the packages (CONTRIBUTING.md
+# says which), and the extension is built into src/ptxkit.
+test-gpu: ## Run the tests that need an NVIDIA GPU, and write docs/gpu-verification.md
 	@nvidia-smi -L 2>/dev/null | grep -q '^GPU' || \
 	  { echo 'make test-gpu: no NVIDIA GPU here (nvidia-smi lists none)' >&2; exit 1; }
+ifeq ($(GPU_PYTHON),)
 	$(MAKE) --no-print-directory $(VENV)/.installed
-	$(VENV)/bin/python -m pytest tests/gpu
+	$(VENV)/bin/python $(GPU_TESTS)
+else
+	cmake -S . -B build/gpu -G Ninja -DCMAKE_BUILD_TYPE=Release \
+	  -DPython_EXECUTABLE="$$(command -v $(GPU_PYTHON))"
+	cmake --build build/gpu
+	cp build/gpu/_native*.so src/ptxkit/
+	PYTHONPATH="$(CURDIR)/src:$(CURDIR)" $(GPU_PYTHON) $(GPU_TESTS)
+endif
 
 fuzz: $(VENV)/.installed ## Fuzz the native core under sanitizers
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" fuzz/run.sh

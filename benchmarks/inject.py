@@ -214,13 +214,15 @@ def searching(settings: Settings) -> Iterator[Row]:
     count = 64 if settings.repeat > 1 else 4
     number = 0
 
+    names = {name: one.register for name, one in template.sites["func"].args.items()}
+    text = STUB.format(**names)
+
     def fresh() -> list[dict[str, str]]:
         nonlocal number
-        names = {name: one.register for name, one in template.sites["func"].args.items()}
-        number += 1
-        text = STUB.format(**names)
-        return [{"func": f"{text}\tmul.f32 {names['z']}, {names['z']}, 0f{0x3F800000 + 64 * number + n:08X};"}
-                for n in range(count)]  # fmt: skip
+        number += count
+        constants = (f"0f{0x3F800000 + number + n:08X}" for n in range(count))
+        z = names["z"]
+        return [{"func": f"{text}\tmul.f32 {z}, {z}, {constant};"} for constant in constants]
 
     def assembled(batch: bool) -> None:
         template.assemble_many(fresh(), ARCH, cache=False, batch=batch, check=False)

@@ -155,6 +155,40 @@ C :
     + "}, a;\n}\n",
     "crlf": ".version 9.0\r\n.func f()\r\n{\r\n    ret; // done\r\n}\r\n",
     "tight": ".func f(){L:add.f32 a,b,c;@p bra L;{{.reg .b32 %r<2>;}}}",
+    "sites": _HEADER
+    + """
+.entry k(.param .u64 k_param_0) .maxntid 32, 1, 1
+{
+    .reg .f32 %f<9>;
+    // PTX_INJECT f in:f32:f32:x mod:s32:s32:n out:pred:pred:q @3 volatile = %r1 %r2 %f1
+    // PTX_INJECT none @4 pure =
+    { // PTX_INJECT f in:f32:f32:x mod:s32:s32:n out:pred:pred:q @3 volatile memory = %r1 %r2 %f1
+    }
+    ret;
+}
+.func (.param .b64 r) g(.param .b64 p)
+{
+    // PTX_INJECT wide in:b128:b128:a out:f16:b16:b @70 volatile = %h1 %rq1
+    ret;
+}
+""",
+    "peer_sites": _HEADER
+    + """
+.entry k()
+{
+    // PTX_INJECT_START f
+    // _x0 m f32 F32 acc
+    // _x1 o f32 F32 z
+    // _x2 i f32 F32 x
+    // PTX_INJECT_END
+    // PTX_INJECT_START f
+    // _x0 m f32 F32 acc
+    // _x1 o f32 F32 z
+    // _x2 i f32 F32 x
+    // PTX_INJECT_END
+    ret;
+}
+""",
     "broken": """.func f() {
   add.f32 a b;
   ld.u32 a, [b-4];

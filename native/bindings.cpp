@@ -30,4 +30,5 @@ NB_MODULE(_native, m) {
     ptxkit::bind_sim(m);
     ptxkit::bind_launch(m);
     ptxkit::bind_inject(m);
+    ptxkit::bind_stack(m);
 }

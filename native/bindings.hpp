@@ -9,5 +9,6 @@ void bind_syntax(nanobind::module_ &m);
 void bind_sim(nanobind::module_ &m);
 void bind_launch(nanobind::module_ &m);
 void bind_inject(nanobind::module_ &m);
+void bind_stack(nanobind::module_ &m);
 
 }  // namespace ptxkit

@@ -76,7 +76,7 @@ void validate(const Program &program) {
 nb::object run(const Program &program, const nb::bytes &parameters, const nb::list &buffers,
                const Triple &grid, const Triple &block, const Triple &cluster,
                std::uint32_t dynamic_shared, unsigned threads, std::uint64_t step_limit,
-               bool count, bool explicit_cluster, bool cooperative, Heap &heap,
+               bool count, bool explicit_cluster, std::uint64_t workspace, Heap &heap,
                const nb::callable &show) {
     validate(program);
     Buffers table;
@@ -95,7 +95,8 @@ nb::object run(const Program &program, const nb::bytes &parameters, const nb::li
     options.step_limit = step_limit;
     options.count = count;
     options.explicit_cluster = explicit_cluster;
-    options.cooperative = cooperative;
+    options.cooperative = workspace != 0;
+    options.workspace = workspace;
     const Dim3 &shape = options.cluster;
     if (shape.count() == 0 || options.grid.x % shape.x || options.grid.y % shape.y ||
         options.grid.z % shape.z)
@@ -207,7 +208,7 @@ void bind_sim(nb::module_ &m) {
         .def_rw("prints", &Program::prints)
         .def("run", &run, "parameters"_a, "buffers"_a, "grid"_a, "block"_a, "cluster"_a,
              "dynamic_shared"_a, "threads"_a, "step_limit"_a, "count"_a, "explicit_cluster"_a,
-             "cooperative"_a, "heap"_a, "show"_a);
+             "workspace"_a, "heap"_a, "show"_a);
     nb::class_<Heap>(m, "Heap", "The memory that malloc in kernels gives out.")
         .def(nb::init<std::uint64_t>(), "size"_a)
         .def("allocations", [](const Heap &heap) {

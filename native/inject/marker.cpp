@@ -33,14 +33,17 @@ bool is_identifier(std::string_view word) {
                        [](char c) { return is(c, syntax::kFollow) && c != '$'; });
 }
 
-// Letters, digits, '_', '$', and '%' at the front: a register, or an integer constant.
+bool is_constant(std::string_view word) {
+    if (!word.empty() && word[0] == '-') word.remove_prefix(1);
+    return !word.empty() && is(word[0], syntax::kDigit);
+}
+
+// Letters, digits, '_', '$', and '%' at the front: a register. A constant may stand for one.
 bool is_register(std::string_view word) {
-    if (!word.empty() && word[0] == '%') word.remove_prefix(1);
+    if (!word.empty() && (word[0] == '%' || is_constant(word))) word.remove_prefix(1);
     return !word.empty() &&
            std::all_of(word.begin(), word.end(), [](char c) { return is(c, syntax::kFollow); });
 }
-
-bool is_constant(std::string_view word) { return is(word[0], syntax::kDigit) || word[0] == '-'; }
 
 std::string quoted(std::string_view word) {
     constexpr std::size_t kShown = 60;

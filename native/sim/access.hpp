@@ -41,6 +41,11 @@ struct SharedPlace {
     Block *block;
     std::uint64_t offset;
 };
+// The shared address of the same place in the block of a rank.
+constexpr std::uint64_t in_block(std::uint64_t address, std::uint32_t rank) {
+    constexpr std::uint64_t kOffset = (std::uint64_t{1} << kRankShift) - 1;
+    return (address & (kOffset | kWindowMask)) | (std::uint64_t{rank} + 1) << kRankShift;
+}
 SharedPlace find_shared(Machine &m, std::uint64_t address, unsigned lane);
 
 }  // namespace ptxkit::sim

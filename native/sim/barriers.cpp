@@ -41,11 +41,12 @@ void try_release(Block &block, unsigned number) {
 void try_release(Cluster &cluster) {
     if (cluster.arrived == 0 || cluster.arrived < cluster.live) return;
     cluster.arrived = 0;
-    cluster.phase += 1;
     for (const auto &block : cluster.blocks)
-        for (Warp &warp : block->warps)
+        for (Warp &warp : block->warps) {
+            warp.at_cluster = 0;
             for (Part &part : warp.parts)
                 if (part.state == Part::State::AtClusterBarrier) part.state = Part::State::Ready;
+        }
 }
 
 }  // namespace
@@ -57,16 +58,18 @@ void release_barriers(Block &block) {
 
 void arrive_at_cluster(Machine &machine) {
     Cluster &cluster = *machine.block.cluster;
-    std::uint32_t &phases = machine.warp->cluster_phase;
-    phases = (phases & ~machine.mask) | (cluster.phase & 1 ? machine.mask : 0);
+    if (machine.warp->at_cluster & machine.mask)
+        machine.fault("barrier", "barrier.cluster.arrive again without a wait in between",
+                      static_cast<unsigned>(
+                          std::countr_zero(machine.warp->at_cluster & machine.mask)));
+    machine.warp->at_cluster |= machine.mask;
     cluster.arrived += static_cast<std::uint32_t>(std::popcount(machine.mask));
     try_release(cluster);
 }
 
 void wait_for_cluster(Machine &machine) {
-    const std::uint32_t now = machine.block.cluster->phase & 1 ? kFullMask : 0;
-    // Lanes that came in this very phase wait for its end.
-    if (~(machine.warp->cluster_phase ^ now) & machine.mask)
+    // Who came to a phase that has ended since goes on.
+    if (machine.warp->at_cluster & machine.mask)
         suspend(machine, Part::State::AtClusterBarrier);
 }
 

@@ -83,7 +83,11 @@ void leave_lanes(Machine &machine) {
     machine.warp->exited |= machine.mask;
     const auto lanes = static_cast<std::uint32_t>(std::popcount(machine.mask));
     machine.block.live -= lanes;
-    machine.block.cluster->live -= lanes;
+    Cluster &cluster = *machine.block.cluster;
+    cluster.live -= lanes;
+    cluster.arrived -= static_cast<std::uint32_t>(
+        std::popcount(machine.warp->at_cluster & machine.mask));
+    machine.warp->at_cluster &= ~machine.mask;
     if (take_lanes(machine)) erase_part(machine);
     release_barriers(machine.block);
 }
@@ -191,6 +195,19 @@ void split_inactive(Machine &machine) {
     others.mask &= ~machine.mask;
     others.pc = machine.next;
     machine.part->mask = machine.mask;
+    warp.frames[others.frame].users += 1;
+    const auto place = machine.part - warp.parts.data();
+    warp.parts.push_back(others);
+    machine.part = warp.parts.data() + place;
+}
+
+void postpone_others(Machine &machine, std::uint32_t now) {
+    Warp &warp = *machine.warp;
+    Part others = *machine.part;
+    others.mask &= ~now;
+    others.pc = machine.next - 1;
+    machine.part->mask = now;
+    machine.mask = now;
     warp.frames[others.frame].users += 1;
     const auto place = machine.part - warp.parts.data();
     warp.parts.push_back(others);

@@ -30,6 +30,9 @@ void suspend(Machine &machine, Part::State state);
 // The instruction is done, but the lanes only poll: let others run first.
 void yield(Machine &machine);
 
+// Only the lanes of `now` execute the instruction; the part's others come back to it.
+void postpone_others(Machine &machine, std::uint32_t now);
+
 // Waits until all living lanes of `members` are here. False: this part waits; do nothing.
 bool converge(Machine &machine, std::uint32_t members);
 

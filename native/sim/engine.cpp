@@ -72,6 +72,9 @@ std::unique_ptr<Block> Engine::make_block() const {
         warp.frames.push_back(std::move(frame));
         Part part;
         part.mask = warp.existing;
+        // A part has a lane at least, so that is all there can be; while one splits or returns,
+        // one more. Pointers to parts stay good.
+        warp.parts.reserve(kLanes + 1);
         warp.parts.push_back(part);
     }
     return block;
@@ -96,6 +99,20 @@ std::unique_ptr<Cluster> Engine::make_cluster(std::uint64_t number) const {
         cluster->blocks.push_back(std::move(block));
     }
     return cluster;
+}
+
+bool Engine::cancel_cluster(std::uint32_t *id) {
+    const std::uint64_t total = cluster_count();
+    if (options.cooperative || next_cluster_.load() >= total) return false;
+    const std::uint64_t number = next_cluster_.fetch_add(1);
+    if (number >= total) return false;
+    const std::uint64_t across = options.grid.x / options.cluster.x;
+    const std::uint64_t down = options.grid.y / options.cluster.y;
+    id[0] = static_cast<std::uint32_t>(number % across * options.cluster.x);
+    id[1] = static_cast<std::uint32_t>(number / across % down * options.cluster.y);
+    id[2] = static_cast<std::uint32_t>(number / across / down * options.cluster.z);
+    if (program.prints) output.finish(number);
+    return true;
 }
 
 bool Engine::run_one(Worker &worker, Cluster &cluster, std::uint32_t budget) {

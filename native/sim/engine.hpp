@@ -35,6 +35,9 @@ class Engine {
     Output output;
     std::mutex memory_lock;  // for operations that must see memory alone
 
+    // Take a cluster that has not begun out of the launch: the id of its first block, if any.
+    bool cancel_cluster(std::uint32_t *id);
+
   private:
     std::unique_ptr<Block> make_block() const;
     std::unique_ptr<Cluster> make_cluster(std::uint64_t number) const;

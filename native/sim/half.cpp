@@ -143,6 +143,33 @@ std::uint8_t narrow_finite(double value, const Format &format, std::uint8_t larg
 std::uint8_t double_to_e4m3(double value) { return narrow_finite(value, kE4m3, 0x7E); }
 std::uint8_t double_to_e5m2(double value) { return narrow_finite(value, kE5m2, 0x7B); }
 
+double tiny_to_double(std::uint8_t bits, int exponent_bits, int fraction_bits) {
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const int fraction = bits & ((1 << fraction_bits) - 1);
+    const int exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1);
+    const int one = 1 << fraction_bits;
+    const double value = exponent ? std::ldexp(one + fraction, exponent - bias - fraction_bits)
+                                  : std::ldexp(fraction, 1 - bias - fraction_bits);
+    return bits >> (exponent_bits + fraction_bits) & 1 ? -value : value;
+}
+
+std::uint8_t double_to_tiny(double value, int exponent_bits, int fraction_bits) {
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const auto largest = static_cast<std::uint8_t>((1 << (exponent_bits + fraction_bits)) - 1);
+    if (std::isnan(value)) return largest;
+    const bool negative = std::signbit(value);
+    const auto sign = static_cast<std::uint8_t>(negative << (exponent_bits + fraction_bits));
+    const double magnitude = std::fabs(value);
+    // One exponent more than there is, so that rounding up past the largest number shows.
+    const Format format{fraction_bits, 1 - bias, (1 << exponent_bits) - bias};
+    if (magnitude > std::ldexp(2.0, format.maximum)) return sign | largest;
+    int exponent = 0;
+    const double fraction = std::frexp(magnitude, &exponent);
+    const auto whole = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
+    const std::uint64_t rounded = round_bits(whole, exponent - 53, false, negative, format, 0);
+    return static_cast<std::uint8_t>(sign | std::min<std::uint64_t>(rounded, largest));
+}
+
 double add_to_odd(double a, double b) {
     const double sum = a + b;
     if (!std::isfinite(sum)) return sum;

@@ -19,6 +19,11 @@ double e5m2_to_double(std::uint8_t bits);
 std::uint8_t double_to_e4m3(double value);
 std::uint8_t double_to_e5m2(double value);
 
+// Formats of 6 and 4 bits without infinity and NaN (a NaN becomes the largest number): e2m3, e3m2
+// and e2m1, by the bits of their exponent and fraction.
+double tiny_to_double(std::uint8_t bits, int exponent_bits, int fraction_bits);
+std::uint8_t double_to_tiny(double value, int exponent_bits, int fraction_bits);
+
 // a + b as a double whose last bit is set when the sum is not exact: rounding that once more
 // to a narrow format is the same as rounding the exact sum.
 double add_to_odd(double a, double b);

@@ -24,6 +24,7 @@ struct LaunchOptions {
     bool count = false;            // count executions of every instruction
     bool explicit_cluster = false; // the launch named a cluster's shape
     bool cooperative = false;      // all blocks run at once
+    std::uint64_t workspace = 0;   // of a cooperative launch: what waits for the whole grid uses it
 };
 
 // One activation of a function by some lanes of a warp.
@@ -58,7 +59,7 @@ struct Warp {
     std::uint32_t exited = 0;
     std::uint32_t index = 0;
     std::uint32_t polls = 0;            // loads that others may be about to change
-    std::uint32_t cluster_phase = 0;    // parity of the cluster barrier's phase each lane came in
+    std::uint32_t at_cluster = 0;       // lanes that have come to the cluster's barrier
     std::uint32_t stack_tops[kLanes] = {};  // where each lane's alloca goes down from
     bool done() const { return parts.empty(); }
 };
@@ -115,7 +116,6 @@ struct Cluster {
     std::uint32_t id[3] = {0, 0, 0};
     std::uint32_t live = 0;             // threads of all blocks
     std::uint32_t arrived = 0;          // threads at the cluster's barrier
-    std::uint32_t phase = 0;            // of that barrier
     std::uint32_t idle_rounds = 0;      // times that all threads waited at mbarriers in vain
 };
 

@@ -35,6 +35,9 @@ std::string Buffers::describe(std::uint64_t address) const {
     const Buffer *nearest = nullptr;
     std::uint64_t distance = UINT64_MAX;
     for (const Buffer &one : buffers_) {
+        if (address >= one.begin && address < one.end)
+            return std::to_string(one.end - address) + " bytes before the end of " + one.name + " (" +
+                   std::to_string(one.end - one.begin) + " bytes)";
         const std::uint64_t gap = address >= one.end ? address - one.end : one.begin - address;
         if (gap < distance) {
             distance = gap;

@@ -29,6 +29,8 @@ const std::unordered_map<std::string, Operation> &table() {
         add_mma_operations(list);
         add_exact_mma_operations(list);
         add_matrix_move_operations(list);
+        add_cluster_operations(list);
+        add_tiny_operations(list);
         std::unordered_map<std::string, Operation> map;
         for (const NamedOperation &one : list) map.emplace(one.name, one.operation);
         return map;

@@ -25,5 +25,7 @@ void add_runtime_operations(OperationList &list);
 void add_mma_operations(OperationList &list);
 void add_exact_mma_operations(OperationList &list);
 void add_matrix_move_operations(OperationList &list);
+void add_cluster_operations(OperationList &list);
+void add_tiny_operations(OperationList &list);
 
 }  // namespace ptxkit::sim

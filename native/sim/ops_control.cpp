@@ -63,6 +63,7 @@ enum SpecialRegister : std::int64_t {
     kLanemaskGe, kClock, kDynamicShared, kTotalShared, kClusteridX, kClusteridY, kClusteridZ,
     kNclusteridX, kNclusteridY, kNclusteridZ, kClusterCtaidX, kClusterCtaidY, kClusterCtaidZ,
     kClusterNctaidX, kClusterNctaidY, kClusterNctaidZ, kClusterCtarank, kClusterNctarank, kClockHigh,
+    kWorkspaceHigh, kWorkspaceLow,
 };
 
 // What differs between the lanes of a warp.
@@ -115,6 +116,8 @@ std::uint64_t of_warp(const Machine &m, std::int64_t which) {
         case kClusterNctaidZ: return o.cluster.z;
         case kClusterCtarank: return block.rank;
         case kClusterNctarank: return o.cluster.count();
+        case kWorkspaceHigh: return o.workspace >> 32;
+        case kWorkspaceLow: return o.workspace & 0xFFFFFFFFu;
         default: return 0;
     }
 }

@@ -7,6 +7,7 @@
 #include "half.hpp"
 #include "lanes.hpp"
 #include "operations.hpp"
+#include "wide_integer.hpp"
 
 namespace ptxkit::sim {
 
@@ -255,6 +256,9 @@ void unpack(Machine &m, const Inst &i) {
 
 void add_convert_operations(OperationList &list) {
     list.push_back({"cvt", convert});
+    list.push_back({"mov.b128", [](Machine &m, const Inst &i) {
+        map1<Uint128, Uint128>(m, i, [](Uint128 a) { return a; });
+    }});
     list.push_back({"pack", pack});
     list.push_back({"unpack", unpack});
 }

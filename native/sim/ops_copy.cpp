@@ -49,12 +49,6 @@ void copy_small(Machine &m, const Inst &i) {
     }
 }
 
-// The shared address of the same place in the block of a rank.
-std::uint64_t in_block(std::uint64_t address, std::uint32_t rank) {
-    constexpr std::uint64_t kOffset = (std::uint64_t{1} << kRankShift) - 1;
-    return (address & (kOffset | kWindowMask)) | (std::uint64_t{rank} + 1) << kRankShift;
-}
-
 // What a bulk copy is of: the bytes of a lane, read and checked.
 struct Bulk {
     const std::uint8_t *from;

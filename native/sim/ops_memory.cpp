@@ -162,7 +162,6 @@ template <class T>
 void map_address(Machine &m, const Inst &i) {
     const T *a = m.source<T>(i.slots[1]);
     const std::uint32_t *rank = m.source<std::uint32_t>(i.slots[2]);
-    constexpr std::uint64_t kOffset = (std::uint64_t{1} << kRankShift) - 1;
     T result[kLanes];
     for (unsigned l = 0; l < kLanes; ++l) {
         const std::uint64_t size = m.block.cluster->blocks.size();
@@ -170,9 +169,7 @@ void map_address(Machine &m, const Inst &i) {
             m.fault("out-of-bounds",
                     "mapa of rank " + std::to_string(rank[l]) + " in a cluster of " +
                         std::to_string(size) + (size == 1 ? " block" : " blocks"), l);
-        const std::uint64_t value = (a[l] & (kOffset | kWindowMask)) |
-                                    (std::uint64_t{rank[l]} + 1) << kRankShift;
-        result[l] = static_cast<T>(value);
+        result[l] = static_cast<T>(in_block(a[l], rank[l]));
     }
     put(m, m.destination<T>(i.slots[0]), result);
 }

@@ -1,6 +1,7 @@
 // Operations between the lanes of a warp.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "control.hpp"
 #include "lanes.hpp"
@@ -11,8 +12,16 @@ namespace ptxkit::sim {
 
 namespace {
 
-std::uint32_t members(const Machine &m, std::uint32_t slot) {
-    return slot == kNoSlot ? m.mask : m.source<std::uint32_t>(slot)[std::countr_zero(m.mask)];
+// The member mask. Lanes that name another one, as the tiles of a warp do, come later.
+std::uint32_t members(Machine &m, std::uint32_t slot) {
+    if (slot == kNoSlot) return m.mask;
+    const std::uint32_t *masks = m.source<std::uint32_t>(slot);
+    const std::uint32_t first = masks[std::countr_zero(m.mask)];
+    std::uint32_t same = 0;
+    for (unsigned l = 0; l < kLanes; ++l)
+        same |= static_cast<std::uint32_t>(masks[l] == first) << l;
+    if ((m.mask & ~same) != 0) postpone_others(m, m.mask & same);
+    return first;
 }
 
 // Slots: d, p, a, b, c, members. `immediate`: 0 up, 1 down, 2 bfly, 3 idx.
@@ -112,6 +121,32 @@ void reduce_lanes(Machine &m, const Inst &i) {
     put(m, m.destination<T>(i.slots[0]), result);
 }
 
+// redux of floats. Slots: d, a, members. `immediate`: 1 min, 2 max; `count`: bit 0 of magnitudes,
+// bit 1 a NaN wins over numbers.
+void reduce_floats(Machine &m, const Inst &i) {
+    const std::uint32_t who = members(m, i.slots[2]);
+    if (!converge(m, who)) return;
+    const float *a = m.source<float>(i.slots[1]);
+    const std::uint32_t group = m.mask & who;
+    bool found = false, nan = false;
+    float total = 0;
+    for (unsigned l = 0; l < kLanes; ++l) {
+        if (!(group >> l & 1)) continue;
+        const float value = i.count & 1 ? std::fabs(a[l]) : a[l];
+        if (std::isnan(value)) {
+            nan = true;
+            continue;
+        }
+        const bool less = value < total || (value == total && std::signbit(value));
+        if (!found || less == (i.immediate == 1)) total = value;
+        found = true;
+    }
+    if (!found || (nan && i.count & 2)) total = canonical_nan<float>();
+    float result[kLanes];
+    std::fill(std::begin(result), std::end(result), total);
+    put(m, m.destination<float>(i.slots[0]), result);
+}
+
 }  // namespace
 
 void add_warp_operations(OperationList &list) {
@@ -123,6 +158,7 @@ void add_warp_operations(OperationList &list) {
     add("match.b64", match_lanes<uint64_t>);
     add("redux.u32", reduce_lanes<uint32_t>);
     add("redux.s32", reduce_lanes<int32_t>);
+    add("redux.f32", reduce_floats);
     add("bar.warp", [](Machine &m, const Inst &i) { converge(m, members(m, i.slots[0])); });
     add("activemask", [](Machine &m, const Inst &i) {
         uint32_t result[kLanes];

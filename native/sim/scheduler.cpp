@@ -226,8 +226,10 @@ void Worker::report_deadlock(Cluster &cluster) {
     const char *separator = " ";
     for (unsigned state = 1; state < std::size(kPlaces); ++state) {
         if (waiting[state] == 0) continue;
-        message += separator + std::to_string(waiting[state]) +
-                   (waiting[state] == 1 ? " waits" : " wait") + kPlaces[state];
+        message += separator;
+        message += std::to_string(waiting[state]);
+        message += waiting[state] == 1 ? " waits" : " wait";
+        message += kPlaces[state];
         separator = ", ";
     }
     Machine machine(engine_, *first);

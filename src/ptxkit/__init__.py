@@ -100,4 +100,4 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "isa", "run", "syntax", "toolchain"})
+    return sorted({*globals(), *__all__, "inject", "isa", "run", "syntax", "toolchain"})

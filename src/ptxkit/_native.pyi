@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar, overload
 
 from typing_extensions import Self
@@ -115,6 +115,12 @@ WINDOWS: tuple[int, int, int]
 
 def operation_names() -> list[str]: ...
 
+class Heap:
+    """The memory that malloc in kernels gives out."""
+
+    def __init__(self, size: int) -> None: ...
+    def allocations(self) -> list[tuple[int, int, int]]: ...
+
 class Program:
     """A kernel as the simulator runs it."""
 
@@ -151,10 +157,13 @@ class Program:
     ) -> None: ...
     def add_constant(self, value: int, width: int) -> int: ...
     def set_entry(self, entry: int, shared: int, parameters: int) -> None: ...
+    def set_address(self, address: int, number: int) -> None: ...
+    uses_alloca: bool
+    prints: bool
     def run(
         self,
         parameters: bytes,
-        buffers: list[tuple[int, int, bool, str]],
+        buffers: list[tuple[int, int, bool, str, bool]],
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         cluster: tuple[int, int, int],
@@ -162,19 +171,56 @@ class Program:
         threads: int,
         step_limit: int,
         count: bool,
+        explicit_cluster: bool,
+        workspace: int,
+        heap: Heap,
+        show: Callable[[bytes], None],
     ) -> dict[str, Any]: ...
 
-class PackedLaunch:
-    """Packs arguments and launches a kernel."""
+class GpuKernel:
+    """A kernel whose `k[grid, block]` remembers the launchers it made.
+
+    A parameter is its offset, its size, its kind ("integer", "float", "bits" or "struct") and
+    a label. A derived class has `_launcher(key)`, which makes one.
+    """
 
     def __init__(
-        self, function: int, parameters: list[tuple[int, int, bool]], size: int
+        self, name: str, parameters: list[tuple[int, int, str, str]], size: int
     ) -> None: ...
-    def pack(self, *arguments: object) -> bool: ...
-    def write(self, offset: int, data: bytes) -> None: ...
-    def launch(
-        self, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared: int, stream: int
-    ) -> int: ...
+    def __getitem__(self, key: Any) -> Any: ...
+
+class GpuLauncher:
+    """A kernel with the shape of its launch: packs arguments and launches.
+
+    A derived class has `_general(arguments)` for what is not packed here, and two methods that
+    raise: `_failed((status, device, arguments))` and `_refuse(keywords)`.
+    """
+
+    def __init__(
+        self,
+        kernel: GpuKernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        cluster: tuple[int, int, int],
+        cooperative: bool,
+        stream: int | None,
+        device: int,
+    ) -> None: ...
+    def __call__(self, *arguments: Any) -> None: ...
+    def run_packed(self, device: int, stream: int, parameters: bytes) -> int: ...
+    def make_ready(self, device: int, context: int, function: int) -> None: ...
+    def is_ready(self, device: int) -> bool: ...
+
+_Triple = tuple[int, int, int]
+
+def pending_launches(
+    context: int,
+) -> list[tuple[str, _Triple, _Triple, int, list[tuple[str, bytes]]]]: ...
+def finished_launches(context: int, stream: int | None) -> None: ...
+def dlpack_memory(capsule: object) -> tuple[int, int, int, int, bool]: ...
+def set_argument_types(classify: Callable[[type], tuple[int, Any, Any]]) -> None: ...
+def set_default_stream(function: Callable[[int], int]) -> None: ...
 
 class InjectTemplate:
     """PTX with holes for stubs."""
@@ -196,3 +242,83 @@ class InjectTemplate:
     def fixed_size(self) -> int: ...
 
 def inject_template(text: str | bytes) -> InjectTemplate | tuple[str, bytes, str, int, int]: ...
+
+STACK_SLOTS: int
+
+class StackTable:
+    """The stacks, instructions and routines of an instruction set."""
+
+    def __init__(self) -> None: ...
+    def add_stack(self, name: str, type: str, move: str, literal: int, width: int) -> None: ...
+    def add_row(
+        self,
+        *,
+        name: str,
+        pieces: list[tuple[str, int]],
+        arguments: list[tuple[int, bool, int]],
+        results: list[int],
+        effect: int,
+        guardable: bool,
+        commutes: bool,
+        separate: bool,
+        lowest: int,
+        span: int,
+    ) -> None: ...
+    def add_routine(
+        self,
+        name: str,
+        items: bytes,
+        closed: bool,
+        arguments: list[int],
+        gives_all: bool,
+        results: list[int],
+    ) -> None: ...
+    def set_select(self, stack: int, row: int) -> None: ...
+    def set_logic(
+        self, predicates: int, conjunction: int, disjunction: int, negation: int
+    ) -> None: ...
+    def set_folds(self, program: Program) -> None: ...
+    def set_fold(
+        self,
+        row: int,
+        begin: int,
+        end: int,
+        sources: list[tuple[int, int]],
+        destinations: list[tuple[int, int]],
+        exact: bool,
+        divides: bool,
+    ) -> None: ...
+    def finish(self) -> list[str]: ...
+    def apply(self, row: int, arguments: bytes, lanes: int) -> bytes: ...
+
+class StackInterface:
+    """The inputs and outputs that programs are compiled for."""
+
+    def __init__(
+        self,
+        table: StackTable,
+        inputs: list[tuple[int, str]],
+        outputs: list[tuple[int, int, str]],
+        prefixes: list[str],
+        missing: int,
+        strict: bool,
+        steps: int,
+        nesting: int,
+    ) -> None: ...
+    @overload
+    def compile(self, program: Any) -> str | tuple[int, int, int | None, int]: ...
+    @overload
+    def compile(
+        self, program: Any, reported: bool
+    ) -> tuple[str | tuple[int, int, int | None, int], tuple[int, ...]]: ...
+    def compile_packed(self, programs: Any, offsets: Any, threads: int) -> StackStubs: ...
+
+class StackStubs:
+    """The stubs of many programs."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, at: int) -> str | tuple[int, int, int | None, int]: ...
+    def reports(self) -> bytes: ...
+    def failures(self) -> list[int]: ...
+
+def encode_stack(sequence: Any, table: dict[str, bytes], other: Any) -> bytes: ...

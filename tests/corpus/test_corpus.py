@@ -89,3 +89,17 @@ def test_format_keeps_tokens_and_is_idempotent(path: Path) -> None:
     assert ptxkit.format(text) == text
     again = ptxkit.parse(text)
     assert [i.opcode for i in again.instructions] == [i.opcode for i in module.instructions]
+
+
+LARGEST = 1 << 20
+SMALL = [path for path in FILES if path.stat().st_size <= LARGEST]
+
+
+@pytest.mark.parametrize("path", SMALL, ids=[str(path.relative_to(CORPUS)) for path in SMALL])
+def test_python_and_back(path: Path) -> None:
+    """The plain Python of a file gives its bytes; what is larger takes too long for all."""
+    from ptxkit.transpiler.verify import run_python, to_bytes
+
+    data = path.read_bytes()
+    python = ptxkit.to_python(ptxkit.parse(data, filename=path.name), sugar=False)
+    assert to_bytes(run_python(python).ptx()) == data

@@ -16,7 +16,8 @@ from ptxkit.dsl import addr, ptx, reg
 a = reg.f32()
 ptx.ld.global_.f32(a, addr(a, 8))
 ptx.fma.rn.f32(a, a, 1.0, a, when=~a)
-ptx.cp.async_.bulk.shared__cluster.global_.mbarrier__complete_tx__bytes(addr(a), addr(a), 4, addr(a))
+copy = ptx.cp.async_.bulk.shared__cluster.global_.mbarrier__complete_tx__bytes
+copy(addr(a), addr(a), 4, addr(a))
 with ptx.if_(a < 1.0):
     ptx.ret()
 for i in ptx.range(4):

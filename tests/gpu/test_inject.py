@@ -14,7 +14,7 @@ from inject import test_property as generated
 from inject.kernels import CASES, Case, kernel, values
 from inject.test_semantics import CHAIN, MANY, TIMES
 from ptxkit.inject import Template
-from ptxkit.run.cuda import _check, _driver
+from ptxkit.run.cuda_driver import check, start
 
 ARCH = "sm_90"
 
@@ -66,8 +66,8 @@ def test_joined_variants_have_their_kernels() -> None:
     made = template.assemble_many(sets, ARCH)
     assert made[0].data == made[-1].data
     ptxkit.load(template.render(sets[0]), device="cuda")  # makes a context
-    driver = _driver()
-    module = _check(driver.cuModuleLoadData(made[0].data), "loading")
+    driver = start()
+    module = check(driver.cuModuleLoadData(made[0].data), "loading")
     for one in made:
         for symbol in one.symbols.values():
-            _check(driver.cuModuleGetFunction(module, symbol.encode()), symbol)
+            check(driver.cuModuleGetFunction(module, symbol.encode()), symbol)

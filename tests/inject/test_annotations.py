@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import ptxkit
@@ -194,6 +196,26 @@ def test_macros_with_as_many_operands_as_allowed() -> None:
     operands = ", ".join(f"PTX_IN(F32, a{number}, a)" for number in range(32))
     source = f'#include <ptxkit_inject.cuh>\n{function(f"""PTX_INJECT("f", {operands});""")}'
     assert len(Template.from_cuda(source).sites["f"].args) == 32
+
+
+def test_an_annotation_in_a_header(tmp_path: Path) -> None:
+    (tmp_path / "outer.cuh").write_text('#include "inner.cuh"\n')
+    (tmp_path / "inner.cuh").write_text("// one\n  /* PTX_INJECT f\n*/\n")
+    with pytest.raises(AnnotationError, match="not seen") as raised:
+        Template.from_cuda('#include "outer.cuh"\n', include_dirs=[tmp_path])
+    assert (raised.value.line, raised.value.column) == (2, 3)
+    assert raised.value.filename == str(tmp_path / "inner.cuh")
+    (tmp_path / "inner.cuh").write_text("// PTX_INJECT f\n")
+    assert not Template.from_cuda('#include "outer.cuh"\n', include_dirs=[tmp_path]).sites
+
+
+def test_a_macro_that_the_compiler_dropped() -> None:
+    source = '#include <ptxkit_inject.cuh>\nstatic __device__ void f() { PTX_INJECT("gone"); }\n'
+    template = Template.from_cuda(source, options=["--disable-warnings"])
+    with pytest.raises(ptxkit.UnknownNameError, match="its code is never called"):
+        template.render({"gone": ""})
+    with pytest.raises(ptxkit.UnknownNameError, match="no injection site is called 'other'"):
+        template.render({"other": ""})
 
 
 def test_what_is_no_text() -> None:

@@ -183,6 +183,14 @@ def test_functions_are_told_apart() -> None:
         assert GOOD in lines[one.line - 1]
 
 
+def test_a_constant_may_come_in() -> None:
+    line = "// PTX_INJECT f in:s32:s32:n in:f32:f32:x out:f32:f32:z @3 volatile = %f1 -5 0f3F800000"
+    text = Template.from_ptx(body(line)).render(
+        {"f": ".reg .f32 t;\ncvt.rn.f32.s32 t, %_n;\nadd.f32 %_z, %_x, t;"}
+    )
+    assert accepted(text)
+
+
 def test_bytes_that_are_not_ascii_come_back() -> None:
     text = body("// \u00e9", GOOD).encode() + b"// \xff\n"
     rendered = Template.from_ptx(text).render({"f": "neg.f32 %_z, %_x;"})

@@ -10,6 +10,7 @@ import pytest
 import ptxkit
 from inject.kernels import CASES, Case, accepted, kernel, run, values
 from ptxkit.inject import TYPES, Template, Type, include_dir
+from ptxkit.toolchain import locate
 
 by_type = pytest.mark.parametrize("case", CASES, ids=lambda case: case.type)
 
@@ -117,9 +118,12 @@ PAIR = Type("pair", register="b64", constraint="l", cuda="Pair")
     ],
     ids=["comment", "macro"],
 )
-def test_types_of_the_user(site: str) -> None:
+@pytest.mark.parametrize("compiler", ["nvrtc", "nvcc"])
+def test_types_of_the_user(site: str, compiler: str) -> None:
+    if locate.find(compiler) is None:
+        pytest.skip(f"no {compiler} on this machine")
     source = "#include <ptxkit_inject.cuh>\n" + USER_TYPE % site
-    template = Template.from_cuda(source, types=[PAIR])
+    template = Template.from_cuda(source, types=[PAIR], compiler=compiler)
     assert template.sites["swap"].args["in"].register_type == "b64"
     ptx = template.render(
         {"swap": ".reg .b32 a, b;\nmov.b64 {a, b}, %_in;\nmov.b64 %_out, {b, a};"}

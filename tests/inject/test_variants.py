@@ -128,6 +128,12 @@ def test_every_error_is_its_own(template: Template) -> None:
     assert [type(one) for one in unchecked] == [Variant, CompilerError, Variant]
 
 
+def test_a_template_survives_pickle(template: Template) -> None:
+    other = pickle.loads(pickle.dumps(template))
+    assert repr(other) == repr(template)
+    assert other.render(adding(3)) == template.render(adding(3))
+
+
 def test_a_variant_survives_pickle(template: Template) -> None:
     (one,) = template.assemble_many([adding(1)], "sm_90")
     assert pickle.loads(pickle.dumps(one)) == one

@@ -32,9 +32,9 @@ class Replay:
         return self.case.text.split(" ")[0]
 
 
-def replays() -> Iterator[Replay]:
+def replays(file: Path = RECORDING) -> Iterator[Replay]:
     """Every recorded case. A case that the simulator does not know is an error."""
-    with np.load(RECORDING) as recording:
+    with np.load(file) as recording:
         recorded = {name: recording[name] for name in recording.files}
     known = [case for case in cases() if case.text in recorded]
     for case in known:

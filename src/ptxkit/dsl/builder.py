@@ -22,6 +22,11 @@ class Builder:
 
     is_body = False
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether a block inside a body is open."""
+        return False
+
     def __init__(self, module: Module) -> None:
         self.module = module
         self.style: Style = module.style

@@ -145,10 +145,10 @@ class Words:
         if init is not None:
             parts[-1].init = init
         made = [self._declare(part.declarator, space, builder) for part in parts]
-        builder_style, in_body = builder.style, builder.is_body
+        in_body = builder.is_body
         gap = " "
-        if in_body and not builder.is_asm:
-            gap = builder_style.name_gaps.get(space, " ")
+        if in_body:
+            gap = builder.style.name_gap(space, is_asm=builder.is_asm, is_nested=builder.is_nested)
         text = " ".join(self._words)
         if parts:
             text += gap + ", ".join([_declarator_text(part) for part in parts])

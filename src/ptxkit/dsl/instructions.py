@@ -25,7 +25,6 @@ from ptxkit.isa.types import SCALAR_TYPES
 if TYPE_CHECKING:
     from ptxkit.dsl.tracing import FunctionBuilder
 
-_LOOSE = str.maketrans({"[": "[ ", "]": " ]", "{": "{ ", "}": " }", "+": " + "})
 #: What needs no conversion; others that don't either are looked at once more.
 _READY = frozenset((Register, Operand, Variable, Constant, Label))
 #: Instructions whose operands may be labels.
@@ -39,7 +38,6 @@ class Opcode:
     def __init__(self, text: str, is_checked: bool = True) -> None:
         self._text = text
         self._name = text.partition(".")[0]
-        self._is_call = self._name == "call"
         self._is_branch = self._name in _BRANCHES
         self._is_checked = is_checked
         words = text.split(".")[1:]
@@ -72,20 +70,10 @@ class Opcode:
             key = (text, *[one.number for one in ready])
             if key not in builder.good:
                 builder.judge(key, ready)
-        if ready:
-            texts = ", ".join([one.text for one in ready])
-            if builder.is_asm:
-                if builder.style.asm_loose:
-                    texts = texts.translate(_LOOSE)
-                text = f"{text}{builder.style.asm_gap}{texts};"
-            elif self._is_call:
-                text = f"{text}{builder.style.call_gap}{texts};"
-            else:
-                text = f"{text}{builder.opcode_gap}{texts};"
-        else:
-            text += ";"
+        texts = [one.text for one in ready]
+        text = builder.style.instruction(self._name, text, texts, builder.is_asm)
         if when is not None:
-            text = guard_text(when, builder) + text
+            text = guard_text(when, builder, self._is_checked) + text
         statement = Statement("instruction", text, builder.pending)
         builder.pending = None
         builder.statements.append(statement)
@@ -95,14 +83,14 @@ class Opcode:
         return f"<instruction {self._text}>"
 
 
-def guard_text(when: Any, builder: FunctionBuilder) -> str:
+def guard_text(when: Any, builder: FunctionBuilder, is_checked: bool) -> str:
     """``@p`` or ``@!p`` and the space after it."""
     guard: Any = when if when.__class__ in _READY else operand(when)
     if guard.owner is not None and guard.owner is not builder:
         _foreign(guard)
     kind = guard.type if guard.__class__ is Register else "pred"
-    if kind != "pred" or guard.text[0] in "[{(0123456789":
-        raise DslError(f"a guard is a predicate, not '{guard.text}'", "compare first: p = a < b")
+    if is_checked and (kind != "pred" or guard.text[0] in "[{(0123456789"):
+        builder.refuse(f"a guard is a predicate, not '{guard.text}'", "compare first: p = a < b")
     return f"@{guard.text} "
 
 

@@ -54,6 +54,11 @@ class Statement:
                 raise DslError(f"spaced: {error}") from error
         return self
 
+    def tight(self) -> Statement:
+        """Leave out the spaces after commas."""
+        self.text = self.text.replace(", ", ",")
+        return self
+
     def __repr__(self) -> str:
         return f"<{self.kind} {self.text!r}>"
 

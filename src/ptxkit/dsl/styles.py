@@ -10,7 +10,7 @@ The tables were counted over real files of each kind.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from ptxkit.errors import UsageError
@@ -18,6 +18,9 @@ from ptxkit.errors import UsageError
 #: Comments that a compiler puts at a place of their own: how the text begins -> their kind.
 COMMENT_KINDS = (
     ("// .globl", "globl"),
+    ("// .weak", "globl"),
+    ("// begin inline asm", "asm_begin"),
+    ("// end inline asm", "asm_end"),
     ("// -- End function", "far"),
     ("// @", "far"),
     ("// =>", "far"),
@@ -41,14 +44,20 @@ class Style:
     """Kinds that go on in the line of what stands before them, and the gap between."""
     opcode_gap: str = " "
     """Between opcode and operands."""
-    call_gap: str = " "
-    """The same in calls."""
+    opcode_gaps: Mapping[str, str] = field(default_factory=dict)
+    """The same for instructions that have another, by the first word."""
+    local_branch_gap: str = ""
+    """The same in ``bra.uni`` to the labels ``$L__tmp`` of debugging, where it is another."""
+    call_break: str | None = None
+    """What each part of a call begins with, where calls take several lines."""
     asm_gap: str = " "
     """The same between ``// begin inline asm`` and ``// end inline asm``."""
     asm_loose: bool = False
     """Whether brackets and braces have spaces inside them there."""
     name_gaps: Mapping[str, str] = field(default_factory=dict)
     """Between type and name of a declaration in a body, by its space."""
+    nested_name_gaps: Mapping[str, str] = field(default_factory=dict)
+    """The same in blocks inside a body."""
     directive_gap: str = " "
     """After ``.loc``, ``.file`` and ``.section``."""
     section_brace: str = " "
@@ -78,7 +87,8 @@ class Style:
     def indent(self, kind: str, depth: int) -> str:
         """The white space at the begin of a statement's line."""
         if self.step:
-            return " " * (self.step * max(0, depth - (kind == "label")))
+            outside = kind in ("label", "block_label")
+            return " " * (self.step * max(0, depth - outside))
         found = self.indents.get(kind)
         if found is None:
             found = self.body_indent if depth else ""
@@ -90,7 +100,53 @@ class Style:
             return self.note_gap
         if further:
             return "\n" + " " * self.note_column
-        return " " * max(1, self.note_column - len(line.expandtabs(8)))
+        # The tab that begins the line is not counted.
+        return " " * max(1, self.note_column - len(line.removeprefix("\t").expandtabs(8)))
+
+    def instruction(self, name: str, opcode: str, operands: Sequence[str], is_asm: bool) -> str:
+        """An instruction without its guard."""
+        if not operands:
+            return f"{opcode};"
+        if is_asm:
+            joined = ", ".join(operands)
+            return (
+                f"{opcode}{self.asm_gap}{joined.translate(_LOOSE) if self.asm_loose else joined};"
+            )
+        if name == "call" and self.call_break is not None:
+            return self._call(opcode, operands, self.call_break)
+        gap = self.opcode_gaps.get(name, self.opcode_gap)
+        if self.local_branch_gap and opcode == "bra.uni" and operands[0].startswith("$L__tmp"):
+            gap = self.local_branch_gap
+        return f"{opcode}{gap}{', '.join(operands)};"
+
+    @staticmethod
+    def _call(opcode: str, operands: Sequence[str], begin: str) -> str:
+        """A call over several lines, a parameter each."""
+        text = f"{opcode} "
+        rest = list(operands)
+        if rest[0].startswith("("):
+            text += f"{rest.pop(0)}, "
+        after = ""
+        for number, part in enumerate(rest):
+            if part.startswith("("):
+                inner = part[1:-1].replace(", ", f", {begin}")
+                text += f"{begin}({begin}{inner}{begin})" if inner else f"{begin}({begin})"
+                after = begin
+            else:
+                text += f"{after}, {part}" if after else f"{begin}{part}"
+                if not after and number < len(rest) - 1:
+                    text += ", "
+        return f"{text};"
+
+    def name_gap(self, space: str, *, is_asm: bool, is_nested: bool) -> str:
+        """Between type and name of a declaration in a body."""
+        if is_asm:
+            return " "
+        return (self.nested_name_gaps if is_nested else self.name_gaps).get(space, " ")
+
+    def label_kind(self, name: str) -> str:
+        """The kind of a label: that of a basic block, or another."""
+        return "block_label" if name.startswith("$L__BB") else "label"
 
     def comment_kind(self, text: str) -> str:
         """The kind of a comment that stands in a line of its own."""
@@ -147,8 +203,11 @@ def _gap(style: Style, previous: str, kind: str, depth: int) -> str:
     return "\n" * (lines + 1) + style.indent(kind, depth)
 
 
+_LOOSE = str.maketrans({"[": "[ ", "]": " ]", "{": "{ ", "}": " }", "+": " + "})
+
 _COMPILER_INDENTS = {
     "label": "",
+    "block_label": "",
     "body_close": "",
     "section_label": "",
     "section_data": "",
@@ -160,70 +219,114 @@ _COMPILER_INDENTS = {
     "end": "",
 }
 
+#: Instructions that the back ends print with a space alone.
+_SPACED = dict.fromkeys(
+    "call mma ldmatrix stmatrix wgmma tcgen05 tensormap multimem red fence prefetch suld madc "
+    "createpolicy bmsk".split(),
+    " ",
+)
+_HEAD_BLANKS = {
+    ("address_size", "*"): 1,
+    ("comment", "version"): 1,
+    ("variable", "header"): 1,
+    ("prototype", "header"): 1,
+}
+_TABBED = {".reg": " \t", ".param": " \t", ".local": " \t"}
+
+# nvcc for sm_100 and newer ("Based on NVVM 23"), and NVRTC.
 NVCC = Style(
     "nvcc",
     body_indent="\t",
     indents={**_COMPILER_INDENTS, "far": "\t"},
     blanks={
-        ("address_size", "*"): 1,
-        ("comment", "version"): 1,
+        **_HEAD_BLANKS,
         ("comment", "header"): 1,
-        ("variable", "header"): 1,
-        ("prototype", "header"): 1,
-        ("register", "instruction"): 1,
-        ("header", "instruction"): 2,
+        ("register", "first_instruction"): 1,
+        ("loc", "first_instruction"): 1,
+        ("header", "first_instruction"): 2,
         ("*", "body_close"): 1,
     },
     same_line={("label", "callprototype"): " "},
     opcode_gap=" \t",
-    name_gaps={".reg": " \t", ".param": " \t", ".local": " \t"},
+    opcode_gaps=_SPACED,
+    local_branch_gap="\t",
+    name_gaps=_TABBED,
+    nested_name_gaps=_TABBED,
     directive_gap="\t",
     section_brace="\n\t",
     returns_gap="  ",
     prototype_gap="\n",
 )
 
-LLVM = Style(
-    "llvm",
-    body_indent="\t",
+# nvcc for sm_75 to sm_90 ("Based on NVVM 7").
+NVCC_7 = replace(
+    NVCC,
+    name="nvcc-7",
+    blanks={
+        **NVCC.blanks,
+        ("*", "block_label"): 1,
+        ("register", "first_instruction"): 2,
+        ("loc", "first_instruction"): 2,
+        ("declaration", "first_instruction"): 1,
+    },
+    opcode_gaps={**_SPACED, "and": "  \t", "or": "  \t", "xor": "  \t", "redux": " "},
+    call_break="\n\t",
+    nested_name_gaps={},
+)
+
+# nvcc 12 for sm_100 and newer.
+NVCC_12 = replace(NVCC, name="nvcc-12", call_break="\n\t", nested_name_gaps={})
+
+# LLVM's own back end, which Triton uses.
+LLVM = replace(
+    NVCC,
+    name="llvm",
     indents={**_COMPILER_INDENTS, "far": " " * 40},
     blanks={
-        ("address_size", "*"): 1,
-        ("comment", "version"): 1,
+        **_HEAD_BLANKS,
+        ("variable", "header"): 0,
+        ("prototype", "header"): 0,
         ("loc", "basic_block"): 1,
+        ("instruction", "asm_end"): 1,
+        ("block_close", "asm_end"): 1,
     },
-    same_line={("label", "callprototype"): " "},
-    opcode_gap=" \t",
     asm_loose=True,
-    name_gaps={".reg": " \t", ".param": " \t", ".local": " \t"},
-    directive_gap="\t",
-    section_brace="\n\t",
-    returns_gap="  ",
-    prototype_gap="\n",
     note_column=40,
 )
 
-CUOBJDUMP = Style(
-    "cuobjdump",
+# What cuobjdump gives of the two: without tabs, and with blank lines for comments.
+CUOBJDUMP = replace(
+    NVCC,
+    name="cuobjdump",
     body_indent="",
     indents={},
     blanks={
+        **NVCC.blanks,
         ("address_size", "*"): 2,
-        ("comment", "version"): 1,
         ("comment", "header"): 0,
-        ("variable", "header"): 1,
-        ("prototype", "header"): 1,
-        ("register", "instruction"): 1,
-        ("header", "instruction"): 2,
-        ("instruction", "block"): 1,
-        ("block_close", "instruction"): 2,
-        ("*", "body_close"): 1,
     },
-    same_line={("label", "callprototype"): " "},
-    call_gap=" \n",
-    prototype_gap="\n",
+    opcode_gap=" ",
+    opcode_gaps={},
+    local_branch_gap="",
+    name_gaps={},
+    nested_name_gaps={},
+    directive_gap=" ",
+    section_brace="\n",
+    returns_gap=" ",
     parameter_indent="",
 )
+CUOBJDUMP_7 = replace(
+    CUOBJDUMP,
+    name="cuobjdump-7",
+    blanks={
+        **NVCC_7.blanks,
+        ("address_size", "*"): 2,
+        ("comment", "header"): 0,
+    },
+    call_break="\n",
+)
+
+CUOBJDUMP_12 = replace(CUOBJDUMP, name="cuobjdump-12", call_break="\n")
 
 PTXKIT = Style(
     "ptxkit",
@@ -234,7 +337,7 @@ PTXKIT = Style(
         ("body_close", "end"): 0,
         ("comment", "version"): 1,
         ("address_size", "*"): 1,
-        ("register", "instruction"): 1,
+        ("register", "first_instruction"): 1,
         ("variable", "header"): 1,
         ("prototype", "header"): 1,
     },
@@ -247,13 +350,16 @@ PTXKIT = Style(
     step=4,
 )
 
-STYLES = {style.name: style for style in (NVCC, LLVM, CUOBJDUMP, PTXKIT)}
+STYLES = {
+    style.name: style
+    for style in (NVCC, NVCC_12, NVCC_7, LLVM, CUOBJDUMP, CUOBJDUMP_12, CUOBJDUMP_7, PTXKIT)
+}
 
 
 def find_style(name: str) -> Style:
     """The style of a name.
 
-    >>> find_style("nvcc").gap("register", "instruction", 1)
+    >>> find_style("nvcc").gap("register", "first_instruction", 1)
     '\\n\\n\\t'
     """
     if name not in STYLES:

@@ -26,11 +26,15 @@ class FunctionBuilder(Builder):
 
     is_body = True
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether a ``{ }`` inside the body is open."""
+        return any(block.what == "a block" for block in self.blocks)
+
     def __init__(self, module: Module, function: Function) -> None:
         super().__init__(module)
         self.function = function
         self.good = module.good
-        self.opcode_gap = self.style.opcode_gap
         self._fresh: dict[tuple[str, int], int] = {}  # registers nobody named, by type
         self._prefixes: dict[tuple[str, int], str] = {}
         self._declared: set[str] = set()
@@ -95,7 +99,7 @@ class FunctionBuilder(Builder):
     def place_label(self, name: str) -> Statement:
         """Put a label here."""
         self._labels.add(name)
-        return self.add("label", f"{name}:")
+        return self.add(self.style.label_kind(name), f"{name}:")
 
     # -- checks ------------------------------------------------------------------------------
 

@@ -12,6 +12,49 @@ OPENING = frozenset(("header", "block", "section"))
 CLOSING = frozenset(("body_close", "block_close", "section_close"))
 
 
+class Spacer:
+    """Goes along statements and knows what stands before the next one."""
+
+    __slots__ = ("_is_first", "_known", "_previous", "depth", "style")
+
+    def __init__(self, style: Style) -> None:
+        self.style = style
+        self.depth = 0
+        self._previous = "start"
+        self._is_first = False  # whether the next instruction is the first of its function
+        self._known: dict[tuple[str, str, int], str] = {}
+
+    @property
+    def is_start(self) -> bool:
+        """Whether nothing stands before."""
+        return self._previous == "start"
+
+    def gap(self, kind: str) -> str:
+        """The white space the style puts before a statement of a kind that comes next."""
+        if self._is_first and kind == "instruction":
+            kind = "first_instruction"
+        key = (self._previous, kind, self.depth)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self.style.gap(*key)
+        return found
+
+    def entering(self, kind: str) -> None:
+        """Say that a statement of a kind comes next, before asking for the gap."""
+        if kind in CLOSING:
+            self.depth -= 1
+
+    def passed(self, kind: str) -> None:
+        """Say that a statement of a kind stands there now."""
+        self._previous = kind
+        if kind == "instruction":
+            self._is_first = False
+        elif kind in OPENING:
+            self.depth += 1
+            if kind == "header":
+                self._is_first = True
+
+
 def write(statements: Iterable[Statement], style: Style) -> str:
     """Lay statements out.
 
@@ -22,29 +65,21 @@ def write(statements: Iterable[Statement], style: Style) -> str:
     """
     out: list[str] = []
     push = out.append
-    previous, depth = "start", 0
-    known: dict[tuple[str, str, int], str] = {}
+    spacer = Spacer(style)
     for statement in statements:
         kind = statement.kind
-        if kind in CLOSING:
-            depth -= 1
+        spacer.entering(kind)
         before = statement.before
         if before is None:
-            key = (previous, kind, depth)
-            gap = known.get(key)
-            if gap is None:
-                gap = known[key] = style.gap(previous, kind, depth)
-            push(gap)
-        elif before.__class__ is str:
+            push(spacer.gap(kind))
+        elif isinstance(before, str):
             push(before)
         else:
-            push("\n" * (before + 1) + style.indent(kind, depth))  # type: ignore[operator]
+            push("\n" * (before + 1) + style.indent(kind, spacer.depth))
         push(statement.text)
         if statement.notes is not None:
             _write_notes(out, statement, style)
-        if kind in OPENING:
-            depth += 1
-        previous = kind
+        spacer.passed(kind)
     return "".join(out)
 
 

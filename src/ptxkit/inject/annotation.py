@@ -38,7 +38,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_BEGIN = re.compile(r"/\*\s*PTX_INJECT(?![\w])")
+BEGIN = re.compile(r"/\*\s*PTX_INJECT(?!\w)")
 _MACRO = re.compile(r"\bPTX_INJECT(?:_PURE|_MEMORY)?\s*\(\s*\"([^\"\n]*)\"")
 _WORD = re.compile(r"[^\s]+")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -89,6 +89,8 @@ class Rewritten:
     text: str
     filename: str
     annotations: list[Annotation]
+    macro_names: frozenset[str]
+    """Names that macros give to sites, as far as they are written out."""
     _lines: list[str]
     _placed: list[_Placed] = field(default_factory=list)
 
@@ -137,7 +139,8 @@ def rewrite(source: str, filename: str, types: Mapping[str, Type]) -> Rewritten:
     int i; asm volatile("// PTX_INJECT f in:s32:s32:i @1 volatile = %0" : : "r"(i));
                   i++;
     """
-    made = Rewritten(source, filename, [], source.split("\n"))
+    named = frozenset(found[1] for found in _MACRO.finditer(source))
+    made = Rewritten(source, filename, [], named, source.split("\n"))
     if "PTX_INJECT" not in source:
         return made
     reader = _Reader(source, filename, types)
@@ -172,11 +175,6 @@ def rewrite(source: str, filename: str, types: Mapping[str, Type]) -> Rewritten:
     return made
 
 
-def macro_names(source: str) -> Iterator[str]:
-    """The names that macros give to sites, as far as they are written out."""
-    return (found[1] for found in _MACRO.finditer(source))
-
-
 def _advance(line: int, column: int, text: str) -> tuple[int, int]:
     breaks = text.count("\n")
     return (line + breaks, len(text) - text.rindex("\n")) if breaks else (line, column + len(text))
@@ -198,7 +196,7 @@ class _Reader:
             at = token.end()
             if token["block"] is None:
                 continue
-            begin = _BEGIN.match(self._source, token.start())
+            begin = BEGIN.match(self._source, token.start())
             close = self._source.find("*/", at)
             if begin is not None:
                 yield self._annotation(begin, close)

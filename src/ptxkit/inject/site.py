@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Generic, TypeVar
@@ -27,18 +27,36 @@ class UnknownSiteError(UnknownNameError):
         return said + f"there are: {', '.join(self.known) or 'none'}"
 
 
+class DroppedSiteError(UnknownSiteError):
+    """A site that is in the source and not in the PTX.
+
+    >>> print(DroppedSiteError("injection site", "f", []))
+    the injection site 'f' is in the source, but the compiler kept no occurrence of it: its code \
+is never called, or it is pure and nobody uses its outputs; there are: none
+    """
+
+    def __str__(self) -> str:
+        return (
+            f"the {self.what} '{self.name}' is in the source, but the compiler kept no occurrence "
+            "of it: its code is never called, or it is pure and nobody uses its outputs; "
+            f"there are: {', '.join(self.known) or 'none'}"
+        )
+
+
 class Named(Mapping[str, _T], Generic[_T]):
     """Things by name, in order; a name that is not there is an error that lists those that are."""
 
-    def __init__(self, what: str, items: Mapping[str, _T]) -> None:
+    def __init__(self, what: str, items: Mapping[str, _T], dropped: Iterable[str] = ()) -> None:
         self._what = what
         self._items = dict(items)
+        self._dropped = frozenset(dropped)
 
     def __getitem__(self, name: str) -> _T:
         try:
             return self._items[name]
         except (KeyError, TypeError):
-            raise UnknownSiteError(self._what, name, self._items) from None
+            kind = DroppedSiteError if name in self._dropped else UnknownSiteError
+            raise kind(self._what, name, self._items) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ptxkit import _native
@@ -12,7 +13,7 @@ from ptxkit.errors import PtxkitError, UsageError
 from ptxkit.inject import annotation, layout
 from ptxkit.inject.checking import StubChecker, check_text
 from ptxkit.inject.errors import AnnotationError
-from ptxkit.inject.header import include_dir
+from ptxkit.inject.header import include_dir, refuse_annotations
 from ptxkit.inject.site import Named, Occurrence, Operand, Site
 from ptxkit.inject.types import Type, with_defaults
 from ptxkit.inject.variants import Variant, VariantAssembler
@@ -38,12 +39,17 @@ class Template:
     """
 
     def __init__(
-        self, native: _native.InjectTemplate, filename: str, annotations: Sequence[Annotation] = ()
+        self,
+        native: _native.InjectTemplate,
+        filename: str,
+        annotations: Sequence[Annotation] = (),
+        macro_names: Iterable[str] = (),
     ) -> None:
         """Use `from_cuda` or `from_ptx`."""
         self._native = native
         self._filename = filename
-        self._annotations = annotations
+        self._annotations = tuple(annotations)
+        self._macro_names = frozenset(macro_names)
         self._checker = StubChecker(native, filename)
         self._layouts: dict[tuple[Hashable, ...], layout.Layout] = {}
         self._checked: set[tuple[Hashable, str]] = set()
@@ -115,7 +121,9 @@ class Template:
             )
         own = tuple(types)
         made = annotation.rewrite(source, name, with_defaults(own))
-        options["include_dirs"] = [*options.get("include_dirs", ()), include_dir()]
+        folders = [Path(folder) for folder in options.get("include_dirs", ())]
+        refuse_annotations(source, [*folders, Path(name).absolute().parent])
+        options["include_dirs"] = [*folders, include_dir()]
         if own:
             options["options"] = [*options.get("options", ()), *(_define(one) for one in own)]
         module = compile_cuda(made.text, arch, name=name, relocate=made.relocate, **options)
@@ -146,7 +154,7 @@ class Template:
         }
         for one in self._annotations:
             sites.setdefault(one.name, _dropped(one))
-        return Named("injection site", sites)
+        return Named("injection site", sites, self._macro_names)
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -329,6 +337,10 @@ class Template:
         if target.rank == 0 and target.site.number is not None and text.isascii():
             self._native.approve(target.site.number, text)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = (self._annotations, self._macro_names)
+        return _restore, (self._native.text, self._filename, *known)
+
     def __repr__(self) -> str:
         count = len(self._native.occurrences)
         names = ", ".join(self.sites) or "no site"
@@ -338,7 +350,9 @@ class Template:
 def _make(data: str | bytes, filename: str, source: Rewritten | None = None) -> Template:
     made = _native.inject_template(data)
     if not isinstance(made, tuple):
-        return Template(made, filename, source.annotations if source is not None else ())
+        if source is None:
+            return Template(made, filename)
+        return Template(made, filename, source.annotations, source.macro_names)
     code, message, hint, start, end = made
     module = parse(data, filename, recover=True)
     found = None
@@ -350,9 +364,15 @@ def _make(data: str | bytes, filename: str, source: Rewritten | None = None) -> 
     raise AnnotationError([found])
 
 
+def _restore(data: bytes, filename: str, *known: Any) -> Template:
+    """What pickle calls."""
+    return Template(_make(data, filename)._native, filename, *known)
+
+
 def _define(one: Type) -> str:
+    """The option that makes a type known to the macros; nvcc cuts options at commas."""
     name, _, row = one.define().removeprefix("#define ").partition(" ")
-    return f"-D{name}={row}"
+    return f"-D{name}=PTXKIT_ROW" + "".join(f"({field})" for field in row.split(", "))
 
 
 def _flags(bits: int) -> frozenset[str]:

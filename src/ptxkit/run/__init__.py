@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from ptxkit.errors import UsageError
 from ptxkit.run.lower import UnsupportedError
+from ptxkit.run.pieces import Pieces, lower_pieces
 from ptxkit.run.shape import LaunchError
 from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport, SimulationError
 from ptxkit.syntax import Module, parse
@@ -45,18 +46,20 @@ def load(module: Module | str | bytes, device: str) -> CpuModule | CudaModule: .
 def load(module: Module | str | bytes, device: str = "cpu") -> CpuModule | CudaModule:
     """Load a module on a device; ``loaded["name"]`` gives a kernel.
 
-    ``device`` is ``"cpu"`` (the simulator), ``"cuda"`` (a GPU), or ``"auto"`` (a GPU if
-    there is one).
+    ``device`` is ``"cpu"`` (the simulator), ``"cuda"`` (the GPU where the arguments of a
+    launch lie), ``"cuda:1"`` (that GPU), or ``"auto"`` (a GPU if there is one).
     """
-    if device not in ("cpu", "cuda", "auto"):
-        raise UsageError(f"the device must be 'cpu', 'cuda' or 'auto', not {device!r}")
+    place, _, number = device.partition(":") if isinstance(device, str) else ("", "", "")
+    numbered = number.isdecimal() and place == "cuda"
+    if device not in ("cpu", "cuda", "auto") and not numbered:
+        raise UsageError(f"the device must be 'cpu', 'cuda', 'cuda:1' or 'auto', not {device!r}")
     if not isinstance(module, Module):
         module = parse(module)
-    if device != "cpu":
+    if place != "cpu":
         from ptxkit.run import cuda
 
-        if device == "cuda" or cuda.is_available():
-            return cuda.CudaModule(module)
+        if place == "cuda" or cuda.is_available():
+            return cuda.CudaModule(module, int(number) if numbered else None)
     return CpuModule(module)
 
 
@@ -64,8 +67,10 @@ __all__ = [
     "CpuKernel",
     "CpuModule",
     "LaunchError",
+    "Pieces",
     "RunReport",
     "SimulationError",
     "UnsupportedError",
     "load",
+    "lower_pieces",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Sequence
 from typing import Any
@@ -38,6 +39,8 @@ def pack_scalar(kernel: str, item: Item, value: Any) -> bytes:
     kind = SCALAR_TYPES[item.type].kind
     if isinstance(value, np.generic):
         value = value.item()
+    elif isinstance(value, ctypes._SimpleCData):
+        value = value.value
     if isinstance(value, bool):
         value = int(value)
     if isinstance(value, float) and (kind == FLOAT or (kind == BITS and item.size in (4, 8))):
@@ -61,14 +64,14 @@ def _pack_float(where: str, item: Item, value: float) -> bytes:
 
 
 def _pack_struct(where: str, item: Item, value: Any) -> bytes:
-    if isinstance(value, (bytes, bytearray, memoryview)):
+    if isinstance(value, (bytes, bytearray, memoryview, ctypes.Structure, ctypes.Union)):
         data = bytes(value)
     elif isinstance(value, (np.ndarray, np.generic)):
         data = value.tobytes()
     else:
         raise LaunchError(
-            f"{where} is a struct of {item.size} bytes; pass bytes or a numpy value, "
-            f"not {type(value).__name__}"
+            f"{where} is a struct of {item.size} bytes; pass bytes, a numpy value or "
+            f"a ctypes structure, not {type(value).__name__}"
         )
     if len(data) != item.size:
         raise LaunchError(f"{where} is a struct of {item.size} bytes, not {len(data)}")

@@ -28,6 +28,7 @@ from ptxkit.syntax import (
     Name,
     Parameter,
     Scopes,
+    Unary,
     Variable,
     evaluate,
 )
@@ -109,9 +110,8 @@ class Lowering:
         self.function_number(kernel)
         while self.pending:
             self._function(self.pending.pop(0))
-        self.program.set_entry(
-            self.numbers[kernel.name], align(self.shared_top, 16), parameter_bytes
-        )
+        shared = align(self.shared_top, self.dynamic_alignment or 16)
+        self.program.set_entry(self.numbers[kernel.name], shared, parameter_bytes)
         return self.program
 
     def function_number(self, function: Function) -> int:
@@ -375,7 +375,7 @@ class Lowering:
 
     def predicate(self, node: Node) -> int:
         """The slot of a source predicate, negated ones through a fresh register."""
-        if node.kind == "Unary":
+        if isinstance(node, Unary) and node.operator == "!":
             inner = self.predicate(node.children[0])
             fresh = self.new_register("pred")
             self.emit("not.pred", [fresh.slot, inner])
@@ -394,7 +394,7 @@ class Lowering:
 
     def is_predicate(self, node: Node) -> bool:
         """Say whether an operand is a predicate, or the negation of one."""
-        if node.kind == "Unary":
+        if isinstance(node, Unary) and node.operator == "!":
             return self.is_predicate(node.children[0])
         declaration = self.scopes.resolve(node) if isinstance(node, Name) else None
         return declaration is not None and declaration.type == "pred"

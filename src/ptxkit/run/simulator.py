@@ -22,6 +22,8 @@ from ptxkit.syntax import Function, Instruction, Module
 
 #: Bytes that malloc in kernels gives out at most, as on a GPU unless it is told otherwise.
 DEFAULT_HEAP = 8 << 20
+#: Words that a cooperative launch gives to what waits for the whole grid.
+_WORKSPACE = 256
 
 
 class SimulationError(PtxkitError):
@@ -112,6 +114,11 @@ class CpuKernel:
         if self.rules.blocks_are_clusters:
             x, y, z = (blocks * size for blocks, size in zip(grid, cluster, strict=True))
             grid = x, y, z
+        workspace = np.zeros(_WORKSPACE, np.uint32)
+        if shape.cooperative:
+            workspace[0] = workspace.nbytes
+            place = workspace.ctypes.data
+            buffers.append((place, workspace.nbytes, True, "the workspace of the grid", False))
         output: list[str] = []
 
         def show(text: bytes) -> None:
@@ -121,7 +128,7 @@ class CpuKernel:
         result = self._program.run(
             bytes(data), buffers + self._memory.buffers, grid, shape.block, cluster, shape.shared,
             threads or os.cpu_count() or 1, step_limit, count, shape.cluster is not None,
-            shape.cooperative, self._heap, show,
+            workspace.ctypes.data if shape.cooperative else 0, self._heap, show,
         )  # fmt: skip
         if "fault" in result:
             raise self._error(result["fault"])
@@ -137,7 +144,9 @@ class CpuKernel:
 
     def _allocations(self) -> tuple[tuple[int, int], ...]:
         found = self._heap.allocations()
-        nodes = self.module.walk() if found else []
+        if not found:
+            return ()
+        nodes = self.module.walk()
         return tuple((size, nodes[node - 1].line) for _, size, node in found)
 
     def _pack(self, item: Item, value: Any, buffers: list[BufferRow], keep: list[Any]) -> bytes:
@@ -213,10 +222,9 @@ class CpuModule:
 
     def __getitem__(self, name: str) -> CpuKernel:
         if name not in self._kernels:
-            function = self.module[name] if name in self.module else None
-            if function is None or not function.is_entry or not function.has_body:
+            if name not in self.module or not self.module[name].is_entry:
                 raise UnknownNameError("kernel", name, self.kernels)
-            self._kernels[name] = CpuKernel(self._context, function, self._heap)
+            self._kernels[name] = CpuKernel(self._context, self.module[name], self._heap)
         return self._kernels[name]
 
     def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:

@@ -11,6 +11,8 @@ _NAMES = [
     *"%lanemask_ge %clock %dynamic_smem_size %total_smem_size".split(),
     *(f"%{name}.{axis}" for name in _CLUSTER_VECTORS for axis in "xyz"),
     *"%cluster_ctarank %cluster_nctarank %clock_hi".split(),
+    # Where cooperative groups find the workspace of the grid: its address, upper half first.
+    *"%envreg1 %envreg2".split(),
 ]
 
 #: What is not here reads as 0: counters of the hardware, the number of the multiprocessor.

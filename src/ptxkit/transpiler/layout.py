@@ -13,7 +13,7 @@ from ptxkit.dsl.builder import ASM_BEGINS, ASM_ENDS
 from ptxkit.dsl.spacing import differences
 from ptxkit.dsl.statements import comment_text
 from ptxkit.dsl.styles import Style
-from ptxkit.dsl.writer import CLOSING, OPENING
+from ptxkit.dsl.writer import Spacer
 from ptxkit.transpiler.tree import Entry, Line, quoted
 
 _COMMENT = re.compile(
@@ -37,8 +37,7 @@ class Layout:
         self.is_body = False
         self.is_asm = False
         self._place = 0  # where the last statement ended
-        self._previous = "start"
-        self._depth = 0
+        self._spacer = Spacer(style)
         self._first_gap: str | None = None  # before the statement begun last
 
     def text(self, start: int, end: int) -> str:
@@ -59,8 +58,6 @@ class Layout:
 
     def begin(self, kind: str, start: int, line: Line | None) -> None:
         """Add what stands before a statement, and its line."""
-        if kind in CLOSING:
-            self._depth -= 1
         before = self._before(kind, start)
         self._first_gap = None
         if isinstance(before, str) and line is not None and line.kind in CHAINED:
@@ -70,9 +67,7 @@ class Layout:
         if line is not None:
             self.body.append(line)
         self._place = start
-        self._previous = kind
-        if kind in OPENING:
-            self._depth += 1
+        self._spacer.passed(kind)
 
     def finish(self, line: Line, end: int, predicted: str) -> None:
         """Compare the text of the statement begun with what the writer would give."""
@@ -81,8 +76,15 @@ class Layout:
         if actual == predicted and self._first_gap is None:
             return
         spacing = {} if self._first_gap is None else {0: self._first_gap}
+        if actual != predicted and line.kind in CHAINED:
+            tight = predicted.replace(", ", ",")
+            if len(self.spacing(tight, actual)) < len(self.spacing(predicted, actual)) - 1:
+                predicted = tight
+                line.suffixes.append(".tight()")
         if actual != predicted:
             spacing |= self.spacing(predicted, actual)
+        if not spacing:
+            return
         shown = spacing_argument(spacing)
         if line.kind in CHAINED:
             line.suffixes.append(f".spaced({shown})")
@@ -91,7 +93,7 @@ class Layout:
 
     def stood(self, kind: str) -> None:
         """Say what kind of statement the last one ended with."""
-        self._previous = kind
+        self._spacer.passed(kind)
 
     @property
     def prefix(self) -> str:
@@ -112,14 +114,15 @@ class Layout:
         gap = self.text(self._place, start)
         if not gap.isspace() and gap:
             gap = self._comments(gap)
+        self._spacer.entering(kind)  # comments before a brace still stand inside
         return self._departure(gap, kind)
 
     def _departure(self, gap: str, kind: str) -> int | str | None:
         """None where the style gives the gap, a number of blank lines, or the gap itself."""
-        if gap == self.style.gap(self._previous, kind, self._depth):
+        if gap == self._spacer.gap(kind):
             return None
         lines = gap.count("\n")
-        if lines and gap == "\n" * lines + self.style.indent(kind, self._depth):
+        if lines and gap == "\n" * lines + self.style.indent(kind, self._spacer.depth):
             return lines - 1
         return gap
 
@@ -129,7 +132,7 @@ class Layout:
         noted = False
         for found in _COMMENT.finditer(gap):
             white, comment = gap[place : found.start()], found[0]
-            behind = "\n" not in white and self._previous != "start" and comment[0] == "/"
+            behind = "\n" not in white and not self._spacer.is_start and comment[0] == "/"
             further = noted and white == self.style.note("", further=True)
             if (place == 0 and behind) or (further and self.style.note_column):
                 self._note(white, comment, further=noted)
@@ -169,7 +172,7 @@ class Layout:
         elif comment == ASM_ENDS:
             self.is_asm = False
         self._place += len((white + comment).encode("utf-8", "surrogateescape"))
-        self._previous = kind
+        self._spacer.passed(kind)
 
     def _line_so_far(self) -> str:
         begin = self.source.rfind(b"\n", 0, self._place) + 1

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ptxkit._native import Node
-from ptxkit.dsl.instructions import _LOOSE
+from ptxkit.dsl.declarations import SPACES
 from ptxkit.dsl.styles import Style
 from ptxkit.syntax import Function, Instruction, Label, Module, Variable
 from ptxkit.syntax.nodes import NEGATED
@@ -199,15 +199,22 @@ class Plain:
 
     def _variable(self, node: Variable) -> None:
         layout, is_body = self.layout, self.layout.is_body
+        # Comments before the declaration may begin or end inline assembly: first those.
+        line = Line("declaration", "", node=node)
+        kind = "variable"
         gap = " "
-        if is_body and not layout.is_asm:
-            space = next(
-                (word for _, word, _, _ in node.tokens(own=True) if word in self.style.name_gaps),
-                "",
-            )
-            gap = self.style.name_gaps.get(space, " ")
-        line, predicted = variable(node, self.reader, is_body=is_body, name_gap=gap)
-        self._add(line.kind, node, line, predicted)
+        if is_body:
+            words = [word for _, word, _, _ in node.tokens(own=True)]
+            space = next((word for word in words if word in SPACES), "")
+            kind = "register" if space == ".reg" else "declaration"
+        layout.begin(kind, node.span[0], line)
+        if is_body:
+            nested = self._blocks > 0
+            gap = self.style.name_gap(space, is_asm=layout.is_asm, is_nested=nested)
+        made, predicted = variable(node, self.reader, is_body=is_body, name_gap=gap)
+        line.kind, line.call, line.target = made.kind, made.call, made.target
+        line.arguments, line.keywords = made.arguments, made.keywords
+        layout.finish(line, node.span[1], predicted)
         if self.reader.ready is not None:
             self.reader.ready.update(one.name for one in node.declarators)
 
@@ -260,7 +267,7 @@ class Plain:
     def _label(self, node: Label) -> None:
         name = node.name
         line = Line("label", "ptx.label", [quoted(name)], node=node)
-        self._add("label", node, line, f"{name}:")
+        self._add(self.style.label_kind(name), node, line, f"{name}:")
 
     def _loc(self, node: Node) -> None:
         words = [text for _, text, _, _ in node.tokens() if text != ","]
@@ -350,16 +357,7 @@ class Plain:
         start, end = node.span
         # Comments before the instruction may begin or end inline assembly: first those.
         layout.begin("instruction", start, line)
-        if not texts:
-            predicted = f"{guard_text}{opcode};"
-        elif layout.is_asm:
-            joined = ", ".join(texts)
-            if style.asm_loose:
-                joined = joined.translate(_LOOSE)
-            predicted = f"{guard_text}{opcode}{style.asm_gap}{joined};"
-        else:
-            gap = style.call_gap if name == "call" else style.opcode_gap
-            predicted = f"{guard_text}{opcode}{gap}{', '.join(texts)};"
+        predicted = guard_text + style.instruction(name, opcode, texts, layout.is_asm)
         layout.finish(line, end, predicted)
 
     def _branch(self, arguments: list[Argument]) -> None:

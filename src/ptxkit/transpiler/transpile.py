@@ -25,11 +25,11 @@ def to_python(module: Module, sugar: bool = True) -> str:
     PTX statement.
 
     >>> import ptxkit
-    >>> m = ptxkit.parse(".version 8.0\\n.target sm_80\\n.visible .entry k() { ret; }\\n")
+    >>> m = ptxkit.parse(".version 8.7\\n.target sm_120\\n.visible .entry k() { ret; }\\n")
     >>> print(ptxkit.to_python(m, sugar=False))
     from ptxkit.dsl import Module, ptx
     <BLANKLINE>
-    module = Module(version="8.0", target="sm_80", address_size=None, style="cuobjdump")
+    module = Module(version="8.7", target="sm_120", address_size=None, style="cuobjdump")
     ...
     """
     source = module.source()

@@ -209,7 +209,9 @@ class File:
         _print(self.body, "", lines, self.names)
         head = [f"# {notice}" for notice in self.notices]
         head += [*_import_lines(_used_names(lines)), "", *self.opening]
-        tail = ["", 'if __name__ == "__main__":', "    module.print()", ""]
+        while lines and not lines[-1][0]:
+            lines.pop()
+        tail = ["", "", 'if __name__ == "__main__":', "    module.print()", ""]
         return [*[(text, None) for text in head], *lines, *[(text, None) for text in tail]]
 
 

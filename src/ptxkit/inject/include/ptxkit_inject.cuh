@@ -38,6 +38,14 @@
 #define PTXKIT_TYPE_B128 b128, b128, q, PTXKIT_PLAIN, unsigned __int128, unsigned __int128
 #define PTXKIT_TYPE_PRED pred, pred, r, PTXKIT_PREDICATE, unsigned int, unsigned int
 
+// The same without commas, for options of compilers: PTXKIT_ROW(f32)(f32)(f)(PTXKIT_PLAIN)...
+#define PTXKIT_ROW(field) field, PTXKIT_ROW_2
+#define PTXKIT_ROW_2(field) field, PTXKIT_ROW_3
+#define PTXKIT_ROW_3(field) field, PTXKIT_ROW_4
+#define PTXKIT_ROW_4(field) field, PTXKIT_ROW_5
+#define PTXKIT_ROW_5(field) field, PTXKIT_ROW_6
+#define PTXKIT_ROW_6(field) field
+
 // Ways to pass a value.
 #define PTXKIT_PLAIN(direction, carrier, type, ...) __VA_ARGS__
 #define PTXKIT_BITS(direction, carrier, type, ...)                   \

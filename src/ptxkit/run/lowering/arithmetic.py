@@ -10,6 +10,7 @@ from ptxkit.syntax import Instruction
 
 #: Modifiers that name another operation on integers.
 _INTEGER_WORDS = ("lo", "hi", "wide", "relu", "sat")
+_OLD_APPROXIMATIONS = frozenset("sin cos lg2 ex2".split())
 _FLOATS = frozenset("f16 f16x2 bf16 bf16x2 f32 f64".split())
 
 
@@ -19,6 +20,14 @@ def _arithmetic(low: Lowering, node: Instruction) -> None:
     scalar = types_of(words)[-1]
     if "cc" in words:
         return _carry(low, node)
+    if scalar == "f32x2":
+        return _pairs(low, node, words)
+    if scalar == "s8x4" and node.name == "neg":
+        slots = [low.destination(node.operands[0]), low.constant(0, 4)]
+        low.emit("sub.s8x4", [*slots, low.source(node.operands[1], "b32")])
+        return None
+    if scalar == "f32" and node.name in _OLD_APPROXIMATIONS and "approx" not in words:
+        words = [*words, "approx", "ftz"]  # what PTX 1.x meant by it
     if scalar in _FLOATS:
         name, mode = _float_operation(node.name, words, scalar), float_mode(words)
     else:
@@ -41,6 +50,25 @@ def _arithmetic(low: Lowering, node: Instruction) -> None:
         return None
     low.emit(name, [destination, *sources], immediate=mode)
     return None
+
+
+def _pairs(low: Lowering, node: Instruction, words: list[str]) -> None:
+    """f32x2: the two halves of 64-bit registers, each by itself."""
+    name, mode = _float_operation(node.name, words, "f32"), float_mode(words)
+    halves = []
+    for operand in node.operands[1:]:
+        parts = [low.new_register("f32").slot for _ in range(2)]
+        at = low.program.add_list(low.state.index, parts)
+        slots = [NO_SLOT, low.source(operand, "b64")]
+        low.emit("unpack", slots, list=at, list_size=2, width=4, count=8)
+        halves.append(parts)
+    results = []
+    for sources in zip(*halves, strict=True):
+        results.append(low.new_register("f32").slot)
+        low.emit(name, [results[-1], *sources], immediate=mode)
+    at = low.program.add_list(low.state.index, results)
+    target = [low.destination(node.operands[0])]
+    low.emit("pack", target, list=at, list_size=2, width=4, count=8)
 
 
 def _fma_as_half(low: Lowering, node: Instruction, words: list[str]) -> None:

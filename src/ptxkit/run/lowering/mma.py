@@ -113,7 +113,7 @@ def _mma(low: Lowering, node: Instruction) -> None:
     elif m == 8:
         if types[1] != "f16":
             raise ValueError("ptxas takes it and makes no code of it")
-        mode = ("col" == words[3]) | ("row" == words[4]) << 1
+        mode = (words[3] == "col") | (words[4] == "row") << 1
         mode |= (types[3] == "f16") << 2 | (types[0] == "f16") << 3
         emit_product(low, "mma.quads", groups, mode)
     else:

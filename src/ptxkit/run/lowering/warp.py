@@ -46,7 +46,8 @@ def _redux(low: Lowering, node: Instruction) -> None:
     kind = next(kinds.index(word) for word in words if word in kinds)
     slots = [low.destination(node.operands[0]), low.source(node.operands[1], scalar)]
     slots.append(low.source(node.operands[2], "u32"))
-    low.emit(f"redux.{scalar.replace('b', 'u')}", slots, immediate=kind)
+    flags = ("abs" in words) | ("NaN" in words) << 1
+    low.emit(f"redux.{scalar.replace('b', 'u')}", slots, immediate=kind, count=flags)
 
 
 def _elect(low: Lowering, node: Instruction) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ptxkit._native import NO_SLOT
 from ptxkit.run.layout import scalar_bytes
 from ptxkit.run.lower import Lowering
-from ptxkit.run.lowering.memory import space_of, address_operand
+from ptxkit.run.lowering.memory import address_operand, space_of
 from ptxkit.run.lowering.mma import (
     NARROW,
     elements,

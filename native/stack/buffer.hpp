@@ -1,0 +1,61 @@
+// Text that grows, written through plain pointers with room checked ahead.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace ptxkit::stack {
+
+// Bytes that keep what was written when they grow; not filled with zeros.
+class Buffer {
+  public:
+    char *data() { return bytes_.get(); }
+    const char *data() const { return bytes_.get(); }
+
+    // Makes room for `more` bytes at `cursor`, which may move.
+    char *room(char *cursor, std::size_t more) {
+        const auto used = static_cast<std::size_t>(cursor - bytes_.get());
+        if (size_ - used >= more) [[likely]] return cursor;
+        return grow(used, more);
+    }
+    char *at(std::size_t place) {
+        if (place > size_) grow(size_, place - size_);
+        return bytes_.get() + place;
+    }
+
+  private:
+    char *grow(std::size_t used, std::size_t more) {
+        const std::size_t size = std::max<std::size_t>(4096, (used + more) * 2);
+        auto bytes = std::make_unique_for_overwrite<char[]>(size);
+        if (used != 0) std::memcpy(bytes.get(), bytes_.get(), used);
+        bytes_ = std::move(bytes);
+        size_ = size;
+        return bytes_.get() + used;
+    }
+
+    std::unique_ptr<char[]> bytes_;
+    std::size_t size_ = 0;
+};
+
+constexpr std::size_t kLongestNumber = 24;
+
+inline char *write(char *out, const char *text, std::size_t size) {
+    std::memcpy(out, text, size);
+    return out + size;
+}
+inline char *write(char *out, const std::string &text) {
+    return write(out, text.data(), text.size());
+}
+template <std::size_t size>
+inline char *write(char *out, const char (&text)[size]) {
+    std::memcpy(out, text, size - 1);
+    return out + size - 1;
+}
+char *write_number(char *out, std::uint64_t value);
+char *write_hex(char *out, std::uint64_t value, unsigned digits);
+
+}  // namespace ptxkit::stack

@@ -1,0 +1,76 @@
+// From a stack program to the text of a stub.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "buffer.hpp"
+#include "interpreter.hpp"
+
+namespace ptxkit::stack {
+
+// Checks every index of the interface and fills what is derived. Throws std::invalid_argument.
+void finish(const Isa &isa, Interface &interface);
+
+// Compiles one program after another; what it needs of memory stays with it.
+class Compiler {
+  public:
+    // Writes the stub into `out` at `used`, which moves on.
+    Outcome compile(const Isa &isa, const Interface &interface, Items items, Report &report,
+                    Buffer &out, std::size_t &used);
+
+  private:
+    struct Move {
+        std::uint32_t output;
+        std::uint32_t value;
+    };
+    void start(const Isa &isa, const Interface &interface);
+    Outcome gather(Report &report);
+    void mark_needed();
+    void settle_outputs();
+    char *write_body(char *out, Report &report);
+    char *write_instruction(char *out, std::uint32_t at);
+    char *write_zeros(char *out, const Node &node, std::uint32_t at);
+    char *write_outputs(char *out, Report &report);
+    char *write_operand(char *out, const Node &node) const;
+    char *write_literal(char *out, std::uint16_t stack, std::uint64_t bits) const;
+    char *write_load(char *out, const Node &node, std::uint64_t bits) const;
+    std::size_t write_declarations(std::size_t body);
+    void take_register(Node &node);
+    void add_register(std::uint8_t kind);
+    void give_back(Node &node, std::uint32_t at);
+
+    Interpreter interpreter_;
+    const Isa *isa_ = nullptr;
+    const Interface *interface_ = nullptr;
+    Buffer *out_ = nullptr;
+    std::vector<std::uint32_t> values_;           // node of each output, kNone: left alone
+    std::vector<Move> moves_;
+    std::vector<std::uint8_t> input_needed_;
+    std::uint64_t serial_ = 0;                    // of the interface labels_ was made for
+    std::vector<Label> labels_;                   // of inputs, outputs, registers
+    std::uint32_t first_register_ = 0;            // label
+    // The registers of a class: all that have a label, how many are declared, and which of
+    // those are free.
+    struct Class {
+        std::vector<std::uint32_t> labels;
+        std::vector<std::uint32_t> unused;
+        std::uint32_t taken = 0;
+    };
+    std::vector<Class> registers_;
+    Buffer head_;
+};
+
+// Stubs one after another: stub `n` of the part ends at `ends[n]`.
+struct Part {
+    std::size_t first = 0;           // program
+    std::unique_ptr<char[]> text;
+    std::vector<std::size_t> ends;
+};
+
+// Many programs on several threads.
+void compile_many(const Isa &isa, const Interface &interface, const std::vector<Items> &programs,
+                  unsigned threads, std::vector<Part> &parts, std::vector<Report> &reports,
+                  std::vector<Outcome> &outcomes);
+
+}  // namespace ptxkit::stack

@@ -1,0 +1,188 @@
+"""Every file comes back from its Python, byte for byte."""
+
+import ast
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ptxkit
+from helpers.ptx_strategies import lay_out, modules
+from ptxkit.transpiler.transpile import UnknownInstructionWarning
+from ptxkit.transpiler.verify import run_python, to_bytes
+from syntax import odd
+
+DATA = Path(__file__).parents[1] / "syntax" / "data"
+FILES = sorted(DATA.glob("*.ptx"))
+ODD = {**odd.TAKEN, **odd.OURS}
+
+SOURCE = """
+struct Pair { int a; double b; };
+__constant__ float table[4] = {1.5f, 2.5f, 3.5f, 1e-30f};
+__device__ int counter = 7;
+__device__ __noinline__ float scaled(float x, Pair p) { return x * table[p.a & 3] + p.b; }
+extern "C" __global__ void one(const float *x, float *y, Pair p, int n) {
+    __shared__ float tile[64];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tile[threadIdx.x & 63] = x[i];
+    __syncthreads();
+    float total = 0;
+    for (int j = 0; j < n; ++j) {
+        if (tile[j & 63] > 0) total += scaled(tile[j & 63], p);
+        else total -= 1.0f / (j + 1);
+    }
+    switch (n & 7) {
+        case 0: total *= 2; break;
+        case 1: total *= 3; break;
+        case 2: total -= 3; break;
+        case 3: total = expf(total); break;
+        case 4: atomicAdd(&counter, n); break;
+        default: asm volatile("{ .reg .pred p; setp.lt.f32 p, %0, %1; @p mov.f32 %0, %1; }"
+                              : "+f"(total) : "f"(y[i]));
+    }
+    y[i] = total;
+}
+template <typename T> __global__ void two(T *x) { x[threadIdx.x] += T(1); }
+template __global__ void two<double>(double *);
+template __global__ void two<long long>(long long *);
+"""
+MODES: dict[str, dict[str, object]] = {
+    "plain": {},
+    "lineinfo": {"line_info": True},
+    "debug": {"debug": True},
+    "rdc": {"options": ["--relocatable-device-code=true"]},
+}
+ARCHITECTURES = "sm_75 sm_80 sm_89 sm_90a sm_100 sm_103a sm_120f sm_121a".split()
+
+
+def comes_back(data: bytes, sugar: bool = False) -> str:
+    """Transpile, run in a fresh namespace, compare; gives the Python."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownInstructionWarning)
+        python = ptxkit.to_python(ptxkit.parse(data), sugar=sugar)
+    assert to_bytes(run_python(python).ptx()) == data
+    return python
+
+
+def to_data(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else to_bytes(text)
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("sugar", [False, True])
+def test_odd_files(name, sugar):
+    comes_back(to_data(ODD[name]), sugar)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_files(path):
+    comes_back(path.read_bytes())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_formatted_files(path):
+    text = ptxkit.format(ptxkit.parse(path.read_bytes()))
+    assert 'style="ptxkit"' in comes_back(to_data(text))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_compiler_output(architecture, mode):
+    module = ptxkit.compile_cuda(SOURCE, arch=architecture, **MODES[mode])
+    python = comes_back(module.emit_bytes())
+    # A known layout says nothing about white space but in the text people write as asm.
+    lines = [line for line in python.splitlines() if ".spaced(" in line or ".gap(" in line]
+    assert len(lines) <= 20, lines
+
+
+@settings(max_examples=60)
+@given(modules())
+def test_whatever_the_grammar_allows(text):
+    comes_back(to_data(text))
+
+
+TOKENS = [
+    [text for _, text, _, _ in ptxkit.parse(path.read_bytes()).tokens()]
+    for path in FILES
+    if path.stem in ("hand_written", "nvcc_saxpy", "triton_inline_ptx")
+]
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(TOKENS), st.integers(1, 2**32))
+def test_any_white_space(tokens, seed):
+    # A version, a target, a .loc end with their line for the parser, not by a token.
+    text = lay_out(tokens, seed, comments=seed % 2 == 0)
+    try:
+        ptxkit.parse(text)
+    except ptxkit.PtxSyntaxError:
+        return
+    comes_back(to_data(text))
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(FILES), st.data())
+def test_changed_white_space(path, data):
+    """White space and comments put into a real file, anywhere between two tokens."""
+    source = path.read_bytes()[:6000]
+    source = source[: source.rfind(b"}") + 1] if b"}" in source else source
+    module = ptxkit.parse(source, recover=True)
+    if module.diagnostics:
+        source = path.read_bytes()
+        module = ptxkit.parse(source)
+    ends = [end for _, _, _, end in module.tokens()]
+    places = data.draw(st.lists(st.sampled_from(ends), min_size=1, max_size=8))
+    texts = data.draw(
+        st.lists(
+            st.sampled_from([" ", "\t", "\n", "\n\n\n", " /* c */ ", " // c\n", "\r\n"]),
+            min_size=len(places),
+            max_size=len(places),
+        )
+    )
+    for place, text in sorted(zip(places, texts, strict=True), reverse=True):
+        source = source[:place] + text.encode() + source[place:]
+    if not ptxkit.parse(source, recover=True).diagnostics:
+        comes_back(source)
+
+
+def test_deep_blocks():
+    depth = 60
+    text = f".func f()\n{{\n{'{ ' * depth}ret;{' }' * depth}\n}}\n"
+    comes_back(text.encode())
+
+
+def test_line_breaks_of_another_system():
+    data = (DATA / "nvcc_saxpy.ptx").read_bytes()
+    plain = comes_back(data)
+    python = comes_back(data.replace(b"\n", b"\r\n"))
+    assert python == plain.replace('style="nvcc-7")', 'style="nvcc-7", newline="\\r\\n")')
+
+
+def test_the_file_prints_its_ptx(tmp_path):
+    from helpers import run_python as run
+
+    data = (DATA / "nvcc_saxpy.ptx").read_bytes()
+    file = tmp_path / "saxpy.py"
+    file.write_text(ptxkit.to_python(ptxkit.parse(data), sugar=False))
+    result = run(str(file))
+    assert (result.returncode, result.stdout.encode(), result.stderr) == (0, data, "")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_nothing_is_copied(path):
+    """No string of the Python is a statement of the PTX, or a part of one with an operand."""
+    module = ptxkit.parse(path.read_bytes())
+    python = ptxkit.to_python(module, sugar=False)
+    strings = {
+        node.value
+        for node in ast.walk(ast.parse(python))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    comments = {text.removeprefix("//").strip() for text, _ in module.comments()}
+    for text in strings - comments:
+        assert ";" not in text, text
+        assert len(text.split()) <= 1 or text in python, text
+    for instruction in module.instructions:
+        assert instruction.text not in strings
