@@ -30,7 +30,7 @@ from ptxkit.decompiler.lift.webs import Web, Webs
 from ptxkit.errors import PtxkitError
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS
 from ptxkit.isa.types import SCALAR_TYPES
-from ptxkit.syntax import Function, Instruction, Module, Name, Scopes, evaluate
+from ptxkit.syntax import Function, Instruction, Module, Name, Parameter, Scopes, evaluate
 
 #: The C++ type that an instruction's type stands for.
 C_TYPES: dict[str, Scalar] = {
@@ -81,12 +81,18 @@ class Lift:
     slots: dict[int, str] = field(default_factory=dict)
     """Variables for parameters and for what calls pass, by the node that declares them."""
 
+    def __post_init__(self) -> None:
+        for space in ("global", "shared", "local", "const", "param", "function"):
+            self.types[f"@address.{space}"] = UNSIGNED_LONG_LONG
+
     def slot(self, node: Node) -> str:
         """The variable of a ``.param`` symbol."""
-        declaration = self.scopes.resolve(node)
-        if declaration is None:
-            raise NotLiftedError(f"'{node.text}'")
-        key = declaration.node.index
+        key = node.index
+        if not isinstance(node, Parameter):
+            declaration = self.scopes.resolve(node)
+            if declaration is None:
+                raise NotLiftedError(f"'{node.text}'")
+            key = declaration.node.index
         if key not in self.slots:
             self.slots[key] = f"a{len(self.slots)}"
         return self.slots[key]
