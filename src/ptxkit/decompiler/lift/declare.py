@@ -1,0 +1,144 @@
+"""Where variables are declared, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import Scalar, Type
+from ptxkit.decompiler.lift.rewrite import rebuilt
+
+Body = tuple[n.Statement, ...]
+
+
+def _names(node: n.Node) -> Iterator[str]:
+    for part in node.walk():
+        if isinstance(part, n.Name):
+            yield part.name
+
+
+def _bodies(node: n.Statement) -> list[Body]:
+    match node:
+        case n.If(then=then, otherwise=otherwise):
+            return [then, otherwise]
+        case n.While(body=body) | n.DoWhile(body=body) | n.For(body=body) | n.Block(body=body):
+            return [body]
+        case n.Switch(cases=cases):
+            return [case.body for case in cases]
+    return []
+
+
+class Declarer:
+    """Declares each variable in the innermost block that holds all of its uses."""
+
+    def __init__(self, types: Mapping[str, Type], known: set[str]) -> None:
+        self.types = types
+        self.known = known
+        """Names that are declared elsewhere: parameters, variables of the module."""
+
+    def run(self, body: Body) -> Body:
+        """The body with its declarations."""
+        own = {name for s in body for name in _names(s) if name in self.types} - self.known
+        already = {p.name for s in body for p in s.walk() if isinstance(p, n.Declare)}
+        return self._block(body, own - already)
+
+    def _block(self, body: Body, variables: set[str]) -> Body:
+        """Declare the variables whose uses are all in here."""
+        where: dict[str, list[int]] = {}
+        for place, statement in enumerate(body):
+            for name in set(_names(statement)) & variables:
+                where.setdefault(name, []).append(place)
+        inner: dict[int, set[str]] = {}
+        here: dict[int, list[str]] = {}
+        for name, places in where.items():
+            first = body[places[0]]
+            if len(places) == 1 and self._fits_inside(first, name):
+                inner.setdefault(places[0], set()).add(name)
+            else:
+                here.setdefault(places[0], []).append(name)
+        result: list[n.Statement] = []
+        for place, statement in enumerate(body):
+            names = sorted(here.get(place, ()), key=_order)
+            match statement:
+                case n.Assign(target=n.Name(name=name), value=value, operator="=") \
+                        if name in names and name not in set(_names(value)):  # fmt: skip
+                    names.remove(name)
+                    statement = n.Declare(self.types[name], name, value)
+            result += [n.Declare(self.types[name], name) for name in names]
+            if place in inner:
+                statement = self._inside(statement, inner[place])
+            result.append(statement)
+        return tuple(result)
+
+    def _fits_inside(self, statement: n.Statement, name: str) -> bool:
+        """Whether all uses are in one of a statement's bodies, and no loop carries it."""
+        bodies = _bodies(statement)
+        holding = [body for body in bodies if any(name in set(_names(s)) for s in body)]
+        if len(holding) != 1:
+            return False
+        in_bodies = sum(list(_names(s)).count(name) for s in holding[0])
+        if in_bodies != list(_names(statement)).count(name):
+            return False
+        if isinstance(statement, n.If | n.Switch | n.Block):
+            return True
+        # In a loop: the value must not come from the turn before.
+        return _assigned_first(holding[0], name)
+
+    def _inside(self, statement: n.Statement, names: set[str]) -> n.Statement:
+        def change(part: n.Node) -> n.Node:
+            return part
+
+        made = rebuilt(statement, change)
+        match made:
+            case n.If(condition=condition, then=then, otherwise=otherwise):
+                return n.If(condition, self._chosen(then, names), self._chosen(otherwise, names))
+            case n.While(condition=condition, body=body):
+                return n.While(condition, self._chosen(body, names))
+            case n.DoWhile(body=body, condition=condition):
+                return n.DoWhile(self._chosen(body, names), condition)
+            case n.Block(body=body):
+                return n.Block(self._chosen(body, names))
+            case n.Switch(value=value, cases=cases):
+                return n.Switch(
+                    value,
+                    tuple(n.Case(c.values, self._chosen(c.body, names), c.falls) for c in cases),
+                )
+        return made
+
+    def _chosen(self, body: Body, names: set[str]) -> Body:
+        return self._block(body, {name for s in body for name in _names(s)} & names)
+
+
+def _assigned_first(body: Body, name: str) -> bool:
+    """Whether the first thing that happens to a variable is that it is set, on every path."""
+    for statement in body:
+        if name not in set(_names(statement)):
+            continue
+        match statement:
+            case n.Assign(target=n.Name(name=target), value=value, operator="="):
+                return target == name and name not in set(_names(value))
+            case n.Asm(outputs=outputs, inputs=inputs):
+                reads = {x for o in inputs for x in _names(o.expression)}
+                plain = {
+                    o.expression.name
+                    for o in outputs
+                    if isinstance(o.expression, n.Name) and o.constraint[0] == "="
+                }
+                return name in plain and name not in reads
+            case n.If(condition=condition, then=then, otherwise=otherwise):
+                if name in set(_names(condition)):
+                    return False
+                both = [_assigned_first(part, name) for part in (then, otherwise) if any(
+                    name in set(_names(s)) for s in part)]  # fmt: skip
+                # Set on one side only: what the other side leaves is read later or never.
+                return all(both) and len(both) == 2
+        return False
+    return False
+
+
+def _order(name: str) -> tuple[str, int]:
+    digits = name.lstrip("abcdefghijklmnopqrstuvwxyz_")
+    return name[: len(name) - len(digits)], int(digits) if digits.isdigit() else 0
+
+
+__all__ = ["Declarer", "Scalar"]

@@ -1,0 +1,97 @@
+"""Walking and rewriting trees: what the passes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from ptxkit.cuda import nodes as n
+
+N = TypeVar("N", bound=n.Node)
+
+
+def rebuilt(node: N, change: Callable[[Any], Any]) -> N:
+    """The node with each of its direct parts changed; itself if nothing did."""
+    changes: dict[str, Any] = {}
+    for field in fields(node):  # type: ignore[arg-type]
+        old = getattr(node, field.name)
+        new = _part(old, change)
+        if new is not old:
+            changes[field.name] = new
+    return replace(node, **changes) if changes else node  # type: ignore[type-var]
+
+
+def _part(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, n.Node):
+        return change(value)
+    if isinstance(value, tuple) and value:
+        parts = tuple(_part(item, change) for item in value)
+        same = all(a is b for a, b in zip(parts, value, strict=True))
+        return value if same else parts
+    return value
+
+
+def bottom_up(node: N, change: Callable[[Any], Any]) -> Any:
+    """Rewrite a tree from its leaves."""
+    return change(rebuilt(node, lambda part: bottom_up(part, change)))
+
+
+def written(statement: n.Statement) -> Iterator[str]:
+    """Variables that a statement may assign to, nested statements included."""
+    for node in statement.walk():
+        if isinstance(node, n.Assign) and isinstance(node.target, n.Name):
+            yield node.target.name
+        elif isinstance(node, n.Asm):
+            for operand in node.outputs:
+                if isinstance(operand.expression, n.Name):
+                    yield operand.expression.name
+        elif isinstance(node, n.Declare):
+            yield node.name
+
+
+def read(node: n.Node) -> Iterator[str]:
+    """Variables that are read in a tree; those only assigned to are not."""
+    stack: list[n.Node] = [node]
+    while stack:
+        item = stack.pop()
+        match item:
+            case n.Name(name=name):
+                yield name
+            case n.Assign(target=n.Name(), value=value, operator="="):
+                stack.append(value)
+            case n.Asm(outputs=outputs, inputs=inputs):
+                stack.extend(o.expression for o in inputs)
+                stack.extend(
+                    o.expression
+                    for o in outputs
+                    if o.constraint[0] == "+" or not isinstance(o.expression, n.Name)
+                )
+            case _:
+                stack.extend(item.children())
+
+
+def is_load(node: n.Node) -> bool:
+    """Whether a node reads memory."""
+    return isinstance(node, n.Call) and node.function.startswith("@ld")
+
+
+_EFFECTS = ("@st", "@atomic", "__sync", "__shfl", "__ballot", "__any", "__all", "__activemask",
+            "__threadfence", "__reduce", "__trap", "__match")  # fmt: skip
+
+
+def has_effect(node: n.Node, pure_calls: frozenset[str] = frozenset()) -> bool:
+    """Whether evaluating a tree does more than give a value."""
+    for part in node.walk():
+        if isinstance(part, n.Asm | n.Return | n.Goto):
+            return True
+        if isinstance(part, n.Call) and part.function.startswith(_EFFECTS):
+            return True
+        if isinstance(part, n.Call) and part.function in pure_calls:
+            continue
+    return False
+
+
+def size(node: n.Node) -> int:
+    """How many nodes a tree has."""
+    return sum(1 for _ in node.walk())
