@@ -6,6 +6,7 @@ with ``f`` chosen so that ``u = sin(pi x) sin(pi y)`` is the solution. The error
 falls with the power ``degree + 1`` of the size of the cells. Run: python examples/fem_poisson.py
 """
 
+from itertools import pairwise
 from math import log2
 
 import warp as wp
@@ -54,9 +55,7 @@ def solve(cells: int, degree: int = 1) -> float:
     edge_test, edge_trial = (
         make(space=space, domain=edges) for make in (fem.make_test, fem.make_trial)
     )
-    projector = fem.integrate(
-        boundary, fields={"u": edge_trial, "v": edge_test}, assembly="nodal"
-    )
+    projector = fem.integrate(boundary, fields={"u": edge_trial, "v": edge_test}, assembly="nodal")
     fem.normalize_dirichlet_projector(projector)
     fem.project_linear_system(matrix, right, projector)
 
@@ -72,7 +71,7 @@ def solve(cells: int, degree: int = 1) -> float:
 def orders(cells: tuple[int, ...], degree: int = 1) -> list[float]:
     """The order of convergence from each grid to the next one, which has twice the cells."""
     errors = [solve(count, degree) for count in cells]
-    return [log2(coarse / fine) for coarse, fine in zip(errors, errors[1:], strict=False)]
+    return [log2(coarse / fine) for coarse, fine in pairwise(errors)]
 
 
 def main() -> None:

@@ -24,7 +24,10 @@ from typing import Any, ClassVar
 from ptxkit.errors import UnknownNameError, UsageError
 
 #: The sources that come with ptxkit.
-BUILT_IN = {"warp": "ptxkit.synth.warp.source:WarpSource"}
+BUILT_IN = {
+    "warp": "ptxkit.synth.warp.source:WarpSource",
+    "tiers": "ptxkit.synth.tiers.source:TiersSource",
+}
 GROUP = "ptxkit.sources"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxkit._native import Node
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import LONG_LONG, UNSIGNED_LONG_LONG
+from ptxkit.cuda.types import LONG_LONG, UNSIGNED_LONG_LONG, Scalar
 from ptxkit.decompiler.lift.arithmetic import Lifter, types_of, words_of
 from ptxkit.decompiler.lift.context import C_TYPES, Lift, NotLiftedError
 from ptxkit.syntax import Address, Instruction, Name
@@ -101,9 +101,9 @@ def _from_slot(lift: Lift, target: Node, type: str, variable: n.Name) -> list[n.
 def _slot_value(lift: Lift, variable: n.Name, type: str) -> n.Expression:
     known = lift.types[variable.name]
     wanted = C_TYPES[type]
-    if known == wanted:
+    if known == wanted or not isinstance(known, Scalar):
         return variable
-    return lift.reinterpreted(variable, known, wanted)  # type: ignore[arg-type]
+    return lift.reinterpreted(variable, known, wanted)
 
 
 def _st(lift: Lift, node: Instruction) -> list[n.Statement]:
@@ -120,9 +120,10 @@ def _st(lift: Lift, node: Instruction) -> list[n.Statement]:
         kind = _kind(lift, source, type)
         lift.types.setdefault(variable.name, C_TYPES[kind])
         value = lift.read(source, kind)
-        return [
-            n.Assign(variable, lift.reinterpreted(value, C_TYPES[kind], lift.types[variable.name]))
-        ]  # type: ignore[arg-type]  # noqa: E501
+        have = lift.types[variable.name]
+        if isinstance(have, Scalar):
+            value = lift.reinterpreted(value, C_TYPES[kind], have)
+        return [n.Assign(variable, value)]
     if source.kind == "Vector":
         raise NotLiftedError(node.opcode)
     address = address_of(lift, node.operands[0], space)

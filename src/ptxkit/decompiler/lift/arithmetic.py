@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import BOOL, DOUBLE, FLOAT, INT, LONG_LONG, UINT, Scalar
+from ptxkit.cuda.types import FLOAT, INT, UINT, Scalar
 from ptxkit.decompiler.lift.context import C_TYPES, Lift, NotLiftedError
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Instruction
@@ -42,7 +42,6 @@ def _neutral(type: str) -> str:
 
 
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
-_FLOAT_ROUNDED = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "fma": "fma"}
 _DIRECTION = ("rz", "rm", "rp")
 _CUDA_ROUNDING = {"rn": "rn", "rz": "rz", "rm": "rd", "rp": "ru"}
 
@@ -52,11 +51,11 @@ def _directed(name: str, words: list[str], type: str) -> str | None:
     rounding = next((w for w in words if w in _DIRECTION), None)
     if rounding is None:
         return None
-    prefix = "__f" if type == "f32" else "__d"
-    suffix = "f" if name == "fma" and type == "f32" else ""
-    base = "ma" if name == "fma" else name
-    prefix = {"f32": "__f", "f64": "__"}[type] if name == "fma" else prefix
-    return f"{prefix}{'fma' if name == 'fma' and type == 'f64' else base}{suffix}_{_CUDA_ROUNDING[rounding]}"
+    if name == "fma":
+        stem = "__fmaf" if type == "f32" else "__fma"
+    else:
+        stem = f"__{'f' if type == 'f32' else 'd'}{name}"
+    return f"{stem}_{_CUDA_ROUNDING[rounding]}"
 
 
 def _sum(lift: Lift, node: Instruction) -> list[n.Statement]:
@@ -77,14 +76,14 @@ def _sum(lift: Lift, node: Instruction) -> list[n.Statement]:
         double = f"{type[0]}{2 * int(type[1:])}"
         wide = C_TYPES[double]
         left = n.Cast(wide, lift.read(first, type))
-        value = n.Binary("*", left, _widened(lift.read(second, type), wide))
-        return lift.write(node.operands[0], double, value)
+        product = n.Binary("*", left, _widened(lift.read(second, type), wide))
+        return lift.write(node.operands[0], double, product)
     if "hi" in words:
         name = {"s32": "__mulhi", "u32": "__umulhi", "s64": "__mul64hi", "u64": "__umul64hi"}
         if type not in name:
             raise NotLiftedError(f"mul.hi.{type}")
-        value = n.Call(name[type], (lift.read(first, type), lift.read(second, type)))
-        return lift.write(node.operands[0], type, value)
+        high = n.Call(name[type], (lift.read(first, type), lift.read(second, type)))
+        return lift.write(node.operands[0], type, high)
     kind = _neutral(type)
     value = n.Binary(_OPERATORS[node.name], lift.read(first, kind), lift.read(second, kind))
     return lift.write(node.operands[0], kind, _trimmed(value, kind))
@@ -173,8 +172,9 @@ def _shift(lift: Lift, node: Instruction) -> list[n.Statement]:
         number = int(count.value) & 0xFFFFFFFF
         if number >= width:
             raise NotLiftedError("a shift past the width")
-        return lift.write(node.operands[0], type, _trimmed(
-            n.Binary("<<" if node.name == "shl" else ">>", value, n.Literal(number, INT)), type))  # fmt: skip
+        operator = "<<" if node.name == "shl" else ">>"
+        shifted = n.Binary(operator, value, n.Literal(number, INT))
+        return lift.write(node.operands[0], type, _trimmed(shifted, type))
     # C++ leaves shifts past the width open; PTX says what they give.
     if width != 32:
         raise NotLiftedError("a shift by a variable amount of 64 bits")
@@ -301,7 +301,7 @@ def _selp(lift: Lift, node: Instruction) -> list[n.Statement]:
     type = _plain_type(words_of(node))
     if type[0] == "b" and type != "b16":
         # What is selected is of the kind of where it goes.
-        name, web = lift.variable(node.operands[0])
+        _, web = lift.variable(node.operands[0])
         have = lift.type_of_web(web)
         if have.is_float:
             type = f"f{have.bits}"
@@ -365,8 +365,8 @@ def _pack(lift: Lift, node: Instruction, type: str) -> list[n.Statement]:
     low_node, high_node = target.children
     made = lift.write(low_node, "u32", n.Cast(UINT, value)) if low_node.kind != "Sink" else []
     if high_node.kind != "Sink":
-        upper = n.Cast(UINT, n.Binary(">>", value, n.Literal(32, INT)))
-        made += lift.write(high_node, "u32", upper)
+        top = n.Cast(UINT, n.Binary(">>", value, n.Literal(32, INT)))
+        made += lift.write(high_node, "u32", top)
     return made
 
 
@@ -386,5 +386,3 @@ LIFTERS: dict[str, Lifter] = {
     "cvt": _cvt,
     "mov": _mov,
 }
-
-__all__ = ["BOOL", "DOUBLE", "LIFTERS", "LONG_LONG"]

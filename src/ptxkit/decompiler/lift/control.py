@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxkit._native import Node
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import INT, UINT
+from ptxkit.cuda.types import INT
 from ptxkit.decompiler.lift.access import address_of
 from ptxkit.decompiler.lift.arithmetic import Lifter, types_of, words_of
 from ptxkit.decompiler.lift.context import C_TYPES, Lift, NotLiftedError
@@ -148,5 +148,3 @@ LIFTERS: dict[str, Lifter] = {
     "call": _function_call,
     "trap": _trap,
 }
-
-__all__ = ["LIFTERS", "UINT"]

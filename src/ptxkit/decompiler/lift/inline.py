@@ -5,8 +5,6 @@ Operands are bound by constraints; predicates go in and out as integers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ptxkit._native import Node
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import BOOL, INT, Scalar
@@ -21,21 +19,6 @@ def _letter(type: Scalar) -> str:
     if type.is_float:
         return {32: "f", 64: "d"}[type.bits]
     return _LETTERS[type.bits]
-
-
-@dataclass(slots=True)
-class _Binding:
-    """Pieces of the text, and what its numbers stand for."""
-
-    lift: Lift
-    written: set[int]
-    read: set[int]
-    outputs: list[n.AsmOperand] = field(default_factory=list)
-    inputs: list[n.AsmOperand] = field(default_factory=list)
-    places: dict[tuple[int, bool], str] = field(default_factory=dict)
-    before: list[str] = field(default_factory=list)
-    after: list[str] = field(default_factory=list)
-    predicates: int = 0
 
 
 def inline_assembly(lift: Lift, node: Instruction) -> list[n.Statement]:

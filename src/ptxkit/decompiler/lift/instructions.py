@@ -11,9 +11,6 @@ from ptxkit.syntax import Instruction
 
 LIFTERS: dict[str, Lifter] = {**arithmetic.LIFTERS, **access.LIFTERS, **control.LIFTERS}
 
-#: Instructions that say nothing a C++ program could.
-_SILENT = frozenset("prefetch prefetchu discard applypriority pmevent".split())
-
 
 def lift_instruction(lift: Lift, node: Instruction) -> list[n.Statement]:
     """The statements of an instruction, its guard included."""

@@ -68,19 +68,19 @@ class Memory:
                 return Sum(constant=int(value))
             case n.Binary(operator=("+" | "-") as operator, left=left, right=right) if self._wide(
                 node
-            ):  # noqa: E501
+            ):
                 total = self.sum_of(left)
                 total.add(self.sum_of(right), 1 if operator == "+" else -1)
                 return total
             case n.Binary(operator="*", left=left, right=n.Literal(value=value)) if self._wide(
                 node
-            ):  # noqa: E501
+            ):
                 total = Sum()
                 total.add(self.sum_of(left), int(value))
                 return total
             case n.Binary(operator="<<", left=left, right=n.Literal(value=value)) if self._wide(
                 node
-            ):  # noqa: E501
+            ):
                 total = Sum()
                 total.add(self.sum_of(left), 1 << int(value))
                 return total
@@ -173,13 +173,13 @@ class Memory:
         match node:
             case n.Evaluate(expression=n.Call(function=function, arguments=(address, value))) if (
                 function.startswith("@st")
-            ):  # noqa: E501
+            ):
                 return n.Assign(self.place(function, address), value)
             case n.Call(function=function, arguments=(address,)) if function.startswith("@ld"):
                 return self.place(function, address)
             case n.Call(function=function, arguments=(address, *values)) if function.startswith(
                 "@atomic"
-            ):  # noqa: E501
+            ):
                 name = function[1:].partition(".")[0]
                 return n.Call(name, (self.pointer(function, address), *values))
         return node

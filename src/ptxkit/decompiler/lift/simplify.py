@@ -91,7 +91,7 @@ class Simplifier:
             and isinstance(left, n.Literal)
             and not isinstance(right, n.Literal)
             and left.type.is_integer
-        ):  # noqa: E501
+        ):
             return self._binary(n.Binary(node.operator, right, left))
         if node.operator in ("==", "!=") and isinstance(right, n.Literal) and right.type == BOOL:
             same = bool(right.value) == (node.operator == "==")
@@ -127,7 +127,7 @@ class Simplifier:
             case n.If() | n.While() | n.DoWhile() | n.For() | n.Block() | n.Switch() | n.Case():
                 return rebuilt(
                     node, lambda p: self._sinks(p) if not isinstance(p, n.Expression) else p
-                )  # noqa: E501
+                )
         return node
 
     def _bits(self, node: n.Expression, width: int) -> n.Expression:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import Scalar, Type
-from ptxkit.decompiler.lift.flow import Branch, Flow, Select
+from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.rewrite import (
     bottom_up,
     has_effect,
@@ -85,7 +86,7 @@ class Substitution:
                         changed = True
                     case n.Declare(name=name, value=None) if (
                         not self.used[name] and self.defined[name] <= 1
-                    ):  # noqa: E501
+                    ):
                         changed = True
                     case n.If(then=()) if self._is_pure(statement.condition):
                         changed = True
@@ -156,8 +157,8 @@ class Substitution:
                     position += 1
         return changed
 
-    def _move(self, block: object, position: int) -> bool:
-        statements: list[n.Statement] = block.statements  # type: ignore[attr-defined]
+    def _move(self, block: FlowBlock, position: int) -> bool:
+        statements: list[n.Statement] = block.statements
         match statements[position]:
             case n.Assign(target=n.Name(name=name), value=value, operator="="):
                 pass
@@ -187,7 +188,7 @@ class Substitution:
                 return False
             if loads and (has_effect(statement) or self._calls(statement)):
                 return False
-        exit = block.exit  # type: ignore[attr-defined]
+        exit = block.exit
         condition = getattr(exit, "condition", None) or getattr(exit, "value", None)
         if condition is not None and name in read(condition):
             self._replace_exit(block, lookup)
@@ -226,7 +227,7 @@ class Substitution:
         wanted = self.types[name]
         return value if infer(value, self.types) == wanted else n.Cast(wanted, value)
 
-    def _replace(self, node: n.Node, lookup: Callable[[str], n.Expression | None]) -> object:
+    def _replace(self, node: n.Node, lookup: Callable[[str], n.Expression | None]) -> Any:
         def change(part: n.Node) -> n.Node:
             if isinstance(part, n.Name):
                 return lookup(part.name) or part
@@ -240,12 +241,12 @@ class Substitution:
 
         return change(node)
 
-    def _replace_exit(self, block: object, lookup: Callable[[str], n.Expression | None]) -> None:
-        exit = block.exit  # type: ignore[attr-defined]
+    def _replace_exit(self, block: FlowBlock, lookup: Callable[[str], n.Expression | None]) -> None:
+        exit = block.exit
         if isinstance(exit, Branch):
-            block.exit = replace(exit, condition=self._replace(exit.condition, lookup))  # type: ignore[attr-defined]
+            block.exit = replace(exit, condition=self._replace(exit.condition, lookup))
         elif isinstance(exit, Select):
-            block.exit = replace(exit, value=self._replace(exit.value, lookup))  # type: ignore[attr-defined]
+            block.exit = replace(exit, value=self._replace(exit.value, lookup))
 
 
 __all__ = ["Substitution", "bottom_up"]

@@ -1,0 +1,1 @@
+"""CUDA C kernels in ten tiers, from one operator to several functions."""
