@@ -15,7 +15,8 @@ from ptxkit.errors import UnknownNameError
 from ptxkit.syntax import Function, Module, Variable, format, parse
 
 _HEADER = ("Version", "Target", "AddressSize")
-_WORD = re.compile(r"[%A-Za-z_$][\w$]*", re.ASCII)
+# Not a modifier: a variable may be called "shared" without meaning ".shared".
+_WORD = re.compile(r"(?<![.\w$])[%A-Za-z_$][\w$]*", re.ASCII)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _REGISTERS = re.compile(r"^[ \t]*\.reg[ \t]+(\.\w+)[ \t]+(%\w+?)<\d+>;[ \t]*\n", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t]*([\w$]+):", re.MULTILINE)

@@ -67,6 +67,8 @@ def _expression_kernel(draw: Stream, depth: tuple[int, int], **options: float) -
     def body(i: n.Name) -> tuple[n.Statement, ...]:
         palette = float_palette(frame, i, draw.between(1, 4), **options)
         value = _reading(palette, FLOAT, draw.between(*depth))
+        if palette.math and not any(isinstance(part, n.Call) for part in value.walk()):
+            value = n.Call(draw.choice(("sinf", "cosf", "tanhf", "atanf", "floorf")), (value,))
         return (n.Assign(at(output, i), value),)
 
     return _one(frame, frame.guarded(body))

@@ -1,0 +1,122 @@
+"""The source ``tiers``: every tier is what its name says, and every row is proved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxkit import cuda
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import FLOAT, Pointer
+from ptxkit.synth.source import Made, Settings, find
+from ptxkit.synth.tiers.grammar import TIERS, make
+from ptxkit.synth.tiers.source import TiersSource
+
+
+def nodes_of(tier: int, count: int = 60) -> list[list[n.Node]]:
+    """All nodes of some samples of one tier."""
+    return [list(make(5, index, (tier,)).module.walk()) for index in range(count)]
+
+
+def operators(nodes: list[n.Node]) -> int:
+    """Operators in what is stored to memory; index arithmetic does not count."""
+    stores = [s for s in nodes if isinstance(s, n.Assign) and isinstance(s.target, n.Index)]
+    return max(
+        sum(isinstance(part, n.Binary | n.Unary | n.Call) for part in store.value.walk())
+        for store in stores
+    )
+
+
+def test_simple_binary_is_one_operator() -> None:
+    assert {operators(nodes) for nodes in nodes_of(1)} == {1}
+
+
+def test_nested_arithmetic_nests() -> None:
+    counts = [operators(nodes) for nodes in nodes_of(2)]
+    assert min(counts) >= 2
+    assert max(counts) >= 8
+
+
+@pytest.mark.parametrize(
+    ("tier", "kind"),
+    [(3, n.Call), (4, n.Conditional), (6, n.Declare), (8, n.For | n.While | n.DoWhile)],
+)
+def test_tiers_hold_what_they_are_named_for(tier: int, kind: type) -> None:
+    holding = [any(isinstance(node, kind) for node in nodes) for nodes in nodes_of(tier)]
+    # Drawn at random, and what a compiler would drop is taken out again.
+    assert sum(holding) >= 0.9 * len(holding)
+
+
+def test_type_diversity_uses_other_types() -> None:
+    used = set()
+    for nodes in nodes_of(5):
+        types = {
+            node.type.target for node in nodes
+            if isinstance(node, n.Parameter) and isinstance(node.type, Pointer)
+        }  # fmt: skip
+        used |= types
+    assert len(used) >= 9
+    assert used > {FLOAT}
+
+
+def test_shared_memory_is_shared() -> None:
+    for nodes in nodes_of(7):
+        assert any(isinstance(d, n.Declare) and "shared" in d.space for d in nodes)
+        assert any(isinstance(c, n.Call) and c.function == "__syncthreads" for c in nodes)
+
+
+def test_warps_or_atomics() -> None:
+    for nodes in nodes_of(9):
+        names = [c.function for c in nodes if isinstance(c, n.Call)]
+        assert any(name.startswith(("__shfl", "__ballot", "__any", "__all", "atomic")) for name in names)  # noqa: E501  # fmt: skip
+
+
+def test_several_functions() -> None:
+    assert all(sum(isinstance(f, n.Function) for f in nodes) > 1 for nodes in nodes_of(10))
+
+
+def test_nothing_unused_is_left() -> None:
+    for tier in TIERS:
+        for nodes in nodes_of(tier, 20):
+            read = {node.name for node in nodes if isinstance(node, n.Name)}
+            kernels = [f for f in nodes if isinstance(f, n.Function) and f.kernel]
+            for kernel in kernels:
+                assert {p.name for p in kernel.parameters} <= read
+
+
+def test_a_sample_is_a_function_of_seed_and_index() -> None:
+    source, settings = TiersSource(), Settings()
+    assert source.sample(1, 7, settings) == source.sample(1, 7, settings)
+    assert source.sample(1, 7, settings).text != source.sample(2, 7, settings).text
+    assert cuda.read(cuda.write(make(1, 7).module)) == make(1, 7).module
+
+
+def test_shapes_are_diverse() -> None:
+    source, settings = TiersSource(), Settings()
+    shapes = {source.sample(3, index, settings).shape for index in range(500)}
+    assert len(shapes) >= 450
+
+
+def test_rows_are_compiled_executed_and_replayed(tmp_path: Path) -> None:
+    source = find("tiers")
+    settings = Settings(archs=("sm_80",))
+    samples = [source.sample(11, index, settings) for index in range(20)]
+    rows = source.make(11, samples, settings, tmp_path)
+    assert all(isinstance(row, Made) for row in rows), rows
+    for sample, row in zip(samples, rows, strict=True):
+        assert isinstance(row, Made)
+        stored = {
+            "verification": {
+                "verdict": row.verification.verdict,
+                "input_digest": row.verification.input_digest,
+                "output_digest": row.verification.output_digest,
+            },
+            "targets": [{"arch": t.arch, "ptx_forward": t.ptx_forward} for t in row.targets],
+        }
+        assert source.replay(11, sample, stored) is None
+    # A row that holds another kernel's code, or other results, is noticed.
+    stored["verification"]["output_digest"] = "0"
+    assert source.replay(11, samples[-1], stored) == "the outputs have another digest"
+    stored["verification"]["input_digest"] = "0"
+    assert source.replay(11, samples[-1], stored) == "the inputs have another digest"
