@@ -76,7 +76,7 @@ def orders(cells: tuple[int, ...], degree: int = 1) -> list[float]:
 
 def main() -> None:
     """Print errors and orders for linear and quadratic elements."""
-    wp.config.quiet = True
+    wp.config.log_level = wp.LOG_ERROR
     wp.set_module_options({"enable_backward": False})
     for degree, grids in ((1, (4, 8, 16, 32)), (2, (2, 4, 8, 16))):
         previous = None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ptxkit.errors import PtxkitError
-from ptxkit.synth import shards
+from ptxkit.synth import shards, storage
 from ptxkit.synth.plan import SHARDS, Plan
 
 #: A worker ends after so many samples, and with it what compilers keep of them.
@@ -91,7 +91,11 @@ def _work(plan: Plan, folder: Path, portion: list[int], workspace: Path, pipe: C
         for number in portion:
             shards.commit(folder, number, shards.build(plan, number, workspace))
             pipe.send(number)
-    except PtxkitError as error:
+    except storage.StorageError as error:
         pipe.send(error)
+    except PtxkitError as error:
+        pipe.send(WorkerError(str(error)))
+    except BrokenPipeError:
+        return  # the parent was killed; what is complete counts when it comes back
     finally:
         pipe.close()

@@ -54,8 +54,7 @@ class Batch:
 def load_warp() -> ModuleType:
     """Warp itself, quiet."""
     wp = import_extra("warp", extra="synth")
-    wp.config.quiet = True
-    wp.config.log_level = getattr(wp, "LOG_ERROR", 40)
+    wp.config.log_level = wp.LOG_ERROR
     return wp
 
 
