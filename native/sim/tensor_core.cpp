@@ -89,8 +89,9 @@ bool any_special(const Multiplicands &m, unsigned rows) {
 }
 
 // One step of one row, all columns at once. Everything is finite.
-inline __attribute__((always_inline)) void add_row_anywhere(const Multiplicands &m, const std::uint8_t *order, unsigned count, unsigned row,
-             const float *c, float *d, bool half_sums) {
+inline __attribute__((always_inline)) void add_row_anywhere(
+    const Multiplicands &m, const std::uint8_t *order, unsigned count, unsigned row, const float *c,
+    float *d, bool half_sums) {
     Exponents largest = Exponents{} + std::int16_t{2 * kZeroExponent};
     for (unsigned n = 0; n < count; ++n) {
         const unsigned k = order[n];
