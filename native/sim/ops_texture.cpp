@@ -67,6 +67,12 @@ void fetch(Machine &m, const Inst &i) {
         if (!(m.mask >> l & 1)) continue;
         const TextureDescriptor &texture = find_texture(m, handles[l], l);
         check_shape(m, texture, geometry, l);
+        // As on a GPU: one dimension by number is for plain memory, and that for nothing else.
+        if ((texture.plain != 0) != (geometry.by_index && geometry.dimensions == 1 && !geometry.layered))
+            m.fault("bad-handle",
+                    texture.plain ? "a texture in plain memory takes one whole number as its coordinate"
+                                  : "fetches by number from one dimension need Texture(..., memory=True)",
+                    l, handles[l]);
         const TexturePlace place = place_of(m, slots + 4, geometry, l);
         if (i.immediate == 0) sample(texture, place, results[l]);
         else gather(texture, place, static_cast<unsigned>(i.immediate) - 1, results[l]);

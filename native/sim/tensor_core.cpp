@@ -13,6 +13,7 @@ namespace {
 typedef std::int16_t Exponents __attribute__((vector_size(2 * kColumns)));
 
 constexpr int kExtraBits = 25;
+constexpr int kLeastExponent = -133;  // what single precision sums align to at least
 constexpr int kNothing = -4000;  // below every exponent of a number that is not zero
 
 inline double power_of_two(int exponent) {
@@ -104,8 +105,9 @@ inline __attribute__((always_inline)) void add_row_anywhere(
     int exponent[kColumns];
     for (unsigned j = 0; j < kColumns; ++j) {
         const int addend = half_sums ? exponent_of_half(c[j]) : exponent_of(c[j]);
-        exponent[j] = std::max<int>(largest[j], addend);
-        scale[j] = exponent[j] < kNothing ? 0.0 : power_of_two(kExtraBits - exponent[j]);
+        const int found = std::max<int>(largest[j], addend);
+        exponent[j] = std::max(found, kLeastExponent);
+        scale[j] = found < kNothing ? 0.0 : power_of_two(kExtraBits - exponent[j]);
     }
     std::int64_t total[kColumns];
     for (unsigned j = 0; j < kColumns; ++j)

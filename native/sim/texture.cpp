@@ -52,6 +52,11 @@ std::int64_t wrap_index(const TextureDescriptor &texture, std::int64_t index, un
     }
 }
 
+// Texels by number: beyond the edges there is nothing, whatever the address mode.
+std::int64_t plain_index(std::int64_t index, std::uint32_t extent) {
+    return index < 0 || index >= static_cast<std::int64_t>(extent) ? -1 : index;
+}
+
 // Two neighbours along an axis, and the weight of the second in 256ths.
 struct Axis {
     std::int64_t texels[2] = {0, 0};
@@ -71,15 +76,20 @@ Footprint nearest(const TextureDescriptor &texture, const TexturePlace &place) {
     Footprint found;
     for (unsigned axis = 0; axis < texture.dimensions; ++axis) {
         const std::uint32_t size = extent(texture, axis);
-        const std::int64_t index =
-            place.by_index ? place.index[axis]
-                           : static_cast<std::int64_t>(std::floor(in_texels(texture, place.at[axis], axis, size)));
-        found.axes[axis].texels[0] = wrap_index(texture, index + place.offset[axis], axis, size);
+        if (place.by_index) {
+            const std::int64_t index = std::int64_t{place.index[axis]} + place.offset[axis];
+            found.axes[axis].texels[0] = plain_index(index, size);
+            continue;
+        }
+        const double texels = std::floor(in_texels(texture, place.at[axis], axis, size));
+        const std::int64_t index = static_cast<std::int64_t>(texels) + place.offset[axis];
+        found.axes[axis].texels[0] = wrap_index(texture, index, axis, size);
     }
     return found;
 }
 
-Footprint around(const TextureDescriptor &texture, const TexturePlace &place) {
+// `held`: a clamped coordinate stays between the first and the last texel.
+Footprint around(const TextureDescriptor &texture, const TexturePlace &place, bool held) {
     Footprint found;
     found.corners = 1u << texture.dimensions;
     for (unsigned axis = 0; axis < texture.dimensions; ++axis) {
@@ -87,8 +97,8 @@ Footprint around(const TextureDescriptor &texture, const TexturePlace &place) {
         const double texels = in_texels(texture, place.at[axis], axis, size);
         auto at = static_cast<std::int64_t>(std::floor(texels * kOne + 0.5)) - kOne / 2;
         at += std::int64_t{place.offset[axis]} * kOne;
-        if (wrap_index(texture, -1, axis, size) == 0 && texture.address[axis] != AddressMode::Wrap &&
-            !(texture.normalized && texture.address[axis] == AddressMode::Mirror))
+        const AddressMode mode = texture.address[axis];
+        if (held && (mode == AddressMode::Clamp || (repeats(mode) && !texture.normalized)))
             at = std::clamp<std::int64_t>(at, 0, std::int64_t{size - 1} * kOne);
         const std::int64_t first = at >> 8;
         found.axes[axis] = {{wrap_index(texture, first, axis, size), wrap_index(texture, first + 1, axis, size)},
@@ -156,24 +166,22 @@ float float_texel(Texel type, const std::uint8_t *bytes) {
 
 bool is_float(Texel type) { return type == Texel::F16 || type == Texel::F32; }
 
-// Integers of eight and sixteen bits as fractions of one, in 16 bits.
+// Integers of eight and sixteen bits as fractions of one, in 16 bits and four below. Signed
+// bytes are not quite those of the device: sums differ in their last bit now and then.
 std::int64_t wide_fraction(Texel type, const std::uint8_t *bytes) {
     const std::int64_t value = integer_texel(type, bytes);
     switch (type) {
-        case Texel::U8: return value * 257;
-        case Texel::S8: {
-            const std::int64_t size = std::min<std::int64_t>(std::abs(value), 127);
-            const std::int64_t wide = size * 258 + (size >= 64);
-            return value < 0 ? -wide : wide;
-        }
-        case Texel::S16: return std::max<std::int64_t>(value, -32767);
-        default: return value;
+        case Texel::U8: return value * 257 * 16;
+        case Texel::S8:
+            return static_cast<std::int64_t>(std::floor(static_cast<double>(value) * 32767 * 16 / 127));
+        default: return value * 16;
     }
 }
 
 float fraction_of_one(Texel type, std::int64_t wide) {
     const bool is_signed = type == Texel::S8 || type == Texel::S16;
-    return static_cast<float>(static_cast<double>(wide) / (is_signed ? 32767.0 : 65535.0));
+    const auto value = static_cast<double>(is_signed ? std::max<std::int64_t>(wide, -32767) : wide);
+    return static_cast<float>(value / (is_signed ? 32767.0 : 65535.0));
 }
 
 std::uint32_t point_value(const TextureDescriptor &texture, const std::uint8_t *bytes) {
@@ -186,24 +194,31 @@ std::uint32_t point_value(const TextureDescriptor &texture, const std::uint8_t *
     return std::bit_cast<std::uint32_t>(static_cast<float>(std::max(value / largest, -1.0)));
 }
 
-// A sum of floats in their own precision: `fraction` bits, exponents from `least`.
-float weighted_sum(const float *values, const int *weights, unsigned count, int fraction, int least) {
+// The weighted sum of one slice, which is added without loss once its texels are cut.
+double slice_sum(const float *values, const int *weights, unsigned count, int fraction) {
     int largest = -10000;
-    float odd = 0;
+    double odd = 0;
     for (unsigned n = 0; n < count; ++n) {
         if (weights[n] == 0 || values[n] == 0) continue;
-        if (!std::isfinite(values[n])) odd += values[n];
+        if (!std::isfinite(values[n])) odd += static_cast<double>(values[n]);
         else largest = std::max(largest, std::ilogb(values[n]));
     }
-    if (!(odd == 0)) return std::isnan(odd) ? std::bit_cast<float>(0x7FFFFFFFu) : odd;
+    if (!(odd == 0)) return odd;
     if (largest == -10000) return 0;
     const int unit = largest - fraction - 4;
     std::int64_t sum = 0;
     for (unsigned n = 0; n < count; ++n)
         if (weights[n] != 0)
             sum += weights[n] * static_cast<std::int64_t>(std::ldexp(static_cast<double>(values[n]), -unit));
-    if (sum == 0) return 0;
-    const double value = std::ldexp(static_cast<double>(sum), unit - 8);
+    return std::ldexp(static_cast<double>(sum), unit - 8);
+}
+
+// A sum of floats in their own precision: `fraction` bits, exponents from `least`.
+float weighted_sum(const float *values, const int *weights, unsigned count, int fraction, int least) {
+    double value = slice_sum(values, weights, std::min(count, 4u), fraction);
+    if (count > 4) value += slice_sum(values + 4, weights + 4, count - 4, fraction);
+    if (std::isnan(value)) return std::bit_cast<float>(0x7FFFFFFFu);
+    if (value == 0 || std::isinf(value)) return static_cast<float>(value);
     const int last = std::max(std::ilogb(value), least) - fraction;
     const double rounded = std::floor(std::ldexp(std::fabs(value), -last) + 0.5);
     return static_cast<float>(std::copysign(std::ldexp(rounded, last), value));
@@ -217,11 +232,12 @@ void sample(const TextureDescriptor &texture, const TexturePlace &place, std::ui
     const bool filtered = texture.linear && !place.by_index && !texture.as_integer;
     if (!filtered) {
         const std::uint8_t *texel = texel_at(texture, nearest(texture, place), 0, place.layer);
+        if (place.by_index && place.layer >= texture.layers) texel = nullptr;
         for (unsigned n = 0; texel != nullptr && n < texture.channels; ++n)
             out[n] = point_value(texture, texel + n * bytes);
         return;
     }
-    const Footprint footprint = around(texture, place);
+    const Footprint footprint = around(texture, place, true);
     int weights[8] = {};
     split_weights(footprint, texture.dimensions, weights);
     const std::uint8_t *texels[8];
@@ -239,7 +255,7 @@ void sample(const TextureDescriptor &texture, const TexturePlace &place, std::ui
             std::int64_t sum = 0;
             for (unsigned corner = 0; corner < footprint.corners; ++corner)
                 if (texels[corner]) sum += weights[corner] * wide_fraction(texture.type, texels[corner] + n * bytes);
-            out[n] = std::bit_cast<std::uint32_t>(fraction_of_one(texture.type, (sum + 128) >> 8));
+            out[n] = std::bit_cast<std::uint32_t>(fraction_of_one(texture.type, (sum + 2048) >> 12));
         }
     }
 }
@@ -247,7 +263,7 @@ void sample(const TextureDescriptor &texture, const TexturePlace &place, std::ui
 void gather(const TextureDescriptor &texture, const TexturePlace &place, unsigned component,
             std::uint32_t out[4]) {
     static constexpr unsigned kOrder[4] = {2, 3, 1, 0};  // corners, x in the lowest bit
-    const Footprint footprint = around(texture, place);
+    const Footprint footprint = around(texture, place, false);
     const unsigned bytes = texel_bytes(texture.type);
     for (unsigned n = 0; n < 4; ++n) {
         const std::uint8_t *texel = texel_at(texture, footprint, kOrder[n], place.layer);

@@ -25,7 +25,8 @@ struct TextureDescriptor {
     std::uint8_t as_integer;   // texels of integers are read as they are
     std::uint8_t writable;     // a surface
     AddressMode address[3];
-    std::uint8_t padding[6];
+    std::uint8_t plain;        // in plain memory: texels by number only
+    std::uint8_t padding[5];
 };
 static_assert(sizeof(TextureDescriptor) == 56);
 

@@ -12,22 +12,34 @@ from ptxkit.run import Surface, Texture
 
 SOURCE = r"""
 #include <cuda_fp16.h>
-#include <mma.h>
-using namespace nvcuda;
 
 // One warp a tile of 16 by 16; a by rows, b by columns.
 extern "C" __global__ void wmma_matmul(const half *a, const half *b, float *c, int n) {
     int row = blockIdx.y * 16, column = blockIdx.x * 16;
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
-    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> right;
-    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
-    wmma::fill_fragment(sum, 0.0f);
+    float d[8] = {};
     for (int k = 0; k < n; k += 16) {
-        wmma::load_matrix_sync(left, a + row * n + k, n);
-        wmma::load_matrix_sync(right, b + column * n + k, n);
-        wmma::mma_sync(sum, left, right, sum);
+        unsigned x[8], y[8];
+        asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.global.f16"
+                     " {%0,%1,%2,%3,%4,%5,%6,%7}, [%8], %9;"
+                     : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]), "=r"(x[4]), "=r"(x[5]),
+                       "=r"(x[6]), "=r"(x[7]) : "l"(a + row * n + k), "r"(n));
+        asm volatile("wmma.load.b.sync.aligned.col.m16n16k16.global.f16"
+                     " {%0,%1,%2,%3,%4,%5,%6,%7}, [%8], %9;"
+                     : "=r"(y[0]), "=r"(y[1]), "=r"(y[2]), "=r"(y[3]), "=r"(y[4]), "=r"(y[5]),
+                       "=r"(y[6]), "=r"(y[7]) : "l"(b + column * n + k), "r"(n));
+        asm volatile("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%0,%1,%2,%3,%4,%5,%6,%7},"
+                     " {%8,%9,%10,%11,%12,%13,%14,%15}, {%16,%17,%18,%19,%20,%21,%22,%23},"
+                     " {%0,%1,%2,%3,%4,%5,%6,%7};"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]),
+                       "+f"(d[6]), "+f"(d[7])
+                     : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(x[4]), "r"(x[5]), "r"(x[6]),
+                       "r"(x[7]), "r"(y[0]), "r"(y[1]), "r"(y[2]), "r"(y[3]), "r"(y[4]), "r"(y[5]),
+                       "r"(y[6]), "r"(y[7]));
     }
-    wmma::store_matrix_sync(c + row * n + column, sum, n, wmma::mem_row_major);
+    asm volatile("wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%0],"
+                 " {%1,%2,%3,%4,%5,%6,%7,%8}, %9;"
+                 :: "l"(c + row * n + column), "f"(d[0]), "f"(d[1]), "f"(d[2]), "f"(d[3]),
+                    "f"(d[4]), "f"(d[5]), "f"(d[6]), "f"(d[7]), "r"(n) : "memory");
 }
 
 __device__ unsigned shared_address(const void *p) {

@@ -66,6 +66,7 @@ class TextureCase:
         words = [self.geometry, self.dtype, self.channels, self.filter, self.address]
         words += ["normalized" if self.normalized else "texels"]
         words += ["fractions"] * self.fractions + ["index"] * self.by_index
+        words += ["memory"] * (self.by_index and self.geometry == "1d")
         words += [f"tld4.{self.component}"] * bool(self.component)
         return " ".join(map(str, words))
 
@@ -77,6 +78,7 @@ class TextureCase:
         return Texture(
             array, filter=self.filter, address=self.address, normalized=self.normalized,
             fractions=self.fractions, channels=self.channels, layered=layered,
+            memory=self.by_index and self.geometry == "1d",
         )  # fmt: skip
 
     def kernel(self) -> str:

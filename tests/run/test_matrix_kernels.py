@@ -75,6 +75,20 @@ def test_bad_handles_are_told_from_good_ones() -> None:
         kernel[1, 1](Texture(np.zeros((2, 2), np.float32)), np.zeros(1))
 
 
+def test_fetches_by_number_take_plain_memory() -> None:
+    text = _kernel(
+        "ld.param.u64 %t, [t]; ld.param.u64 %o, [o]; mov.u32 %r1, %tid.x;\n"
+        "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%t, {%r1}];\n"
+        "mad.wide.u32 %o, %r1, 4, %o; st.global.f32 [%o], %f1;"
+    )
+    kernel = ptxkit.load(text, device="cpu")["k"]
+    values, out = np.arange(1, 4, dtype=np.float32), np.full(4, -1, np.float32)
+    kernel[1, 4](Texture(values, memory=True), out)
+    assert out.tolist() == [1, 2, 3, 0]
+    with pytest.raises(SimulationError, match="memory=True"):
+        kernel[1, 4](Texture(values), out)
+
+
 def test_textures_are_not_written() -> None:
     text = _kernel("ld.param.u64 %t, [t]; mov.u32 %r1, 0; sust.b.1d.b32.trap [%t, {%r1}], {%r1};")
     kernel = ptxkit.load(text, device="cpu")["k"]
@@ -130,7 +144,8 @@ def test_results_may_overwrite_operands() -> None:
 def test_what_ptxas_makes_no_code_of_is_refused() -> None:
     text = _kernel(
         "mma.sync.aligned.m8n8k4.row.col.f32.bf16.bf16.f32"
-        " {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, {%r1, %r2}, {%r3, %r4}, {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};"
+        " {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, {%r1, %r2}, {%r3, %r4},"
+        " {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};"
     )
     with pytest.raises(ptxkit.PtxkitError, match="makes no code of it"):
         _ = ptxkit.load(text, device="cpu")["k"]

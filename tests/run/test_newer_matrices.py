@@ -125,9 +125,9 @@ def test_scaled_blocks_of_four_bits(kind: str, count: int, scale: str) -> None:
     shifts = 8 * (np.arange(count) + byte)
     words_a = np.zeros(32, np.uint32)
     for half in range(2):  # rows g and g+8 come from a pair of lanes
-        chosen = QUAD == 2 * thread_a + half
+        chosen = 2 * thread_a + half == QUAD
         words_a[chosen] = (bits_a[GROUP + 8 * half] << shifts).sum(-1)[chosen]
-    words_b = np.where(QUAD == thread_b, (bits_b[GROUP] << shifts).sum(-1), 0)
+    words_b = np.where(thread_b == QUAD, (bits_b[GROUP] << shifts).sum(-1), 0)
     opcode = f"mma.sync.aligned.m16n8k64.row.col.kind::{kind}.block_scale.scale_vec::{count}X"
     tail = f", %s10, {{{byte}, {thread_a}}}, %s11, {{{byte}, {thread_b}}}"
     groups = [_left(_words(left, 8)), _right(_words(right, 8)), ZERO]
@@ -170,7 +170,7 @@ def test_scaled_bytes() -> None:
     bits_b, scale_b = _scales("ue8m0", 8, 1)
     words_a = np.zeros(32, np.uint32)
     for half in range(2):
-        words_a[QUAD == half] = (bits_a[GROUP + 8 * half, 0] << 24)[QUAD == half]
+        words_a[half == QUAD] = (bits_a[GROUP + 8 * half, 0] << 24)[half == QUAD]
     words_b = np.where(QUAD == 3, bits_b[GROUP, 0] << 8, 0)
     got = _launch_scaled(
         "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e5m2.f32.ue8m0",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ptxkit.errors import UsageError
 from ptxkit.run.textures import Surface, Texture
 
 Check = Callable[[tuple[Any, ...], str], Any]
@@ -17,6 +18,18 @@ class DeviceTexture:
 
     def __init__(self, driver: Any, check: Check, texture: Surface) -> None:
         self._driver, self._check, self._texture = driver, check, texture
+        self._sampled = isinstance(texture, Texture)
+        self.handle = 0
+        self.array: Any = None
+        self.memory: Any = None
+        if texture.memory:
+            size = texture.array.nbytes
+            self.memory = check(driver.cuMemAlloc(size), f"allocating {size} bytes")
+            check(
+                driver.cuMemcpyHtoD(self.memory, texture.array.ctypes.data, size),
+                "copying a texture",
+            )
+            return
         width, height, depth = texture.shape
         shape = driver.CUDA_ARRAY3D_DESCRIPTOR()
         shape.Width = width
@@ -24,19 +37,23 @@ class DeviceTexture:
         shape.Depth = texture.layers if texture.layered else depth if texture.dimensions > 2 else 0
         shape.Format = driver.CUarray_format(texture.driver_format)
         shape.NumChannels = texture.channels
-        sampled = isinstance(texture, Texture)
-        shape.Flags = (_LAYERED if texture.layered else 0) | (0 if sampled else _SURFACE)
+        shape.Flags = (_LAYERED if texture.layered else 0) | (0 if self._sampled else _SURFACE)
         self.array = check(driver.cuArray3DCreate(shape), "making a CUDA array")
         self._copy(to_device=True)
-        self._sampled = sampled
-        self.handle = 0
 
     def open(self) -> int:
         """The handle that a kernel takes."""
         driver = self._driver
         resource = driver.CUDA_RESOURCE_DESC()
-        resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
-        resource.res.array.hArray = self.array
+        if self.memory is not None:
+            resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_LINEAR
+            resource.res.linear.devPtr = self.memory
+            resource.res.linear.format = driver.CUarray_format(self._texture.driver_format)
+            resource.res.linear.numChannels = self._texture.channels
+            resource.res.linear.sizeInBytes = self._texture.array.nbytes
+        else:
+            resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+            resource.res.array.hArray = self.array
         if isinstance(self._texture, Texture):
             linear, flags, address = self._texture.driver_flags
             how = driver.CUDA_TEXTURE_DESC()
@@ -52,6 +69,8 @@ class DeviceTexture:
     def bind(self, module: Any, name: str) -> None:
         """Give it to a ``.texref`` or ``.surfref`` of a module."""
         driver, check = self._driver, self._check
+        if self.memory is not None:
+            raise UsageError("textures in plain memory are passed as handles, not bound by name")
         if not isinstance(self._texture, Texture):
             reference = check(driver.cuModuleGetSurfRef(module, name.encode()), f"finding '{name}'")
             check(driver.cuSurfRefSetArray(reference, self.array, 0), f"setting '{name}'")
@@ -107,4 +126,7 @@ class DeviceTexture:
         if self.handle:
             destroy = driver.cuTexObjectDestroy if self._sampled else driver.cuSurfObjectDestroy
             destroy(self.handle)
-        driver.cuArrayDestroy(self.array)
+        if self.memory is not None:
+            driver.cuMemFree(self.memory)
+        else:
+            driver.cuArrayDestroy(self.array)

@@ -25,7 +25,7 @@ _TEXELS = {
 #: Address modes, numbered as the driver does.
 _ADDRESS = {"wrap": 0, "clamp": 1, "mirror": 2, "border": 3}
 _MAGIC = 0x7465787475726531
-_DESCRIPTOR = struct.Struct("<QQQIIII7B3B6x")
+_DESCRIPTOR = struct.Struct("<QQQIIII7B3BB5x")
 
 
 class Surface:
@@ -65,6 +65,8 @@ class Surface:
         width, height, depth = (*reversed(sizes), 1, 1)[:3]
         #: Width, height and depth in texels.
         self.shape = width, height, depth
+        #: Whether it lies in plain memory.
+        self.memory = False
         self._descriptor: npt.NDArray[np.uint8] | None = None
 
     def _flags(self) -> tuple[int, int, int, tuple[int, int, int]]:
@@ -91,7 +93,7 @@ class Surface:
             packed = _DESCRIPTOR.pack(
                 _MAGIC, self.array.ctypes.data, self.array.nbytes, *self.shape, self.layers,
                 _TEXELS[self.array.dtype.name][0], self.channels, self.dimensions, linear,
-                normalized, as_integer, self.writable, *address,
+                normalized, as_integer, self.writable, *address, self.memory,
             )  # fmt: skip
             # Its own memory, aligned: a handle is the address.
             raw = np.zeros(_DESCRIPTOR.size + 64, np.uint8)
@@ -112,7 +114,8 @@ class Texture(Surface):
     ``filter`` is ``"point"`` or ``"linear"``; ``address`` says what lies beyond the edges
     (``"wrap"``, ``"clamp"``, ``"mirror"``, ``"border"``; one for all axes or one for each);
     ``normalized`` coordinates go from 0 to 1; ``fractions`` reads 8- and 16-bit integers as
-    numbers up to 1. Pass it where a kernel takes a ``cudaTextureObject_t``.
+    numbers up to 1; ``memory`` is for ``tex1Dfetch``, which reads texels by number. Pass it where
+    a kernel takes a ``cudaTextureObject_t``.
 
     >>> Texture(np.zeros((3, 4), np.uint8), filter="linear")
     Traceback (most recent call last):
@@ -130,8 +133,14 @@ class Texture(Surface):
         fractions: bool = False,
         channels: int = 1,
         layered: bool = False,
+        memory: bool = False,
     ) -> None:
         super().__init__(array, channels=channels, layered=layered)
+        if memory and (self.dimensions != 1 or layered or filter != "point" or normalized):
+            raise UsageError(
+                "a texture in plain memory has one axis, no filter and no normalized coordinates"
+            )
+        self.memory = memory
         modes = (address,) * self.dimensions if isinstance(address, str) else tuple(address)
         unknown = [mode for mode in modes if mode not in _ADDRESS]
         if unknown or len(modes) != self.dimensions:
