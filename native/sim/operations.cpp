@@ -31,6 +31,7 @@ const std::unordered_map<std::string, Operation> &table() {
         add_matrix_move_operations(list);
         add_cluster_operations(list);
         add_tiny_operations(list);
+        add_texture_operations(list);
         std::unordered_map<std::string, Operation> map;
         for (const NamedOperation &one : list) map.emplace(one.name, one.operation);
         return map;

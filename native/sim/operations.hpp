@@ -27,5 +27,6 @@ void add_exact_mma_operations(OperationList &list);
 void add_matrix_move_operations(OperationList &list);
 void add_cluster_operations(OperationList &list);
 void add_tiny_operations(OperationList &list);
+void add_texture_operations(OperationList &list);
 
 }  // namespace ptxkit::sim

@@ -13,6 +13,7 @@ namespace {
 typedef std::int16_t Exponents __attribute__((vector_size(2 * kColumns)));
 
 constexpr int kExtraBits = 25;
+constexpr int kLeastExponent = -133;  // what single precision sums align to at least
 constexpr int kNothing = -4000;  // below every exponent of a number that is not zero
 
 inline double power_of_two(int exponent) {
@@ -89,8 +90,9 @@ bool any_special(const Multiplicands &m, unsigned rows) {
 }
 
 // One step of one row, all columns at once. Everything is finite.
-inline __attribute__((always_inline)) void add_row_anywhere(const Multiplicands &m, const std::uint8_t *order, unsigned count, unsigned row,
-             const float *c, float *d, bool half_sums) {
+inline __attribute__((always_inline)) void add_row_anywhere(
+    const Multiplicands &m, const std::uint8_t *order, unsigned count, unsigned row, const float *c,
+    float *d, bool half_sums) {
     Exponents largest = Exponents{} + std::int16_t{2 * kZeroExponent};
     for (unsigned n = 0; n < count; ++n) {
         const unsigned k = order[n];
@@ -103,8 +105,9 @@ inline __attribute__((always_inline)) void add_row_anywhere(const Multiplicands 
     int exponent[kColumns];
     for (unsigned j = 0; j < kColumns; ++j) {
         const int addend = half_sums ? exponent_of_half(c[j]) : exponent_of(c[j]);
-        exponent[j] = std::max<int>(largest[j], addend);
-        scale[j] = exponent[j] < kNothing ? 0.0 : power_of_two(kExtraBits - exponent[j]);
+        const int found = std::max<int>(largest[j], addend);
+        exponent[j] = std::max(found, kLeastExponent);
+        scale[j] = found < kNothing ? 0.0 : power_of_two(kExtraBits - exponent[j]);
     }
     std::int64_t total[kColumns];
     for (unsigned j = 0; j < kColumns; ++j)

@@ -28,7 +28,7 @@ _INTEGER_BITS = {"s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1, "s32": 32}
 #: What the elements of a tile look like; tile t is of the kind t modulo their number.
 KINDS = (
     "near one", "narrow", "wide", "any bits", "finite", "powers of two", "sparse", "tiny",
-    "huge", "specials", "cancelling", "zeros", "one product", "same sign",
+    "huge", "specials", "cancelling", "zeros", "one product", "same sign", "vanishing",
 )  # fmt: skip
 
 #: Two of four: pairs of positions, as the metadata of a sparse matrix writes them.
@@ -100,6 +100,13 @@ def _floats(r: Words, q: Words, kind: str, name: str, role: str) -> Words:
     elif kind == "zeros":
         zero = np.full(q.shape, role == "a")
         e = _uniform(q, 0, top)
+    elif kind == "vanishing":  # about the least number of the sums
+        below = {4: 3, 5: 12, 8: 24, 11: 52}[exponent_bits]
+        zero = chance < 12 if adds else zero
+        if role == "b":
+            e = bias - below + _uniform(q, -4, 4)
+        else:
+            e = np.zeros(q.shape, np.int64) if adds else _uniform(q, 0, 3)
     elif kind == "one product":
         zero = chance > 0 if role == "a" else zero
         e = bias + (_uniform(q, -40, 40) if adds else _uniform(q, -10, 10))

@@ -33,6 +33,7 @@ from ptxkit.run.pieces import Pieces, lower_pieces
 from ptxkit.run.profile import ProfileRow
 from ptxkit.run.shape import LaunchError
 from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport
+from ptxkit.run.textures import Surface, Texture
 from ptxkit.run.trace import MemoryAccess, Trace, TraceRecord
 from ptxkit.run.watch import Sanitize
 from ptxkit.syntax import Module, parse
@@ -90,6 +91,8 @@ __all__ = [
     "ProfileRow",
     "RunReport",
     "SimulationError",
+    "Surface",
+    "Texture",
     "Trace",
     "TraceRecord",
     "UnsupportedError",

@@ -25,6 +25,8 @@ from ptxkit.run.cuda_driver import (
 )
 from ptxkit.run.cuda_faults import fault
 from ptxkit.run.cuda_kernel import CudaKernel, CudaLauncher
+from ptxkit.run.cuda_textures import DeviceTexture
+from ptxkit.run.textures import Surface
 from ptxkit.syntax import Module
 
 _LOG_BYTES = 1 << 16
@@ -43,6 +45,7 @@ class CudaModule:
         self.device = device if device is not None or device_count() > 1 else 0
         self._handles: dict[int, Any] = {}
         self._kernels: dict[str, CudaKernel] = {}
+        self._bound: dict[str, DeviceTexture] = {}
         self._on(current_device() if self.device is None else self.device)
 
     def _on(self, device: int) -> Any:
@@ -73,6 +76,21 @@ class CudaModule:
             self._kernels[name] = CudaKernel(self, self.module[name])
         return self._kernels[name]
 
+    def bind(self, name: str, texture: Surface) -> None:
+        """Give a texture to a ``.texref``, or a surface to a ``.surfref``, on the current GPU.
+
+        The array is copied there now; a surface's comes back when the module is synchronized.
+        """
+        device = current_device() if self.device is None else self.device
+        handle = self._on(device)
+        with current(device) as driver:
+            made = DeviceTexture(driver, check, texture)
+            made.bind(handle, name)
+            old = self._bound.pop(name, None)
+            if old is not None:
+                old.close()
+            self._bound[name] = made
+
     def synchronize(self) -> None:
         """Wait for everything launched; a fault names the launches that were pending."""
         for device in self._handles:
@@ -81,6 +99,8 @@ class CudaModule:
                 if status != 0:
                     raise fault(status, "waiting for the GPU", device)
                 finished_launches(context(device), None)
+                for made in self._bound.values():
+                    made.fetch()
 
 
 def _unload(device: int, handle: Any) -> None:

@@ -1,4 +1,4 @@
-"""Numpy arrays on the GPU for the time of one launch: copied in, and back when it is done."""
+"""Numpy arrays and textures on the GPU for the time of one launch: copied in, and back after."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 
 from ptxkit._native import finished_launches
 from ptxkit.run.cuda_driver import check, context
+from ptxkit.run.cuda_textures import DeviceTexture
 from ptxkit.run.shape import LaunchError
+from ptxkit.run.textures import Surface
 
 
 class Copies:
@@ -21,16 +23,23 @@ class Copies:
     def __init__(self, driver: Any, device: int, stream: int) -> None:
         self._driver, self._device, self._stream = driver, device, stream
         self._arrays: list[np.ndarray[Any, Any]] = []
+        self._textures: list[DeviceTexture] = []
         self._regions: list[tuple[int, int, int]] = []  # begin and end here, address there
 
     def __bool__(self) -> bool:
-        return bool(self._arrays)
+        return bool(self._arrays or self._textures)
 
     def add(self, where: str, array: np.ndarray[Any, Any]) -> None:
         """Note an array; `where` begins the message if it cannot be copied."""
         if not array.flags.c_contiguous:
             raise LaunchError(f"{where} is not contiguous; pass numpy.ascontiguousarray(x)")
         self._arrays.append(array)
+
+    def add_texture(self, texture: Surface) -> int:
+        """Copy a texture or surface in; gives its handle."""
+        made = DeviceTexture(self._driver, check, texture)
+        self._textures.append(made)
+        return made.open()
 
     def upload(self) -> None:
         """Copy everything in, each piece of memory once."""
@@ -70,6 +79,8 @@ class Copies:
             if array.flags.writeable and array.nbytes:
                 copied = driver.cuMemcpyDtoH(array.ctypes.data, self.address(array), array.nbytes)
                 check(copied, "copying from the GPU")
+        for made in self._textures:
+            made.fetch()
         return 0
 
     def free(self) -> None:
@@ -77,3 +88,6 @@ class Copies:
         for _, _, place in self._regions:
             self._driver.cuMemFree(place)
         self._regions.clear()
+        for made in self._textures:
+            made.close()
+        self._textures.clear()

@@ -23,6 +23,7 @@ from ptxkit.run.cuda_driver import attribute, check, context, current, current_d
 from ptxkit.run.cuda_faults import argument_text, fault, label, launch_text
 from ptxkit.run.layout import Item, kernel_layout
 from ptxkit.run.shape import LaunchError, LaunchRules, LaunchShape, launch_shape, require_cluster
+from ptxkit.run.textures import Surface
 from ptxkit.syntax import Function
 
 if TYPE_CHECKING:
@@ -205,6 +206,8 @@ class CudaLauncher(GpuLauncher):
                     )
                 copies.add(self._where(item), value)
                 words.append((item, value))
+            elif isinstance(value, Surface) and item.size == 8:
+                words.append((item, copies.add_texture(value).to_bytes(8, "little")))
             elif value is None and item.size == 8:
                 words.append((item, bytes(8)))
             elif item.size == 8 and not is_number:

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ptxkit._native import Node
-from ptxkit.errors import UsageError
+from ptxkit.errors import UnknownNameError, UsageError
 from ptxkit.run.layout import scalar_bytes, variable_size
+from ptxkit.run.textures import Surface
 from ptxkit.syntax import Module, evaluate
 
 #: Addresses of functions: this, plus 16 for each function of the module before it.
@@ -33,6 +34,8 @@ class ModuleMemory:
     def __init__(self, module: Module) -> None:
         self.arrays: dict[str, npt.NDArray[np.uint8]] = {}
         self.read_only: set[str] = set()
+        #: Variables of .texref and .surfref, and what they stand for.
+        self.textures: dict[str, Surface | None] = {}
         #: Bytes and alignment of the shared variables outside of functions; 0 bytes: dynamic.
         self.shared: dict[str, tuple[int, int]] = {}
         self.functions: dict[str, int] = {}
@@ -48,6 +51,8 @@ class ModuleMemory:
                     if one.name in self.arrays and one.initializer is None:
                         continue  # declared again, as .extern
                     self._allocate(one.name, size, max(alignment, 16))
+                    if variable.type in ("texref", "surfref"):
+                        self.textures[one.name] = None
                     if variable.space == "const":
                         self.read_only.add(one.name)
                     if one.initializer is not None:
@@ -63,12 +68,22 @@ class ModuleMemory:
 
     @cached_property
     def buffers(self) -> list[BufferRow]:
-        """The variables as buffers of the simulator."""
-        return [
+        """The variables, and what textures among them stand for, as buffers of the simulator."""
+        variables = [
             (self.addresses[name], array.nbytes, name not in self.read_only, f"variable '{name}'",
              name in self.read_only)
             for name, array in self.arrays.items()
         ]  # fmt: skip
+        bound = [one.buffer(f"'{name}'") for name, one in self.textures.items() if one is not None]
+        return variables + bound
+
+    def bind(self, name: str, texture: Surface) -> None:
+        """Make a ``.texref`` or ``.surfref`` stand for a texture or surface."""
+        if name not in self.textures:
+            raise UnknownNameError("texture or surface reference", name, self.textures)
+        self.textures[name] = texture
+        self._store(name, 0, texture.handle, 8)
+        self.__dict__.pop("buffers", None)  # made anew for the next launch
 
     def reached_functions(self, variable: str) -> set[str]:
         """The functions whose addresses a variable holds, or variables that it points to."""

@@ -23,6 +23,7 @@ from ptxkit.run.places import source_place
 from ptxkit.run.profile import ProfileRow
 from ptxkit.run.shape import LaunchError, LaunchRules, LaunchShape, launch_shape, require_cluster
 from ptxkit.run.textual import NUMPY_TYPES
+from ptxkit.run.textures import Surface
 from ptxkit.run.trace import Trace
 from ptxkit.run.watch import Sanitize, TraceRequest, Watch
 from ptxkit.syntax import Function, Instruction, Module
@@ -232,6 +233,10 @@ class CpuKernel:
             )
             keep.append(value)
             return address.to_bytes(8, "little")
+        if isinstance(value, Surface) and item.size == 8:
+            buffers.append(value.buffer(f"argument '{item.name}'"))
+            keep.append(value)
+            return value.handle.to_bytes(8, "little")
         if value is None and item.size == 8:
             return bytes(8)
         return pack_scalar(self.name, item, value)
@@ -332,6 +337,10 @@ class CpuModule:
             function = self.module[name]
             self._kernels[name] = CpuKernel(self._context, function, self._heap, self.sanitize)
         return self._kernels[name]
+
+    def bind(self, name: str, texture: Surface) -> None:
+        """Give a texture or surface to a ``.texref`` or ``.surfref`` of the module."""
+        self._memory.bind(name, texture)
 
     def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The bytes of a module variable, as the kernels see them."""

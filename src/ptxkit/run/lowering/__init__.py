@@ -15,6 +15,7 @@ from ptxkit.run.lowering import (
     memory,
     mma,
     move,
+    texture,
     video,
     warp,
     wmma,
@@ -38,6 +39,7 @@ LOWERINGS: dict[str, Lower] = {
     **matrix.LOWERINGS,
     **mma.LOWERINGS,
     **wmma.LOWERINGS,
+    **texture.LOWERINGS,
 }
 
 __all__ = ["LOWERINGS", "Lower"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.run.lower import Lowering
-from ptxkit.run.lowering.memory import address_operand, space_of
-from ptxkit.run.lowering.mma import elements
+from ptxkit.run.lowering.memory import address_operand, elements, space_of
 from ptxkit.run.lowering.words import Lower, words_of
 from ptxkit.syntax import Instruction
 

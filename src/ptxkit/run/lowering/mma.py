@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ptxkit._native import Node
 from ptxkit.run.lower import Lowering
+from ptxkit.run.lowering.memory import elements
 from ptxkit.run.lowering.words import Lower, words_of
 from ptxkit.syntax import Instruction, evaluate
 
@@ -19,11 +19,6 @@ _WIDENED = ("e4m3", "e5m2")
 _INTEGERS = ("s8", "u8", "s4", "u4")
 _ROUNDING = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 _TYPES = frozenset([*NARROW, *_INTEGERS, "b1", "f32", "f64", "s32"])
-
-
-def elements(node: Node) -> tuple[Node, ...]:
-    """The registers of an operand."""
-    return node.children if node.kind == "Vector" else (node,)
 
 
 def shape_of(words: list[str]) -> tuple[int, int, int]:

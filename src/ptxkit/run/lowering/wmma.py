@@ -9,10 +9,9 @@ from __future__ import annotations
 from ptxkit._native import NO_SLOT
 from ptxkit.run.layout import scalar_bytes
 from ptxkit.run.lower import Lowering
-from ptxkit.run.lowering.memory import address_operand, space_of
+from ptxkit.run.lowering.memory import address_operand, elements, space_of
 from ptxkit.run.lowering.mma import (
     NARROW,
-    elements,
     emit_product,
     float_mode,
     integer_mode,
