@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "isa.hpp"
@@ -14,7 +15,8 @@ enum class NodeKind : std::uint8_t { Input, Constant, Instruction, Result };
 struct Node {
     std::uint64_t payload = 0;       // constant, immediate; Result: which of its instruction
     std::uint32_t row = 0;           // Input: its number; Result: its instruction's node
-    std::uint32_t arguments = 0;     // first in Graph::pool
+    std::uint32_t few[3] = {};       // its arguments; if there are more, few[0] is the first's
+                                     // place in Graph::pool
     std::uint32_t last_use = kNone;  // kNone: not needed
     std::uint32_t place = kNone;     // label of its register
     std::uint16_t stack = 0;
@@ -28,7 +30,7 @@ struct Node {
 class Graph {
   public:
     std::vector<Node> nodes;
-    std::vector<std::uint32_t> pool;   // arguments of all nodes
+    std::vector<std::uint32_t> pool;   // arguments of nodes that have many
     std::vector<std::uint32_t> kept;   // nodes that stay whatever happens
     std::uint32_t reused = 0;
 
@@ -56,7 +58,7 @@ class Graph {
             const Node &node = nodes[table_[at] - 1];
             if (node.row == row && node.kind == kind && node.stack == stack &&
                 node.payload == payload && node.count == count &&
-                same(pool.data() + node.arguments, arguments, count)) {
+                same(this->arguments(node), arguments, count)) {
                 fresh = false;
                 return table_[at] - 1;
             }
@@ -71,22 +73,24 @@ class Graph {
     std::uint32_t append(NodeKind kind, std::uint32_t row, std::uint16_t stack,
                          std::uint64_t payload, const std::uint32_t *arguments,
                          std::uint8_t count) {
-        Node node;
+        Node &node = nodes.emplace_back();
         node.payload = payload;
         node.row = row;
-        node.arguments = static_cast<std::uint32_t>(pool.size());
         node.stack = stack;
         node.kind = kind;
         node.count = count;
-        if (count != 0) {
-            pool.resize(pool.size() + count);
-            std::uint32_t *const place = pool.data() + node.arguments;
-            for (std::uint8_t n = 0; n < count; ++n) place[n] = arguments[n];
+        if (count <= std::size(node.few)) {
+            for (std::uint8_t n = 0; n < count; ++n) node.few[n] = arguments[n];
+        } else {
+            node.few[0] = static_cast<std::uint32_t>(pool.size());
+            pool.insert(pool.end(), arguments, arguments + count);
         }
-        nodes.push_back(node);
         return static_cast<std::uint32_t>(nodes.size() - 1);
     }
-    const std::uint32_t *arguments(const Node &node) const { return pool.data() + node.arguments; }
+    // Stays where it is until a node is added.
+    const std::uint32_t *arguments(const Node &node) const {
+        return node.count <= std::size(node.few) ? node.few : pool.data() + node.few[0];
+    }
 
     bool fresh = false;
 
