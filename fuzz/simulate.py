@@ -83,10 +83,11 @@ END:
     redux.sync.add.s32 %r6, %r5, 0xffffffff; activemask.b32 %r7;
     bar.warp.sync -1; bar.red.popc.u32 %r6, 0, %p1;
     mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r6;
+    and.b32 %r7, %r1, 1;
     brx.idx %r7, TABLE;
 TABLE: .branchtargets ONE, TWO;
 ONE:
-    barrier.sync 1, 32; bar.arrive 2, 64;
+    barrier.sync 1; bar.arrive 2, 64;
 TWO:
     exit;
 }

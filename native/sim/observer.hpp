@@ -58,6 +58,8 @@ class Observer {
     // The active lanes arrive at a barrier of the block; those that waited are let go.
     virtual void arrive(Machine &, unsigned /*number*/) {}
     virtual void release(Block &, unsigned /*number*/) {}
+    // Lanes of a warp have met that waited for each other in different places.
+    virtual void meet(const Warp &, std::uint32_t /*lanes*/) {}
     // Another block of the cluster has written to this block's shared memory.
     virtual void written(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) {}
     // All threads of the block are ordered by something larger than the block.
@@ -90,6 +92,9 @@ class Observers {
     }
     void release(Block &block, unsigned number) {
         for (auto &one : all_) one->release(block, number);
+    }
+    void meet(const Warp &warp, std::uint32_t lanes) {
+        for (auto &one : all_) one->meet(warp, lanes);
     }
     void written(std::uint64_t offset, std::uint64_t bytes) {
         for (auto &one : all_) one->written(offset, bytes);

@@ -268,6 +268,8 @@ void Sanitizer::release(Block &block, unsigned number) {
             if (waits(part)) races_.clocks.learn(warp.index, part.mask, met);
 }
 
+void Sanitizer::meet(const Warp &warp, std::uint32_t lanes) { races_.clocks.meet(warp.index, lanes); }
+
 void Sanitizer::synchronize(Block &) { races_.clocks.meet_all(); }
 
 void Sanitizer::check_arrivals(const Block &block, const std::vector<Arrival> &arrivals,

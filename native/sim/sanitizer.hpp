@@ -18,6 +18,7 @@ class Sanitizer : public Observer {
                 std::uint64_t bytes, bool write) override;
     void arrive(Machine &m, unsigned number) override;
     void release(Block &block, unsigned number) override;
+    void meet(const Warp &warp, std::uint32_t lanes) override;
     void written(std::uint64_t offset, std::uint64_t bytes) override;
     void synchronize(Block &block) override;
     void enter(Machine &m, std::uint32_t frame) override;

@@ -65,7 +65,7 @@ bool wake_warp_barriers(const Program &program, Block &block) {
             return part.state == Part::State::AtWarpSync &&
                    function.code[part.pc].operation == kBarrier;
         };
-        std::uint32_t here = 0;
+        std::uint32_t here = 0, met = 0;
         for (const Part &part : warp.parts)
             if (waits_only(part)) here |= part.mask;
         for (Part &part : warp.parts) {
@@ -77,9 +77,11 @@ bool wake_warp_barriers(const Program &program, Block &block) {
             } else if (waits_only(part) && (wanted & ~here) == 0) {
                 part.state = Part::State::Ready;
                 part.pc += 1;
+                met |= part.mask;
                 woken = true;
             }
         }
+        if (met != 0 && block.observers) block.observers->meet(warp, met);
     }
     return woken;
 }

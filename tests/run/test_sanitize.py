@@ -85,6 +85,12 @@ KERNEL half_warp_synced(int *x) {
     if (threadIdx.x < 16) __syncwarp(0x0000FFFF); else __syncwarp(0xFFFF0000);
     x[threadIdx.x] = s[threadIdx.x ^ 15];
 }
+KERNEL synced_in_two_places(int *x) {
+    __shared__ int s[32];
+    int i = threadIdx.x;
+    if (i < 16) { s[i] = x[i]; __syncwarp(); x[i] = s[i + 16]; }
+    else { s[i] = -x[i]; __syncwarp(); x[i] = s[i - 16] + 1; }
+}
 KERNEL half_warp_crossed(int *x) {
     __shared__ int s[32];
     s[threadIdx.x] = x[threadIdx.x];
@@ -356,9 +362,9 @@ def test_races(name: str) -> None:
 
 CLEAN = {
     "with_barrier": (64,), "write_same": (64,), "bytes_beside": (64,), "in_warp_synced": (32,),
-    "half_warp_synced": (32,), "named": (64,), "atomics": (64,), "flag_fenced": (64,),
-    "flag_release": (64,), "struct_padding": (64, 3), "calls": (64, 8), "not_aligned": (32,),
-    "diverges_and_joins": (64,),
+    "half_warp_synced": (32,), "synced_in_two_places": (32,), "named": (64,), "atomics": (64,),
+    "flag_fenced": (64,), "flag_release": (64,), "struct_padding": (64, 3), "calls": (64, 8),
+    "not_aligned": (32,), "diverges_and_joins": (64,),
 }  # fmt: skip
 
 

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Declarator, Function, Parameter, Variable
 
+#: Bytes of shared memory that a block of any GPU so far can have, and of local memory a thread.
+MAX_SHARED = 227 * 1024
+MAX_LOCAL = 512 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Item:

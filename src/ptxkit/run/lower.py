@@ -18,7 +18,15 @@ from ptxkit.errors import PtxkitError, UsageError
 from ptxkit.isa.special_registers import find_special_register
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.globals import ModuleMemory
-from ptxkit.run.layout import align, kernel_layout, parameter_layout, scalar_bytes, variable_size
+from ptxkit.run.layout import (
+    MAX_LOCAL,
+    MAX_SHARED,
+    align,
+    kernel_layout,
+    parameter_layout,
+    scalar_bytes,
+    variable_size,
+)
 from ptxkit.run.special import SPECIAL_NUMBERS
 from ptxkit.syntax import (
     Declarator,
@@ -121,6 +129,11 @@ class Lowering:
         while self.pending:
             self._function(self.pending.pop(0))
         shared = align(self.shared_top, self.dynamic_alignment or 16)
+        if not self.padding and shared > MAX_SHARED:
+            raise self.unsupported(
+                kernel,
+                f"the shared variables take {shared:,} bytes; a block has {MAX_SHARED:,} at most",
+            )
         self.program.set_entry(self.numbers[kernel.name], shared, parameter_bytes)
         return self.program
 
@@ -159,6 +172,12 @@ class Lowering:
         self.current = None
         self.leave()
         self._resolve()
+        if state.local_bytes > MAX_LOCAL:
+            raise self.unsupported(
+                node,
+                f"the local variables take {state.local_bytes:,} bytes; a thread has "
+                f"{MAX_LOCAL:,} at most",
+            )
         self.program.set_frame(
             state.index, state.register_bytes, align(state.local_bytes, 16), parameters, results
         )

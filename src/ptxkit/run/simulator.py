@@ -16,7 +16,7 @@ from ptxkit.run.arguments import check_count, pack_scalar
 from ptxkit.run.findings import Finding, SimulationError
 from ptxkit.run.globals import BufferRow
 from ptxkit.run.guards import apart, bring_back
-from ptxkit.run.layout import Item, align, kernel_layout
+from ptxkit.run.layout import MAX_SHARED, Item, align, kernel_layout
 from ptxkit.run.lower import Lowering, ModuleContext
 from ptxkit.run.observe import Observable
 from ptxkit.run.places import source_place
@@ -32,10 +32,6 @@ from ptxkit.syntax import Function, Instruction, Module
 DEFAULT_HEAP = 8 << 20
 #: Words that a cooperative launch gives to what waits for the whole grid.
 _WORKSPACE = 256
-
-
-#: What a block of any GPU so far can have.
-MAX_SHARED = 227 * 1024
 
 
 @dataclass(frozen=True, slots=True)
