@@ -19,7 +19,7 @@ def _family_of_form() -> Mapping[tuple[str, str], str]:
     """The family whose file has a row: an instruction such as ``add`` has rows in several."""
     found: dict[tuple[str, str], str] = {}
     for module, title in FAMILIES.items():
-        rows: list[InstructionSpec] = import_module(f"ptxkit.isa.table.{module}").INSTRUCTIONS
+        rows: list[InstructionSpec] = import_module(f"ptxkit.isa.rows.{module}").INSTRUCTIONS
         for row in rows:
             for form in row.forms:
                 found.setdefault((form.root, form.syntax), title)

@@ -1,4 +1,4 @@
-"""The instruction table: every row of ``table/``, by name."""
+"""The instruction table: every row of ``rows/``, by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ptxkit.isa.forms import InstructionSpec
 
-#: The files of ``table/``, in the order of the manual, with the title of each family.
+#: The files of ``rows/``, in the order of the manual, with the title of each family.
 FAMILIES: dict[str, str] = {
     "integer": "Integer arithmetic",
     "extended": "Extended-precision integer arithmetic",
@@ -54,7 +54,7 @@ def table() -> Mapping[str, InstructionSpec]:
     """
     found: dict[str, InstructionSpec] = {}
     for module, title in FAMILIES.items():
-        rows: list[InstructionSpec] = import_module(f"ptxkit.isa.table.{module}").INSTRUCTIONS
+        rows: list[InstructionSpec] = import_module(f"ptxkit.isa.rows.{module}").INSTRUCTIONS
         for row in rows:
             if row.root in found:
                 before = found[row.root]
