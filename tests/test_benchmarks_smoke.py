@@ -51,7 +51,7 @@ def test_a_wrong_name_is_refused() -> None:
     command = [sys.executable, "-m", "benchmarks", "nothing"]
     refused = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert refused.returncode == 2
-    assert "there are: parse" in refused.stderr
+    assert "no benchmark is called nothing; there are: " in refused.stderr
 
 
 def test_generated_text_is_sound() -> None:
