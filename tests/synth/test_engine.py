@@ -277,6 +277,13 @@ def test_decontamination_refuses_and_tells(tmp_path: Path) -> None:
     assert sum(manifest["counts"].values()) == 20
 
 
+def test_raw_ptx_can_be_left_out(tmp_path: Path) -> None:
+    plan = replace(PLAN, count=20, settings=Settings(raw=False))
+    generate(plan, tmp_path / "small", workers=1)
+    targets = [row["targets"][0] for row in Dataset(tmp_path / "small").rows()]
+    assert all(target["ptx_forward"] and target["ptx_raw"] is None for target in targets)
+
+
 def test_statistics_and_report(whole: Path, tmp_path: Path) -> None:
     from ptxkit.synth.report import html
     from ptxkit.synth.statistics import collect
