@@ -277,6 +277,13 @@ def test_decontamination_refuses_and_tells(tmp_path: Path) -> None:
     assert sum(manifest["counts"].values()) == 20
 
 
+def test_raw_ptx_can_be_left_out(tmp_path: Path) -> None:
+    plan = replace(PLAN, count=20, settings=Settings(raw=False))
+    generate(plan, tmp_path / "small", workers=1)
+    targets = [row["targets"][0] for row in Dataset(tmp_path / "small").rows()]
+    assert all(target["ptx_forward"] and target["ptx_raw"] is None for target in targets)
+
+
 def test_statistics_and_report(whole: Path, tmp_path: Path) -> None:
     from ptxkit.synth.report import html
     from ptxkit.synth.statistics import collect
@@ -296,3 +303,40 @@ def test_an_unfinished_run_is_no_dataset(tmp_path: Path) -> None:
     storage.write_json(tmp_path / "run.json", {})
     with pytest.raises(UsageError, match="is not complete"):
         Dataset(tmp_path)
+
+
+def _command(*arguments: str) -> Any:
+    from typer.testing import CliRunner
+
+    from ptxkit.cli import build_app
+
+    return CliRunner().invoke(build_app(), list(arguments))
+
+
+def test_the_command_line_tells_in_one_sentence(whole: Path, tmp_path: Path) -> None:
+    cases = {
+        ("--categories", "tall"): "no category is called 'tall'; there are: short, long",
+        ("--views", "some"): "--views is all or source, not 'some'",
+        ("--engine", "spark"): "the engine is one of local, ray, not 'spark'",
+        ("--decontaminate", "/no/such"): "'/no/such' cannot be read",
+        ("--resume",): "there is no run to resume",
+    }
+    for options, message in cases.items():
+        result = _command("synth", SOURCE, "--out", str(tmp_path / "x"), *options)
+        assert result.exit_code == 2
+        assert message in result.output.replace("\n", " ")
+    result = _command("synth", SOURCE, "--out", str(whole), "--seed", "9")
+    assert result.exit_code == 2 and "holds another run" in result.output
+    assert not (tmp_path / "x").exists()
+
+
+def test_stats_and_validate_commands(whole: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    result = _command("dataset", "stats", str(whole), "--html", str(report))
+    assert result.exit_code == 0 and "90 rows" in result.output and "fma.rn.f32" in result.output
+    assert report.read_text().startswith("<!doctype html>")
+    numbers = _command("dataset", "stats", str(whole), "--html", str(report), "--json")
+    assert json.loads(numbers.stdout)["duplicates"]["shapes_in_two_splits"] == 0
+    result = _command("dataset", "validate", str(whole))
+    assert result.exit_code == 0 and "is sound: 90 rows" in result.output
+    assert _command("dataset", "stats", str(tmp_path)).exit_code == 2

@@ -31,6 +31,9 @@ def command(
         bool, typer.Option("--backward/--no-backward", help="Differentiate the kernels too.")
     ] = True,
     sass: Annotated[bool, typer.Option("--sass", help="Machine code as a view.")] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw/--no-raw", help="Keep PTX as the compiler wrote it, too.")
+    ] = True,
     format: Annotated[str, typer.Option(help="parquet or jsonl.")] = "parquet",
     level: Annotated[int, typer.Option(help="Compression, 1 to 22.")] = 12,
     decontaminate: Annotated[
@@ -66,7 +69,7 @@ def command(
         raise UsageError(f"--views is all or source, not '{views}'")
     if resume and not out.exists():
         raise UsageError(f"there is no run to resume in '{out}'")
-    settings = Settings(_words(archs), _words(categories), views, backward, sass)
+    settings = Settings(_words(archs), _words(categories), views, backward, sass, raw)
     plan = Plan(
         source,
         seed,

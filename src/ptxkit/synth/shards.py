@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,10 @@ def build(plan: Plan, number: int, workspace: Path) -> Shard:
         if isinstance(result, Rejected):
             rejected.append(rejected_row(source, plan.seed, sample, result))
         else:
+            if not plan.settings.raw:
+                result = replace(
+                    result, targets=tuple(replace(one, ptx_raw=None) for one in result.targets)
+                )
             rows.append(row(source, plan.seed, sample, result))
     counts = dict.fromkeys(SPLITS, 0)
     for one in rows:

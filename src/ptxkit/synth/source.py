@@ -43,6 +43,8 @@ class Settings:
     backward: bool = True
     """Whether kernels are differentiated, where the source can."""
     sass: bool = False
+    raw: bool = True
+    """Whether PTX is kept as the compiler wrote it, beside the canonical one."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -83,7 +85,7 @@ class Target:
     arch: str
     ptx_forward: str
     """Canonical, self-contained PTX."""
-    ptx_raw: str
+    ptx_raw: str | None
     """The same as the compiler wrote it."""
     ptx_backward: str | None = None
     registers: int | None = None
