@@ -95,6 +95,16 @@ def test_a_half_written_shard_is_made_again(whole: Path, tmp_path: Path) -> None
     assert hashes(folder) == hashes(whole)
 
 
+def test_two_processes_do_not_work_on_one_run(tmp_path: Path) -> None:
+    from ptxkit.synth.plan import claim, locked
+    from ptxkit.synth.run import _tools
+
+    plan = replace(PLAN, tools=_tools(Polynomials().provenance(PLAN.settings)))
+    claim(plan, tmp_path / "run")
+    with locked(tmp_path / "run"), pytest.raises(FolderError, match="another process is working"):
+        generate(PLAN, tmp_path / "run")
+
+
 def test_a_complete_run_is_left_alone(whole: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in whole.rglob("*")}
     manifest = generate(PLAN, whole)

@@ -126,6 +126,20 @@ def test_a_kernel_that_does_not_compile_is_alone_to_blame(workspace: Path) -> No
     assert "no_such_name" in made[2].reason
 
 
+def test_a_machine_that_compiles_nothing_is_no_reason_to_reject(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ptxkit.synth.warp.adapter import Warp, WarpError
+
+    def fail(*arguments: object, **options: object) -> None:
+        raise WarpError("no space left")
+
+    warp, settings = find("warp"), Settings(backward=False)
+    monkeypatch.setattr(Warp, "compile_cuda", fail)
+    with pytest.raises(ptxkit.PtxkitError, match="Warp compiles nothing any more: no space left"):
+        warp.make(SEED, [warp.sample(SEED, 0, settings)], settings, workspace)
+
+
 def test_source_only_gives_the_same_views(rows: list[Row], workspace: Path) -> None:
     warp, settings = find("warp"), Settings(views="source")
     made = warp.make(SEED, [sample for sample, _ in rows], settings, workspace)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import multiprocessing
+import os
 import shutil
 import signal
 import tempfile
@@ -14,6 +17,8 @@ from typing import Any
 from ptxkit.errors import PtxkitError
 from ptxkit.synth import shards, storage
 from ptxkit.synth.plan import SHARDS, Plan
+
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 
 #: A worker ends after so many samples, and with it what compilers keep of them.
 LIFE = 1000
@@ -40,7 +45,9 @@ def run(
                 ours, theirs = context.Pipe(duplex=False)
                 # A daemon: it ends with us, however we end.
                 process = context.Process(
-                    target=_work, args=(plan, folder, portion, workspace, theirs), daemon=True
+                    target=_work,
+                    args=(plan, folder, portion, workspace, theirs, os.getpid()),
+                    daemon=True,
                 )
                 process.start()
                 theirs.close()
@@ -74,6 +81,14 @@ def _workspace(folder: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix=".work-", dir=folder / SHARDS))
 
 
+def _end_with(parent: int) -> None:
+    """Be killed when the parent ends, however it does: its folder may be another run's then."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before we asked
+        os._exit(1)
+
+
 def _portions(numbers: list[int], size: int) -> Iterator[list[int]]:
     for start in range(0, len(numbers), size):
         yield numbers[start : start + size]
@@ -84,9 +99,17 @@ def _explain(code: int) -> str:
     return f"a worker process {how}; complete shards are kept: run the same command again to go on"
 
 
-def _work(plan: Plan, folder: Path, portion: list[int], workspace: Path, pipe: Connection) -> None:
+def _work(
+    plan: Plan,
+    folder: Path,
+    portion: list[int],
+    workspace: Path,
+    pipe: Connection,
+    parent: int,
+) -> None:
     """A worker: makes its shards one after another."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
+    _end_with(parent)
     try:
         for number in portion:
             shards.commit(folder, number, shards.build(plan, number, workspace))

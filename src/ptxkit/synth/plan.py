@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,6 +116,21 @@ def claim(plan: Plan, folder: Path) -> bool:
     except OSError as error:
         raise storage.explained(error, folder) from error
     return False
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from working on the run; the lock ends with the process that has it."""
+    with (folder / PLAN).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderError(f"another process is working on '{folder}'; wait for it") from None
+        except OSError as error:
+            # Some network file systems have no locks: then nobody is kept out.
+            if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                raise
+        yield
 
 
 def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:

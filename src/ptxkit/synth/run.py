@@ -13,7 +13,8 @@ from ptxkit.errors import UsageError, import_extra
 from ptxkit.synth import cluster, local, shards, storage
 from ptxkit.synth.card import card
 from ptxkit.synth.merge import finish, merge
-from ptxkit.synth.plan import MANIFEST, Plan, check, claim
+from ptxkit.synth.plan import MANIFEST, Plan, check, claim, locked
+from ptxkit.synth.source import Source
 
 ENGINES = ("local", "ray")
 Progress = Callable[[int, int], None]
@@ -43,6 +44,20 @@ def generate(
     plan = replace(plan, tools=_tools(source.provenance(plan.settings)))
     if claim(plan, folder):
         return dict(storage.read_json(folder / MANIFEST))
+    with locked(folder):
+        return _complete(plan, source, folder, workers, engine, address, progress)
+
+
+def _complete(
+    plan: Plan,
+    source: Source,
+    folder: Path,
+    workers: int | None,
+    engine: str,
+    address: str | None,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    """Make what is missing of a run."""
     complete = shards.complete(folder, plan)
     missing = [number for number in range(plan.shards) if number not in complete]
     made = sum(len(plan.indices(number)) for number in complete)

@@ -20,7 +20,7 @@ from ptxkit.synth.warp.evaluator import evaluate
 from ptxkit.synth.warp.grammar import CATEGORIES, generate
 from ptxkit.synth.warp.launching import Result
 from ptxkit.synth.warp.printer import shape, source
-from ptxkit.toolchain import Cubin, assemble, assemble_many, disassemble
+from ptxkit.toolchain import CompilerError, Cubin, assemble, assemble_many, disassemble
 
 T = TypeVar("T")
 #: Gradients add up many products: they are compared with more room.
@@ -93,6 +93,13 @@ class WarpSource(Source):
         return None
 
 
+_PLAIN = """import warp as wp
+
+
+@wp.kernel
+def plain_0(a: wp.array(dtype=wp.float32)):
+    a[wp.tid()] = 1.0
+"""
 _PROBE = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 _opened: dict[Path, Warp] = {}
 
@@ -171,9 +178,21 @@ def _in_halves(samples: Sequence[Sample], compile: Callable[[Sequence[Sample]], 
         return [_Part(samples, compile(samples))]
     except WarpError as error:
         if len(samples) == 1:
+            _blame(error, compile)
             return [_Part(samples, Rejected("compile", str(error)))]
     middle = len(samples) // 2
     return [*_in_halves(samples[:middle], compile), *_in_halves(samples[middle:], compile)]
+
+
+def _blame(error: WarpError, compile: Callable[[Sequence[Sample]], T]) -> None:
+    """Make sure that it was the sample: where the plainest kernel fails too, it is the machine."""
+    plain = Sample(
+        0, "plain_0", "plain", _PLAIN, "", tree.Program("plain_0", "plain", (), (), (), ())
+    )
+    try:
+        compile([plain])
+    except WarpError:
+        raise PtxkitError(f"Warp compiles nothing any more: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +283,8 @@ class _Maker:
             own = slice(number * step, (number + 1) * step)
             refused = next((c for c in cubins[own] if isinstance(c, PtxkitError)), None)
             if refused is not None:
+                if not isinstance(refused, CompilerError):
+                    raise refused  # no assembler, no room: not the kernel's fault
                 results.append(Rejected("assemble", str(refused).splitlines()[0]))
                 continue
             plain = [text.replace(f"k{number}_", "") for text in texts[own]]
