@@ -125,6 +125,13 @@ def test_a_copy_of_an_odd_size_is_refused() -> None:
             ptxkit.load(f"{head}.entry k() {{ {body} }}")["k"]
 
 
+def test_a_variable_larger_than_the_memory() -> None:
+    with pytest.raises(
+        ptxkit.PtxkitError, match="the variable 'big' takes 4,611,686,018,427,387,904"
+    ):
+        ptxkit.load(".version 8.0\n.target sm_80\n.global .b8 big[4611686018427387904];\n")
+
+
 def fuzzer() -> Any:
     path = Path(__file__).parents[2] / "fuzz" / "simulate.py"
     spec = importlib.util.spec_from_file_location("simulate", path)
