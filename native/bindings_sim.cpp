@@ -39,6 +39,7 @@ std::uint32_t emit(Program &program, std::uint32_t function, const std::string &
     if (inst.operation == nullptr)
         throw nb::value_error(("the simulator has no operation '" + operation + "'").c_str());
     if (slots.size() > std::size(inst.slots)) throw nb::value_error("too many operands");
+    if (width > UINT8_MAX || count > UINT8_MAX) throw nb::value_error("too many bytes");
     std::copy(slots.begin(), slots.end(), inst.slots);
     inst.immediate = immediate;
     inst.guard = guard;

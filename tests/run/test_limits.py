@@ -115,6 +115,23 @@ def test_variables_that_no_gpu_has_room_for(declaration: str, message: str) -> N
         ptxkit.load(f"{head}.entry k() {{ {declaration} {use} }}")["k"]
 
 
+def test_a_copy_of_an_odd_size_is_refused() -> None:
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    for size in (0, 3, 64, 256):
+        body = (
+            f".shared .b8 s[256]; .reg .b64 %a; cp.async.ca.shared.global [s], [%a], {size}; ret;"
+        )
+        with pytest.raises(ptxkit.PtxkitError, match="it has 4, 8 or 16"):
+            ptxkit.load(f"{head}.entry k() {{ {body} }}")["k"]
+
+
+def test_a_variable_larger_than_the_memory() -> None:
+    with pytest.raises(
+        ptxkit.PtxkitError, match="the variable 'big' takes 4,611,686,018,427,387,904"
+    ):
+        ptxkit.load(".version 8.0\n.target sm_80\n.global .b8 big[4611686018427387904];\n")
+
+
 def fuzzer() -> Any:
     path = Path(__file__).parents[2] / "fuzz" / "simulate.py"
     spec = importlib.util.spec_from_file_location("simulate", path)

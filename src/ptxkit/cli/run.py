@@ -43,7 +43,7 @@ def command(
         list[str] | None,
         typer.Option(help="A module variable's value before the run: NAME=ARG; or NAME, to show."),
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "cpu",
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 or auto.")] = "cpu",
     seed: Annotated[int, typer.Option(help="Seed of rand and randn.")] = 0,
     save: Annotated[
         Path | None, typer.Option(help="A folder for the arrays as .npy after the run.")
@@ -97,7 +97,7 @@ def command(
     source = read(str(file))
     wanted = (sanitize, trace, profile, step_limit, time_limit, variable)
     asked = [option for option, value in zip(_SIMULATOR_ONLY, wanted, strict=True) if value]
-    if asked and device == "cuda":
+    if asked and device.startswith("cuda"):
         raise UsageError(f"{', '.join(asked)}: only the simulator has this; use --device cpu")
     loaded: Any = ptxkit.load(source.parse(), device="cpu" if asked else device)
     name = kernel or _only_kernel(source.name, loaded.kernels)

@@ -97,7 +97,12 @@ class ModuleMemory:
         return seen & self.functions.keys()
 
     def _allocate(self, name: str, size: int, alignment: int) -> None:
-        raw = np.zeros(max(size, 1) + alignment, dtype=np.uint8)
+        try:
+            raw = np.zeros(max(size, 1) + alignment, dtype=np.uint8)
+        except (MemoryError, ValueError) as error:  # numpy's word for more than an address can hold
+            raise UsageError(
+                f"the variable '{name}' takes {size:,} bytes, more than there is memory for"
+            ) from error
         start = -raw.ctypes.data % alignment
         self.arrays[name] = raw[start : start + max(size, 1)]
 

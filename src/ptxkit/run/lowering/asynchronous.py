@@ -39,9 +39,12 @@ def _small(low: Lowering, node: Instruction) -> None:
             read = low.source(rest[0], "u32")
     place, _ = address_slot(low, to, "shared")
     origin, _ = address_slot(low, source, "global")
+    width = int(evaluate(size) or 0)
+    if width not in (4, 8, 16):
+        raise ValueError(f"a copy of {width} bytes; it has 4, 8 or 16")
     low.emit(
         "cp.async", [place, origin, read, ignore],
-        target=SPACES["shared"] | SPACES["global"] << 4, width=int(evaluate(size) or 0),
+        target=SPACES["shared"] | SPACES["global"] << 4, width=width,
     )  # fmt: skip
 
 
