@@ -107,6 +107,12 @@ def test_errors_can_be_pickled() -> None:
     assert str(again) == str(caught.value) and again.place == (1, 3)
 
 
+def test_a_default_set_is_one_object() -> None:
+    """A packed program is used as it is if its set is the interface's: that must be seen."""
+    assert Isa.default() is Isa.default("sm_90") is Isa.default(memory=False)
+    assert Interface(["x:f32"]).isa is Program("x", inputs=["x"]).isa
+
+
 def test_the_same_seed_gives_the_same() -> None:
     one, two = (stack.random_many(5, 40, 9, source=SOURCE) for _ in range(2))
     np.testing.assert_array_equal(one, two)
