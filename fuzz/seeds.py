@@ -6,6 +6,8 @@ our own words, not compiler output.
 
 from __future__ import annotations
 
+import random
+import struct
 import sys
 from pathlib import Path
 
@@ -207,12 +209,28 @@ def single_statements() -> dict[str, str]:
     return {f"one{number}": f".func f(){{{line}}}" for number, line in enumerate(lines)}
 
 
+def stack_programs() -> dict[str, bytes]:
+    """Items of stack programs: kind, guard, stack, index and payload, 16 bytes each."""
+    chosen = random.Random(1)
+    kinds = [1, 1, 1, 1, 2, 3, 3, 3, *range(5, 21), 18]
+    return {
+        f"stack{number}": b"".join(
+            struct.pack("<BBHIQ", chosen.choice(kinds), chosen.choice([0, 0, 0, 1, 3]),
+                        chosen.randrange(5), chosen.randrange(30), chosen.randrange(1, 1 << 20))
+            for _ in range(chosen.randrange(1, 120))
+        )
+        for number in range(100)
+    }  # fmt: skip
+
+
 def main(folder: str) -> None:
     """Write the seeds into a folder."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     for name, text in {**SEEDS, **single_statements()}.items():
         (target / f"{name}.ptx").write_bytes(text.encode())
+    for name, data in stack_programs().items():
+        (target / f"{name}.bin").write_bytes(data)
 
 
 if __name__ == "__main__":

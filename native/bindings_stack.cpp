@@ -131,7 +131,7 @@ struct Stubs {
         const Part &part = parts[n / share];
         const std::size_t place = n - part.first;
         const std::size_t begin = place == 0 ? 0 : part.ends[place - 1];
-        return {part.text.get() + begin, part.ends[place] - begin};
+        return {part.text.data() + begin, part.ends[place] - begin};
     }
 };
 

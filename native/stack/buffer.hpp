@@ -6,13 +6,25 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ptxkit::stack {
 
 // Bytes that keep what was written when they grow; not filled with zeros.
 class Buffer {
   public:
+    Buffer() = default;
+    Buffer(Buffer &&other) noexcept
+        : bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0)) {}
+    Buffer &operator=(Buffer &&other) noexcept {
+        bytes_ = std::move(other.bytes_);
+        size_ = std::exchange(other.size_, 0);
+        return *this;
+    }
+    std::size_t size() const { return size_; }
     char *data() { return bytes_.get(); }
     const char *data() const { return bytes_.get(); }
 
@@ -39,6 +51,32 @@ class Buffer {
 
     std::unique_ptr<char[]> bytes_;
     std::size_t size_ = 0;
+};
+
+// Buffers that are done with, for the next ones who need some: memory that is fresh from the
+// system costs more than what is written into it.
+class BufferPool {
+  public:
+    Buffer take() {
+        const std::lock_guard<std::mutex> guard(lock_);
+        if (free_.empty()) return {};
+        Buffer found = std::move(free_.back());
+        free_.pop_back();
+        held_ -= found.size();
+        return found;
+    }
+    void give(Buffer buffer) {
+        const std::lock_guard<std::mutex> guard(lock_);
+        if (buffer.size() == 0 || held_ + buffer.size() > kMostHeld) return;
+        held_ += buffer.size();
+        free_.push_back(std::move(buffer));
+    }
+
+  private:
+    static constexpr std::size_t kMostHeld = std::size_t{64} << 20;
+    std::mutex lock_;
+    std::vector<Buffer> free_;
+    std::size_t held_ = 0;
 };
 
 constexpr std::size_t kLongestNumber = 24;

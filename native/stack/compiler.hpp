@@ -89,9 +89,17 @@ void for_each_share(std::size_t count, unsigned threads,
 
 // Stubs one after another: stub `n` of the part ends at `ends[n]`.
 struct Part {
+    Part() = default;
+    Part(Part &&) = default;
+    Part &operator=(Part &&) = default;
+    ~Part() {
+        if (pool) pool->give(std::move(text));
+    }
+
     std::size_t first = 0;           // program
-    std::unique_ptr<char[]> text;
+    Buffer text;
     std::vector<std::size_t> ends;
+    std::shared_ptr<BufferPool> pool;  // that the text goes back to
 };
 
 // Many programs on several threads.

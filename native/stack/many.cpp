@@ -39,21 +39,21 @@ void compile_many(const Isa &isa, const Interface &interface, const std::vector<
     parts.resize((count + kShare - 1) / kShare);
     reports.assign(count, {});
     outcomes.assign(count, {});
+    static const auto pool = std::make_shared<BufferPool>();
     for_each_share(count, threads, [&](std::size_t begin, std::size_t end) {
         // What a thread has allocated serves it again.
         static thread_local Compiler compiler;
-        static thread_local Buffer buffer;
         Part &part = parts[begin / kShare];
         part.first = begin;
+        part.text = pool->take();
+        part.pool = pool;
         part.ends.reserve(end - begin);
         std::size_t used = 0;
         for (std::size_t at = begin; at < end; ++at) {
             outcomes[at] =
-                compiler.compile(isa, interface, programs[at], reports[at], buffer, used);
+                compiler.compile(isa, interface, programs[at], reports[at], part.text, used);
             part.ends.push_back(used);
         }
-        part.text = std::make_unique_for_overwrite<char[]>(used + 1);
-        if (used != 0) std::memcpy(part.text.get(), buffer.data(), used);
     });
 }
 

@@ -94,10 +94,16 @@ def refused(interface: Interface, stubs: list[str]) -> list[str]:
     ]
 
 
-def edits(interface: Interface, source: Source, count: int, length: int, seed: int) -> int:
-    """How many of ``count`` edited programs do not compile."""
+def edits(source: Source, count: int, length: int, seed: int) -> tuple[list[str], int]:
+    """What is wrong with ``count`` edited programs, and how many of them reach a limit.
+
+    Blocks that repeat within each other may well run past the limit of steps: the program
+    then ends there, and its report says so.
+    """
+    interface = Interface(INPUTS, OUTPUTS, source.isa, missing="zero", strict=False)
     generator = np.random.default_rng(seed)
-    bad, done = 0, 0
+    bad: list[str] = []
+    done = limited = 0
     pool = [stack.random(length, seed=seed + n, source=source) for n in range(8)]
     while done < count:
         batch = []
@@ -113,9 +119,11 @@ def edits(interface: Interface, source: Source, count: int, length: int, seed: i
                 made = pool[two]
             pool[one] = made
             batch.append(made)
-        bad += len(stack.compile_many(batch, interface, errors="return").errors)
+        stubs = stack.compile_many(batch, interface, errors="return")
+        bad += [str(error) for error in stubs.errors.values()]
+        limited += int((stubs.columns["limit"] != 0).sum())
         done += len(batch)
-    return bad
+    return bad, limited
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -129,13 +137,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--ptxas", action="store_true")
     parser.add_argument("--edits", action="store_true")
     options = parser.parse_args(arguments)
-    interface, source = make()
+    _, source = make()
     begin = time.perf_counter()
     if options.edits:
-        bad = edits(interface, source, options.count, options.length, options.seed)
-        print(f"{options.count} edits, {bad} did not compile, "
-              f"{time.perf_counter() - begin:.0f} s")  # fmt: skip
-        return bad != 0
+        bad, limited = edits(source, options.count, options.length, options.seed)
+        print("\n".join(bad[:5]), end="\n" if bad else "")
+        print(
+            f"{options.count} edits: {len(bad)} do not compile, {limited} reach a limit, "
+            f"{time.perf_counter() - begin:.0f} s"
+        )
+        return bool(bad)
     jobs = [
         (options.seed * 1_000_003 + first, min(options.batch, options.count - first),
          options.length, options.ptxas)

@@ -72,7 +72,6 @@ class Isa:
     # -- making ----------------------------------------------------------------------------
 
     @staticmethod
-    @lru_cache(maxsize=16)
     def default(
         target: str = "sm_90",
         version: str | None = None,
@@ -86,10 +85,7 @@ class Isa:
         full warps. ``memory`` adds loads and stores: a program may then read and write
         wherever it computes an address.
         """
-        wanted = Target.parse(target)
-        since = Version.parse(version or max_version(str(wanted)))
-        rows = derive.from_table(wanted, since, warp=warp, memory=memory)
-        return Isa(rows, target=target, version=str(since), memory=memory, open=True)
+        return _default(target, version, warp, memory)
 
     def _copy(
         self,
@@ -330,6 +326,15 @@ def _merging_rows(stacks: tuple[Stack, ...], predicate: str) -> dict[str, Instru
             commutes=name != "not", exact=True,
         )  # fmt: skip
     return made
+
+
+@lru_cache(maxsize=16)
+def _default(target: str, version: str | None, warp: bool, memory: bool) -> Isa:
+    """One object for each ready-made set, however it was asked for."""
+    wanted = Target.parse(target)
+    since = Version.parse(version or max_version(str(wanted)))
+    rows = derive.from_table(wanted, since, warp=warp, memory=memory)
+    return Isa(rows, target=target, version=str(since), memory=memory, open=True)
 
 
 def max_version(target: str) -> str:
