@@ -150,7 +150,7 @@ def test_refused_values(loaded: CudaModule, position: int, value: Any, message: 
 
 
 def test_count_and_keywords(loaded: CudaModule) -> None:
-    with pytest.raises(LaunchError, match=r"takes 2 arguments, not 1; they are: x \(.u64\)"):
+    with pytest.raises(LaunchError, match=r"takes 2 arguments, not 1; there should be: x \(.u64\)"):
         loaded["two"][1, 32](0)
     with pytest.raises(LaunchError, match="count= is for the simulator"):
         loaded["empty"][1, 32](count=True)
