@@ -32,6 +32,8 @@ const Buffer *Buffers::find(std::uint64_t address) const {
 }
 
 std::string Buffers::describe(std::uint64_t address) const {
+    // Nobody owns the first page: this is a pointer that was never set.
+    if (address < 4096) return "a null pointer";
     const Buffer *nearest = nullptr;
     std::uint64_t distance = UINT64_MAX;
     for (const Buffer &one : buffers_) {
@@ -45,6 +47,7 @@ std::string Buffers::describe(std::uint64_t address) const {
         }
     }
     if (nearest == nullptr) return "no buffer was given to the kernel";
+    if (distance > (std::uint64_t{1} << 32)) return "nowhere near any buffer";
     const std::string size = std::to_string(nearest->end - nearest->begin);
     const bool after = address >= nearest->end;
     return std::to_string(distance) + " bytes " + (after ? "past the end of " : "before ") +

@@ -357,3 +357,16 @@ def test_no_register_for_the_result():
 
     with pytest.raises(DslError, match="does not say what register its result needs"):
         wrong.ptx()
+
+
+def test_halves_are_passed_by_value() -> None:
+    from ptxkit.dsl import f16
+
+    @kernel(target="sm_80")
+    def keep(a: f16, p: ptr[f16]) -> None:
+        ptx.st.global_.b16(addr(p), a)
+        ptx.ret()
+
+    x = np.zeros(1, np.float16)
+    keep[1, 1](np.float16(1.5), x, device="cpu")
+    assert x[0] == 1.5

@@ -36,7 +36,7 @@ def command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help=INPUTS_HELP)],
     sugar: Annotated[
         bool,
-        typer.Option("--sugar/--plain", help="Loops, names and expressions, or line by line."),
+        typer.Option("--sugar/--plain", help="With or without passes that shorten it (none yet)."),
     ] = True,
 ) -> None:
     """Turn PTX files into Python, run that, and compare the bytes.
@@ -52,7 +52,7 @@ def command(
             inputs.failed += 1
             typer.echo(str(error), err=True)
     if rows:
-        _show(rows)
+        _show(rows, inputs.failed)
     if inputs.failed:
         raise typer.Exit(EXIT_TROUBLE)
     if any(row.reason for row in rows):
@@ -81,7 +81,7 @@ def _round(source: Source, sugar: bool) -> Row:
     return Row(source.name, len(module.instructions), lines, seconds, reason)
 
 
-def _show(rows: list[Row]) -> None:
+def _show(rows: list[Row], failed: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -96,7 +96,7 @@ def _show(rows: list[Row]) -> None:
         console.width = _WIDEST
     console.print(table)
     good = sum(1 for row in rows if not row.reason)
-    typer.echo(f"{good} of {count(len(rows), 'file')} came back byte for byte")
+    typer.echo(f"{good} of {count(len(rows) + failed, 'file')} came back byte for byte")
 
 
 def _add(table: Table, row: Row) -> None:

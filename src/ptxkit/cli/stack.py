@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +20,8 @@ def command(
         str | None,
         typer.Argument(
             metavar="[PROGRAM]",
-            help="A text of words, or JSON: a list of words and numbers; - for standard input.",
+            help="A file with a text of words, or JSON: a list of words and numbers; - for "
+            "standard input. Several words in quotes are taken as they are.",
         ),
     ] = None,
     inputs: Annotated[
@@ -87,6 +89,8 @@ def command(
 
 
 def _read(name: str) -> Any:
+    if len(name.split()) > 1 and not Path(name).exists():
+        return name  # the words themselves
     source = files.read(name)
     try:
         text = source.data.decode()

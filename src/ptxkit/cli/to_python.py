@@ -19,7 +19,7 @@ def command(
     ] = None,
     sugar: Annotated[
         bool,
-        typer.Option("--sugar/--plain", help="Loops, names and expressions, or line by line."),
+        typer.Option("--sugar/--plain", help="With or without passes that shorten it (none yet)."),
     ] = True,
 ) -> None:
     """Turn a PTX file into Python that makes it, byte for byte.

@@ -48,7 +48,7 @@ class Parameter:
         if self.type is None:
             return self.operand
         register = fresh(self.type.name)
-        emit(f"ld.param.{self.type.name}", register, addr(self.operand))
+        emit(f"ld.param.{self.type.access}", register, addr(self.operand))
         if isinstance(self.type, Pointer) and self.type.space:
             space = fresh(self.type.name)
             emit(f"cvta.to.{self.type.space}.{self.type.name}", space, register)
@@ -196,7 +196,7 @@ def return_values(signature: Signature, value: Any, name: str, place: tuple[str,
         )
     (result,) = signature.results or ()
     for (type, offset), one in zip(places, given, strict=True):
-        emit(f"st.param.{type.name}", addr(result.operand, offset or None), one)
+        emit(f"st.param.{type.access}", addr(result.operand, offset or None), one)
     ptx.ret()
 
 
@@ -222,13 +222,13 @@ def call(function: Any, signature: Signature, arguments: Sequence[Any]) -> Any:
         ]
         for number, (slot, type, argument) in enumerate(zip(slots, types, arguments, strict=True)):
             assert type is not None
-            emit(f"st.param.{type.name}", addr(slot), _checked(argument, type, number))
+            emit(f"st.param.{type.access}", addr(slot), _checked(argument, type, number))
         if results:
             ptx.call.uni(tuple(results), function, tuple(slots))
         else:
             ptx.call.uni(function, tuple(slots))
         for value, (type, offset) in zip(values, signature.values or (), strict=True):
-            emit(f"ld.param.{type.name}", value, addr(results[0], offset or None))
+            emit(f"ld.param.{type.access}", value, addr(results[0], offset or None))
     return None if not values else values[0] if len(values) == 1 else tuple(values)
 
 

@@ -6,6 +6,8 @@ from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.operands import Constant, Operand, float_constant, operand
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 
+_ACCESSED = frozenset("b8 b16 b32 u8 u16 u32 s8 s16 s32 f32".split())
+
 
 class Type:
     """A scalar type of PTX."""
@@ -18,6 +20,15 @@ class Type:
         self.width = scalar.width
         self.is_float = scalar.kind == FLOAT
         self.is_signed = scalar.kind == "signed"
+
+    @property
+    def access(self) -> str:
+        """The type that loads and stores name it by: they know no halves.
+
+        >>> f16.access, f32.access
+        ('b16', 'f32')
+        """
+        return self.name if self.width > 32 or self.name in _ACCESSED else f"b{self.width}"
 
     def __call__(self, value: float) -> Operand:
         """A constant of the type, bit by bit for floats.
@@ -45,6 +56,7 @@ class Pointer:
 
     __slots__ = ("alignment", "element", "space")
     name = "u64"
+    access = "u64"
 
     def __init__(self, space: str = "global", element: Type | None = None) -> None:
         self.space = space

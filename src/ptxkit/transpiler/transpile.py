@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ptxkit.syntax import Instruction, Module
+from ptxkit.syntax import Instruction, Module, parse
 from ptxkit.transpiler.passes import PASSES
 from ptxkit.transpiler.plain import Plain
 from ptxkit.transpiler.rewriting import rewrite
@@ -17,12 +17,13 @@ class UnknownInstructionWarning(UserWarning):
     """Instructions that the table does not know, passed on unchecked."""
 
 
-def to_python(module: Module, sugar: bool = True) -> str:
+def to_python(module: Module | str | bytes, sugar: bool = True) -> str:
     """The source of a Python file in :mod:`ptxkit.dsl` that prints the module's text.
 
     Running the file prints the PTX; its ``module.ptx()`` returns it, byte for byte: that is
-    tried out before the source is given. ``sugar=False`` is one Python statement for each
-    PTX statement.
+    tried out before the source is given. It is one Python statement for each PTX statement;
+    ``sugar`` lets the passes of :mod:`ptxkit.transpiler.passes` say it shorter where they can,
+    and there are none yet.
 
     >>> import ptxkit
     >>> m = ptxkit.parse(".version 8.7\\n.target sm_120\\n.visible .entry k() { ret; }\\n")
@@ -32,12 +33,12 @@ def to_python(module: Module, sugar: bool = True) -> str:
     module = Module(version="8.7", target="sm_120", address_size=None, style="cuobjdump")
     ...
     """
+    if not isinstance(module, Module):
+        module = parse(module)
     source = module.source()
     newline = _newline(source)
     plain = source.replace(newline, b"\n") if newline != b"\n" else source
     if newline != b"\n":
-        from ptxkit.syntax import parse
-
         module = parse(plain, filename=module.filename)
     style = guess_style(plain)
     transpiler = Plain(module, style, plain)
