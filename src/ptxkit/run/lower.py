@@ -10,11 +10,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ptxkit._native import NO_SLOT, Node, Program
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxkitError, UsageError
+from ptxkit.isa.match import match
+from ptxkit.isa.operands import plan
 from ptxkit.isa.special_registers import find_special_register
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.globals import ModuleMemory
@@ -482,6 +484,14 @@ class Lowering:
         lowering: Callable[[Lowering, Instruction], None] | None = LOWERINGS.get(node.name)
         if lowering is None:
             raise self.unsupported(node, f"'{node.opcode}' is not simulated yet")
+        if not _count_fits(node.name, node.modifiers, len(node.operands)):
+            # An operation without one of its operands would read no register at all.
+            message = (
+                f"'{node.opcode}' has {len(node.operands)} operands, which no form of it takes"
+            )
+            raise UsageError(
+                self.module.diagnostic("error", "operand-count", message, node.span).render()
+            )
         try:
             lowering(self, node)
         except (ValueError, StopIteration) as error:
@@ -499,6 +509,13 @@ class Lowering:
                     "error", "operand-count", f"'{node.opcode}' lacks an operand", node.span
                 ).render()
             ) from error
+
+
+@lru_cache(maxsize=4096)
+def _count_fits(name: str, modifiers: tuple[str, ...], count: int) -> bool:
+    """Whether the instruction table has a form with so many operands; unknown ones may pass."""
+    found = match(name, modifiers)
+    return not found or any(plan(one, count) is not None for one in found)
 
 
 def _frame_bits(size: int) -> int:

@@ -55,6 +55,16 @@ class RunReport:
     """What one thread did, where one was traced."""
 
 
+def _check_array(value: Any, what: str) -> None:
+    """Refuse what is no plain memory: kernels write bytes wherever an array says it lies."""
+    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
+        raise LaunchError(f"{what} must be a numpy array, not {type(value).__name__}")
+    if value.dtype.hasobject:
+        raise LaunchError(f"{what} holds Python objects; pass an array of numbers")
+    if not value.flags.c_contiguous:
+        raise LaunchError(f"{what} is not contiguous; pass numpy.ascontiguousarray(x)")
+
+
 class CpuKernel:
     """A kernel on the simulator. ``k[grid, block](*args)`` runs it."""
 
@@ -141,6 +151,7 @@ class CpuKernel:
             sys.stdout.write(output[-1])
 
         for number, array in enumerate(memory):
+            _check_array(array, f"memory[{number}] of '{self.name}'")
             writable = bool(array.flags.writeable)
             buffers.append((array.ctypes.data, array.nbytes, writable, f"memory[{number}]", False))
         if watch.trace is not None:
@@ -218,11 +229,7 @@ class CpuKernel:
                     f"argument '{item.name}' of '{self.name}' is .{item.type}, not a pointer; "
                     "an array cannot be passed there"
                 )
-            if not value.flags.c_contiguous:
-                raise LaunchError(
-                    f"argument '{item.name}' of '{self.name}' is not contiguous; pass "
-                    "numpy.ascontiguousarray(x)"
-                )
+            _check_array(value, f"argument '{item.name}' of '{self.name}'")
             address = value.ctypes.data
             buffers.append(
                 (address, value.nbytes, value.flags.writeable, f"argument '{item.name}'", False)

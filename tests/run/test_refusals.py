@@ -1,0 +1,53 @@
+"""What would reach outside of the simulator's memory is refused before anything runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptxkit
+from ptxkit.run import load
+
+HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
+STORE = (
+    HEADER
+    + """.visible .entry k(.param .u64 p) {
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<2>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, 7;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    ["add.u32 %r1, %r2;", "fma.rn.f32 %f1, %f2, %f3;", "shf.l.wrap.b32 %r1, %r2, %r3;",
+     "bfe.u32 %r1, %r2, %r3;", "max.u32 %r1, %r2;", "add.u32 %r1, %r2, %r3, %r4;"],
+)  # fmt: skip
+def test_a_wrong_number_of_operands(instruction: str) -> None:
+    text = f"{HEADER}.visible .entry k() {{ .reg .b32 %r<5>; .reg .f32 %f<5>; {instruction} ret; }}"
+    with pytest.raises(ptxkit.PtxkitError, match="operands, which no form of it takes"):
+        load(text, device="cpu")["k"]
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.array([1, 2], dtype=object), "holds Python objects"),
+        (np.ma.masked_array([1, 2]), "must be a numpy array, not MaskedArray"),
+        (np.zeros(8, np.int32)[::2], "is not contiguous"),
+    ],
+    ids=["objects", "masked", "strided"],
+)
+def test_arrays_that_are_no_plain_memory(array: Any, message: str) -> None:
+    kernel = load(STORE, device="cpu")["k"]
+    with pytest.raises(ptxkit.PtxkitError, match=message):
+        kernel[1, 1](array)
+    with pytest.raises(ptxkit.PtxkitError, match=message):
+        kernel[1, 1](0, memory=[array])
