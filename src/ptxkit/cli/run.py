@@ -44,12 +44,13 @@ def command(
         typer.Option(help="A module variable's value before the run: NAME=ARG; or NAME, to show."),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 or auto.")] = "cpu",
-    seed: Annotated[int, typer.Option(help="Seed of rand and randn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of rand and randn.")] = 0,
     save: Annotated[
         Path | None, typer.Option(help="A folder for the arrays as .npy after the run.")
     ] = None,
     step_limit: Annotated[
-        int, typer.Option(min=0, help="Warp instructions a block may take; 0: no limit.")
+        int,
+        typer.Option(min=0, max=2**63 - 1, help="Warp instructions a block may take; 0: no limit."),
     ] = 0,
     time_limit: Annotated[
         float, typer.Option(min=0, help="Seconds the run may take; 0: no limit.")
@@ -65,7 +66,8 @@ def command(
     ] = None,
     trace_block: Annotated[str, typer.Option(help="The block of that thread.")] = "0,0,0",
     trace_limit: Annotated[
-        int, typer.Option(min=1, help="Instructions of the thread to print at most.")
+        int,
+        typer.Option(min=1, max=2**31 - 1, help="Instructions of the thread to print at most."),
     ] = 10_000,
     trace_last: Annotated[
         bool, typer.Option("--trace-last", help="Print the last ones, not the first.")

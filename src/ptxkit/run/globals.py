@@ -122,6 +122,8 @@ class ModuleMemory:
         return offset + size
 
     def _store(self, name: str, offset: int, bits: int, size: int) -> None:
+        if offset + size > len(self.arrays[name]):
+            raise UsageError(f"the variable '{name}' has more initial values than room for them")
         data = (bits & ((1 << 8 * size) - 1)).to_bytes(size, "little")
         self.arrays[name][offset : offset + size] = np.frombuffer(data, dtype=np.uint8)
 
