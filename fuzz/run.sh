@@ -17,6 +17,7 @@ findings=$root/fuzz/findings
 mkdir -p "$build/seeds" "$findings"
 
 python3 "$root/fuzz/seeds.py" "$build/seeds"
+python3 "$root/fuzz/seeds.py" "$build/seeds-stack" stack
 if [ -d "$root/.cache/corpus" ]; then
     find "$root/.cache/corpus" -name '*.ptx' -size -8k -exec cp {} "$build/seeds" \;
 fi
@@ -65,6 +66,8 @@ for target in "$@"; do
     own=$(sources_of "$target")
     sources="$root/native/syntax/*.cpp $root/fuzz/mutate.cpp $own"
     mkdir -p "$build/corpus-$target"
+    seeds=$build/seeds
+    [ "$target" != stack ] || seeds=$build/seeds-stack
     if command -v clang++ >/dev/null 2>&1 &&
         echo "$probe" | clang++ -fsanitize=fuzzer -x c++ - -o "$build/probe" 2>/dev/null; then
         # shellcheck disable=SC2086
@@ -73,13 +76,13 @@ for target in "$@"; do
         echo "$target: libFuzzer, $seconds seconds"
         "$build/$target-fuzzer" -max_total_time="$seconds" -timeout=10 -max_len=8192 \
             -dict="$root/fuzz/ptx.dict" -artifact_prefix="$findings/" -print_final_stats=1 \
-            "$build/corpus-$target" "$build/seeds"
+            "$build/corpus-$target" "$seeds"
     else
         # shellcheck disable=SC2086
         g++ $flags -fsanitize=address,undefined $sources "$root/fuzz/standalone.cpp" \
             -o "$build/$target-standalone"
         echo "$target: no clang++ with libFuzzer here, the standalone driver, $seconds seconds"
         "$build/$target-standalone" --seconds "$seconds" --dictionary "$root/fuzz/ptx.dict" \
-            --findings "$findings" "$build/seeds"
+            --findings "$findings" "$seeds"
     fi
 done

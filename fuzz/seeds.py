@@ -223,15 +223,14 @@ def stack_programs() -> dict[str, bytes]:
     }  # fmt: skip
 
 
-def main(folder: str) -> None:
-    """Write the seeds into a folder."""
+def main(folder: str, kind: str = "ptx") -> None:
+    """Write the seeds of a kind into a folder."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    for name, text in {**SEEDS, **single_statements()}.items():
-        (target / f"{name}.ptx").write_bytes(text.encode())
-    for name, data in stack_programs().items():
-        (target / f"{name}.bin").write_bytes(data)
+    texts = {name: text.encode() for name, text in {**SEEDS, **single_statements()}.items()}
+    for name, data in (stack_programs() if kind == "stack" else texts).items():
+        (target / f"{name}.{kind}").write_bytes(data)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
