@@ -144,7 +144,7 @@ def test_roundtrip_of_what_is_no_ptx(tmp_path):
     result = run_cli("roundtrip", str(tmp_path))
     assert result.returncode == 2
     assert "b.ptx:1:1: error" in result.stderr
-    assert "1 of 1 file came back" in result.stdout
+    assert "1 of 2 files came back" in result.stdout
 
 
 def test_to_python_writes_a_file(tmp_path):
