@@ -13,11 +13,12 @@ __global__ void k(float *x) {
 [1.5, 1.5, 1.5, 1.5]
 """
 
-from ptxkit.cuda.evaluator import EvaluationError, evaluate
+from ptxkit.cuda.evaluator import evaluate
 from ptxkit.cuda.lists import SExpressionError
 from ptxkit.cuda.nodes import CudaModule, Function, Node
 from ptxkit.cuda.printer import print_expression, print_function, print_module, print_statements
 from ptxkit.cuda.reader import read
+from ptxkit.cuda.storage import EvaluationError
 from ptxkit.cuda.structure import canonical, structure_hash
 from ptxkit.cuda.writer import write
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.arithmetic import convert, dtype_of
+from ptxkit.cuda.arithmetic import dtype_of
 from ptxkit.cuda.expressions import Expressions
 from ptxkit.cuda.storage import Buffer, EvaluationError, PointerValue, Scope, Value, Variable
 from ptxkit.cuda.types import Array as ArrayType
@@ -314,6 +314,3 @@ def evaluate(
     evaluator = Evaluator(module, _dimensions(grid), _dimensions(block),
                           dynamic_shared=dynamic_shared, wide=wide)  # fmt: skip
     evaluator.launch(kernel, arguments)
-
-
-__all__ = ["EvaluationError", "Evaluator", "convert", "evaluate"]

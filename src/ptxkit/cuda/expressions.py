@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,6 @@ from ptxkit.cuda.storage import (
     PointerValue,
     Scope,
     Value,
-    Variable,
     cast_pointer,
     load,
     store,
@@ -42,7 +42,7 @@ Array = Any
 _SPECIAL = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
 
-class Expressions:
+class Expressions(ABC):
     """Evaluates expressions; statements are in the class built on this one."""
 
     functions: dict[str, n.Function]
@@ -345,11 +345,11 @@ class Expressions:
         parts = [self.converted(a, type.element) for a in arguments]
         return Value([p.data for p in parts], type)  # type: ignore[union-attr]
 
+    @abstractmethod
     def call_function(
         self, function: n.Function, arguments: list[Any], mask: Array
     ) -> Value | PointerValue:
         """A function of the module; the class with the statements runs it."""
-        raise NotImplementedError
 
 
 _EXPRESSIONS: dict[type, Callable[..., Value | PointerValue]] = {
@@ -362,5 +362,3 @@ _EXPRESSIONS: dict[type, Callable[..., Value | PointerValue]] = {
     n.Index: Expressions._index,
     n.Member: Expressions._member,
 }
-
-__all__ = ["Expressions", "Variable"]

@@ -1,6 +1,7 @@
 """The type of an expression, by the rules of C++.
 
 >>> from ptxkit.cuda.reader import read_expression
+>>> from ptxkit.cuda.types import SCALARS
 >>> types = {"i": SCALARS["int"], "x": Pointer(SCALARS["float"])}
 >>> infer(read_expression("(+ ([] x i) 1)"), types).word
 'float'
@@ -17,7 +18,6 @@ from ptxkit.cuda.types import (
     BOOL,
     INT,
     LONG_LONG,
-    SCALARS,
     UINT,
     VECTORS,
     VOID,
@@ -148,5 +148,3 @@ _INFER: dict[type, Callable[[Any, Mapping[str, Type]], Type]] = {
     n.Index: lambda node, types: _element(infer(node.base, types)),
     n.Member: _member,
 }
-
-__all__ = ["SCALARS", "infer"]

@@ -30,7 +30,7 @@ from ptxkit.decompiler.lift.webs import Web, Webs
 from ptxkit.errors import PtxkitError
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS
 from ptxkit.isa.types import SCALAR_TYPES
-from ptxkit.syntax import Function, Instruction, Module, Name, Parameter, Scopes, evaluate
+from ptxkit.syntax import Function, Module, Name, Parameter, Scopes, evaluate
 
 #: The C++ type that an instruction's type stands for.
 C_TYPES: dict[str, Scalar] = {
@@ -262,6 +262,3 @@ def _chosen(declared: str, votes: Counter[str]) -> Scalar:
     if width == 16 and not signed and not unsigned:
         return SCALARS["ushort"]
     return C_TYPES[f"u{width}" if unsigned > signed else f"s{width}"]
-
-
-__all__ = ["C_TYPES", "Instruction", "Lift", "NotLiftedError"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import Scalar, Type
+from ptxkit.cuda.types import Type
 from ptxkit.decompiler.lift.rewrite import rebuilt
 
 Body = tuple[n.Statement, ...]
@@ -139,6 +139,3 @@ def _assigned_first(body: Body, name: str) -> bool:
 def _order(name: str) -> tuple[str, int]:
     digits = name.lstrip("abcdefghijklmnopqrstuvwxyz_")
     return name[: len(name) - len(digits)], int(digits) if digits.isdigit() else 0
-
-
-__all__ = ["Declarer", "Scalar"]

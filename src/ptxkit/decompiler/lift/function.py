@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import Scalar, Type
+from ptxkit.cuda.types import Type
 from ptxkit.decompiler.lift.context import C_TYPES, Lift, NotLiftedError
 from ptxkit.decompiler.lift.flow import Branch, Exit, Flow, FlowBlock, Jump, Leave, Select
 from ptxkit.decompiler.lift.instructions import lift_instruction
@@ -123,6 +123,3 @@ def _table(lift: Lift, graph: ControlFlowGraph, node: Instruction) -> list[Basic
         raise NotLiftedError("this table of targets")
     by_label = {label: block for block in graph.blocks for label in block.labels}
     return [by_label[name.text] for name in table.children]
-
-
-__all__ = ["Lifted", "Scalar", "lift_function"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import VOID, Array, Pointer, Scalar, Type
-from ptxkit.decompiler.lift.context import C_TYPES, NotLiftedError
+from ptxkit.cuda.types import VOID, Array, Pointer, Type
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.flow import Branch, Select
 from ptxkit.decompiler.lift.function import Lifted, lift_function
@@ -129,6 +128,3 @@ def lift_module(module: Module) -> n.CudaModule:
     functions = [f for f in module.functions if f.has_body]
     functions.sort(key=lambda f: f.is_entry)
     return n.CudaModule(tuple(lifter.function(f) for f in functions))
-
-
-__all__ = ["C_TYPES", "NotLiftedError", "Scalar", "lift_module"]

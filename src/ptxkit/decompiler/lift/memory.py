@@ -16,7 +16,6 @@ from ptxkit.cuda.types import (
     LONG_LONG,
     SCALARS,
     UNSIGNED_LONG_LONG,
-    Array,
     Pointer,
     Scalar,
     Type,
@@ -274,6 +273,3 @@ def _name(base: n.Expression) -> str:
         case n.Cast(operand=operand):
             return _name(operand)
     raise AssertionError(base)
-
-
-__all__ = ["Array", "Memory", "Sum"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import BOOL, INT, LONG_LONG, Scalar, Type, common
+from ptxkit.cuda.types import BOOL, Scalar, Type, common
 from ptxkit.decompiler.lift.conditions import negate
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt
 
@@ -145,6 +145,3 @@ class Simplifier:
                 if isinstance(have, Scalar) and have.kind == "int" and have.bits >= width:
                     return made
         return node
-
-
-__all__ = ["INT", "LONG_LONG", "Simplifier"]

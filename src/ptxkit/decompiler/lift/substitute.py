@@ -17,7 +17,6 @@ from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import Scalar, Type
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.rewrite import (
-    bottom_up,
     has_effect,
     is_load,
     read,
@@ -247,6 +246,3 @@ class Substitution:
             block.exit = replace(exit, condition=self._replace(exit.condition, lookup))
         elif isinstance(exit, Select):
             block.exit = replace(exit, value=self._replace(exit.value, lookup))
-
-
-__all__ = ["Substitution", "bottom_up"]
