@@ -32,6 +32,7 @@ COMMANDS = (
     "stack",
     "synth",
     "dataset",
+    "train",
     "doctor",
     "version",
 )

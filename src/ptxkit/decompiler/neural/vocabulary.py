@@ -52,12 +52,10 @@ class Vocabulary:
         known = set(fixed)
         both = reads + says
         numbers = sorted((w for w, c in both.items() if c >= least and number_need(w)), key=_order)
-        said = [w for w in numbers if says[w] >= least and w not in known]
-        only_read = [w for w in numbers if w not in set(said) | known]
+        numbers = [w for w in numbers if w not in known]
         others = sorted(w for w, c in reads.items() if c >= min(least, 3) and w not in known
                         and not number_need(w))  # fmt: skip
-        answers = len(fixed) + len(said)
-        return cls([*fixed, *said, *only_read, *others], answers)
+        return cls([*fixed, *numbers, *others], len(fixed) + len(numbers))
 
     def __len__(self) -> int:
         return len(self.words)
