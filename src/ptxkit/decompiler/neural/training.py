@@ -22,7 +22,7 @@ import torch
 from ptxkit.decompiler.neural import batches
 from ptxkit.decompiler.neural.model import Config, Model
 from ptxkit.decompiler.neural.tokens import Tokens
-from ptxkit.errors import UsageError
+from ptxkit.errors import MissingExtraError, UsageError
 
 STATE = "state.pt"
 CURVE = "curve.csv"
@@ -320,7 +320,11 @@ class _Run:
                 **self.check(),
             }
             save_weights(self.out, self.model, self.tokens.vocabulary, about)
-            draw_curve(self.out)
+            try:
+                draw_curve(self.out)
+            except MissingExtraError as error:
+                # The curve is there as CSV; a picture of it can be made at any time.
+                self.say(f"no picture of the curve: {error}")
         return self.out
 
 
