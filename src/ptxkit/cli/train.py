@@ -56,18 +56,17 @@ def command(
         compile=compile or None, save_steps=save_steps,
     )  # fmt: skip
     if not data.exists() and not generate:
-        raise UsageError(f"there is no folder '{data}'; make one with: ptxkit synth tiers --out {data}")
-    if (data / "info.json").exists():
-        prepared = tokens.Tokens(data)
-    elif generate:
-        prepared = tokens.prepare_generated(
-            data, seed=generate_seed, count=generate, tiers=tuple(range(1, 11)), workers=workers,
-            minutes=generate_minutes,
-        )  # fmt: skip
-    elif (data / "tokens" / "info.json").exists():
-        prepared = tokens.Tokens(data / "tokens")
-    else:
-        prepared = tokens.prepare_dataset(data, data / "tokens", workers)
-    typer.echo(f"pairs: {prepared.info}")
+        raise UsageError(f"there is no folder '{data}'; make one: ptxkit synth tiers --out {data}")
+    folder = data
+    if generate and not tokens.complete_parts(data):
+        tokens.prepare_generated(
+            data, seed=generate_seed, count=generate, workers=workers, minutes=generate_minutes
+        )
+    elif not tokens.complete_parts(data):
+        folder = data / "tokens"
+        if not tokens.complete_parts(folder):
+            tokens.prepare_dataset(data, folder, workers)
+    prepared = tokens.Tokens(folder)
+    typer.echo(f"pairs: {prepared.about()}")
     training.train(prepared, out, settings, resume=resume, start_from=start_from, say=typer.echo)
     typer.echo(f"weights in '{out}'")

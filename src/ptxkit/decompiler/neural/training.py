@@ -21,7 +21,7 @@ import torch
 
 from ptxkit.decompiler.neural import batches
 from ptxkit.decompiler.neural.model import Config, Model
-from ptxkit.decompiler.neural.tokens import Tokens
+from ptxkit.decompiler.neural.tokens import Tokens, complete_parts
 from ptxkit.errors import MissingExtraError, UsageError
 
 STATE = "state.pt"
@@ -91,6 +91,8 @@ class _Place:
     seconds: float = 0.0
     tiers: tuple[int, ...] = ()
     words: int = 0
+    parts: int = 0
+    """Parts of the data that this round is made of: more may have come since."""
 
 
 class _World:
@@ -107,6 +109,14 @@ class _World:
         if cuda:
             torch.cuda.set_device(self.device)
             torch.backends.cuda.matmul.allow_tf32 = True
+
+    def agreed(self, number: int) -> int:
+        """What the first process says, for all."""
+        if self.size == 1:
+            return number
+        box = torch.tensor(number, device=self.device)
+        torch.distributed.broadcast(box, 0)
+        return int(box)
 
     def close(self) -> None:
         if self.size > 1:
@@ -151,11 +161,7 @@ class _Run:
             settings.layers, settings.layers, settings.dropout,
         )  # fmt: skip
         self.model = Model(self.config).to(world.device)
-        self.store = batches.Store(tokens, world.device)
-        self.rows = tokens.where("train")
-        if settings.pairs:
-            self.rows = self.rows[: settings.pairs]
-        self.checks = tokens.where("validation")[:2048]
+        self.take(tokens)
         cuda = world.device.type == "cuda"
         plain = [p for p in self.model.parameters() if p.dim() < 2]
         wide = [p for p in self.model.parameters() if p.dim() >= 2]
@@ -173,6 +179,23 @@ class _Run:
             self.step_model = torch.compile(self.model, dynamic=True)
         if world.size > 1:
             self.step_model = torch.nn.parallel.DistributedDataParallel(self.step_model)
+
+    def take(self, tokens: Tokens) -> None:
+        """Learn from these pairs from now on."""
+        self.tokens = tokens
+        self.store = batches.Store(tokens, self.world.device)
+        self.rows = tokens.where("train")
+        if self.settings.pairs:
+            self.rows = self.rows[: self.settings.pairs]
+        self.checks = tokens.where("validation")[:2048]
+
+    def take_more(self) -> None:
+        """At the start of a round: parts of the data that have been made meanwhile."""
+        if self.place.inside == 0:
+            self.place.parts = self.world.agreed(len(complete_parts(self.tokens.folder)))
+        if self.place.parts != len(self.tokens.parts):
+            self.take(Tokens(self.tokens.folder, self.place.parts))
+            self.say(f"{len(self.rows):,} pairs in {self.place.parts} parts")
 
     # ---- state ---------------------------------------------------------------------------
 
@@ -227,6 +250,7 @@ class _Run:
         saved = begun = time.monotonic()
         before = self.place.seconds
         while self.progress() < 1.0:
+            self.take_more()
             self.place.tiers = self.place.tiers or tuple(batches.known_tiers(self.progress()))
             plan = batches.plan_round(
                 self.tokens, self.rows, seed=self.settings.seed, number=self.place.round,
@@ -315,7 +339,7 @@ class _Run:
                 "seconds": round(self.place.seconds, 1),
                 "words": self.place.words,
                 "settings": asdict(self.settings),
-                "data": self.tokens.info,
+                "data": self.tokens.about(),
                 "device": _device_name(self.world.device),
                 **self.check(),
             }

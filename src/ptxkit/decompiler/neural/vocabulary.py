@@ -72,12 +72,17 @@ class Vocabulary:
 
     # ---- words to numbers ----------------------------------------------------------------
 
-    def encode_source(self, words: PtxWords) -> tuple[list[int], dict[str, int]]:
-        """The numbers of the words of a function, and its slots."""
+    def encode_source(
+        self, words: PtxWords, hidden: frozenset[str] = frozenset()
+    ) -> tuple[list[int], dict[str, int]]:
+        """The numbers of the words of a function, and its slots.
+
+        Numbers that are `hidden` get a slot though the table has them.
+        """
         slots: dict[str, int] = {}
         found = []
         for word in words.texts:
-            number = self.index.get(word)
+            number = None if word in hidden else self.index.get(word)
             if number is None:
                 number = self._register(word)
             if number is None:
@@ -102,10 +107,10 @@ class Vocabulary:
         found = []
         for word in words:
             number = self.index.get(word)
-            if number is None or number >= self.answers:
-                if word not in slots:
-                    return None
+            if word in slots:
                 number = self.index[f"<{slots[word]}>"]
+            if number is None or number >= self.answers:
+                return None
             found.append(number)
         return found
 
