@@ -10,6 +10,8 @@ from types import ModuleType
 
 from ptxkit.diagnostics import Diagnostic
 
+_LISTED = 30  # names that a message lists at most
+
 
 class PtxkitError(Exception):
     """Something went wrong that the caller can do something about."""
@@ -62,13 +64,33 @@ class UnknownNameError(PtxkitError, KeyError):
     no kernel is called 'saxpi'; there are: saxpy
     """
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+    def __init__(
+        self, what: str, name: str, known: Iterable[str], shown: Iterable[str] = ()
+    ) -> None:
         self.what, self.name, self.known = what, name, tuple(dict.fromkeys(known))
-        super().__init__(what, name, self.known)
+        self.shown = tuple(shown) or self.known
+        """The known names as the message writes them."""
+        super().__init__(what, name, self.known, self.shown)
+
+    def _list(self) -> str:
+        listed = ", ".join(self.shown[:_LISTED]) or "none"
+        more = len(self.shown) - _LISTED
+        return f"{listed} and {more:,} more" if more > 0 else listed
 
     def __str__(self) -> str:
-        known = ", ".join(self.known) or "none"
-        return f"no {self.what} is called '{self.name}'; there are: {known}"
+        return f"no {self.what} is called '{self.name}'; there are: {self._list()}"
+
+
+class AmbiguousNameError(UnknownNameError):
+    """A C++ name that several functions have.
+
+    >>> print(AmbiguousNameError("kernel", "map", ["_Z3mapi", "_Z3mapf"]))
+    2 kernels are called 'map': _Z3mapi, _Z3mapf; write more of the name
+    """
+
+    def __str__(self) -> str:
+        several = f"{len(self.known)} {self.what}s are called '{self.name}'"
+        return f"{several}: {self._list()}; write more of the name"
 
 
 class ToolchainError(PtxkitError):
