@@ -10,6 +10,7 @@ from types import ModuleType
 
 from ptxkit.diagnostics import Diagnostic
 
+_SHOWN = 3  # diagnostics that a message shows at most
 _LISTED = 30  # names that a message lists at most
 
 
@@ -47,6 +48,35 @@ class PtxSyntaxError(PtxkitError):
 
     def __str__(self) -> str:
         return "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
+
+
+class CheckError(PtxkitError):
+    """PTX that `ptxkit.check` finds errors in, and that was to be run nevertheless.
+
+    >>> error = CheckError([Diagnostic("error", "guard", "'%r1' is no predicate", 2, 7,
+    ...                                filename="k.ptx", source_line="@%r1 ret;")])
+    >>> print(error)
+    k.ptx:2:7: error[guard]: '%r1' is no predicate
+        @%r1 ret;
+              ^
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(one for one in diagnostics if one.severity == "error")
+        """The errors, in the order of the source; never empty."""
+        if not self.diagnostics:
+            raise ValueError("a check error needs at least one error")
+        super().__init__(self.diagnostics)
+        self.line = self.diagnostics[0].line
+        """Line of the first error, counted from 1."""
+
+    def __str__(self) -> str:
+        shown = [one.render() for one in self.diagnostics[:_SHOWN]]
+        more = len(self.diagnostics) - _SHOWN
+        if more > 0:
+            errors = "error" if more == 1 else "errors"
+            shown.append(f"and {more} more {errors}; 'ptxkit check' lists them")
+        return "\n".join(shown)
 
 
 class EditError(PtxkitError):

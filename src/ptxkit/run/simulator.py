@@ -86,6 +86,7 @@ class CpuKernel:
         self.sanitize = sanitize
         self.function = function
         self.name = function.name
+        context.check(function)
         self.rules = LaunchRules.of(function)
         self.parameters: list[Item]
         self.parameters, self._parameter_bytes = kernel_layout(function)
@@ -326,11 +327,16 @@ class CpuModule:
     """A module loaded on the simulator."""
 
     def __init__(
-        self, module: Module, *, heap_bytes: int = DEFAULT_HEAP, sanitize: Sanitize = False
+        self,
+        module: Module,
+        *,
+        heap_bytes: int = DEFAULT_HEAP,
+        sanitize: Sanitize = False,
+        check: bool = True,
     ) -> None:
         self.module = module
         self.sanitize = sanitize
-        self._context = ModuleContext(module)
+        self._context = ModuleContext(module, check=check)
         self._memory = self._context.memory
         self._heap = Heap(heap_bytes)
         self._kernels: dict[str, CpuKernel] = {}

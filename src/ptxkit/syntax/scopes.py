@@ -127,8 +127,6 @@ class Scopes:
                 for label in child.children:
                     for declaration in declarations_of(label):
                         self.root.add(declaration)
-            elif isinstance(child, Function):
-                self._function(child)
 
     def _function(self, function: Function) -> None:
         body = function.body
@@ -159,6 +157,10 @@ class Scopes:
         at: Node | None = node
         while at is not None:
             if at.kind in ("Block", "Function"):
+                if at.index not in self._by_block:
+                    # A function's scopes are made when they are asked for: of a large module
+                    # most callers want one function.
+                    self._function(_function_of(at))
                 return self._by_block[at.index]
             at = at.parent
         return self.root
@@ -183,6 +185,12 @@ class Scopes:
             for node in self.module.find("Name")
             if node.identifier.startswith(declaration.name) and self.resolve(node) == declaration
         ]
+
+
+def _function_of(node: Node) -> Function:
+    while not isinstance(node, Function):
+        node = node.parent
+    return node
 
 
 def rename(module: Module, node: Node, name: str) -> Module:

@@ -29,7 +29,7 @@ def check_body(context: Context, function: Function) -> None:
     reader = ScopeReader(context.scopes, function)
     explained: dict[str, tuple[str, str]] = {}
     state = _Flow()
-    judge = judge_for(context.version, context.target, context.module.address_size == 64)
+    judge = judge_for(context.version, context.target, context.wide)
     _check_duplicates(context, context.scopes.scope_of(function))
     # Blocks are followed with a list, so that deep nesting needs no deep stack.
     pending: list[tuple[Node, tuple[Node, ...], int]] = [(body, body.children, 0)]

@@ -86,7 +86,7 @@ def check_type(context: Context, node: Variable | Parameter) -> bool:
         return False
     if scalar in _NEEDS:
         context.require(context.word(node, f".{scalar}"), f"the type .{scalar}", _NEEDS[scalar])
-    independent = "texmode_independent" in context.module.target_options
+    independent = "texmode_independent" in context.target_options
     if scalar == "samplerref" and not independent:
         context.error(
             context.word(node, ".samplerref"), "type",
