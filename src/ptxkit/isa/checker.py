@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import UsageError
-from ptxkit.isa.rules.body import check_body
+from ptxkit.isa.rules.body import check_body, check_statements
 from ptxkit.isa.rules.context import Context
 from ptxkit.isa.rules.directives import check_directives
 from ptxkit.isa.rules.functions import check_function_header, check_module_names
 from ptxkit.isa.rules.header import check_address_size, check_header
 from ptxkit.isa.rules.variables import check_variable
 from ptxkit.isa.targets import TARGET_SINCE, Target, Version
-from ptxkit.syntax import Function, Module, Scopes, parse
+from ptxkit.syntax import Function, Instruction, Module, Scopes, parse
 
 
 def check(module: Module | str | bytes, target: str | None = None) -> list[Diagnostic]:
@@ -76,6 +78,13 @@ class Checker:
         check_function_header(self._context, function)
         check_directives(self._context, function)
         check_body(self._context, function)
+
+    def check_statements(self, function: Function, statements: Sequence[Instruction]) -> None:
+        """Check some instructions of a function by themselves, as an editor does while one types.
+
+        What only the whole function shows (code that is not reached) is not looked for.
+        """
+        check_statements(self._context, function, statements)
 
     def take(self) -> list[Diagnostic]:
         """What was found since the last time, in the order of the source."""

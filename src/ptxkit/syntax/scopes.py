@@ -180,9 +180,10 @@ class Scopes:
 
     def references(self, declaration: Declaration) -> list[Node]:
         """All uses of a declared name, in source order."""
+        home = self.scope_of(declaration.node.parent).node
         return [
             node
-            for node in self.module.find("Name")
+            for node in home.find("Name")
             if node.identifier.startswith(declaration.name) and self.resolve(node) == declaration
         ]
 
