@@ -52,45 +52,53 @@ bool Interpreter::stop(Status status, const Code &code, std::uint32_t at, std::u
 // False when the program stops here.
 bool Interpreter::range(const Code &code, std::uint32_t begin, std::uint32_t end,
                         unsigned nesting) {
-    const std::uint32_t limit = interface_->limits.steps;
     const Item *const items = code.items.data();
     const Shape *const shapes = isa_->shapes.data();
     const std::size_t rows = isa_->shapes.size(), inputs = inputs_.size();
+    // What most items are comes first, and counts its steps in a register.
+    std::uint32_t left = interface_->limits.steps - report_->steps;
+    const auto count = [&] { report_->steps = interface_->limits.steps - left; };
     for (std::uint32_t at = begin; at < end; ++at) {
         const Item &item = items[at];
-        if (report_->steps >= limit) return stop(Status::StepLimit, code, at);
-        ++report_->steps;
-        // What most items are comes first.
-        if (item.kind == Kind::Instruction && item.guard == 0) {
-            if (item.index >= rows) return stop(Status::UnknownRow, code, at);
+        if (left-- == 0) {
+            left = 0;
+            count();
+            return stop(Status::StepLimit, code, at);
+        }
+        if (item.kind == Kind::Instruction && item.guard == 0 && item.index < rows) {
             const Shape &shape = shapes[item.index];
             if (shape.simple) simple(item.index, shape);
             else instruction(item);
-            continue;
-        }
-        if (item.kind == Kind::Input && item.guard == 0 && item.index < inputs) {
+        } else if (item.kind == Kind::Input && item.guard == 0 && item.index < inputs) {
             push_input(item.index);
-            continue;
+        } else {
+            count();
+            if (!other(code, at, nesting)) return false;
+            left = interface_->limits.steps - report_->steps;
         }
-        if (item.kind == Kind::If || item.kind == Kind::Repeat || item.kind == Kind::While) {
-            const std::vector<Jump> *jumps = code.jumps;
-            if (jumps == nullptr) {
-                if (!matched_) match_blocks(code.items, jumps_);
-                matched_ = true;
-                jumps = &jumps_;
-            }
-            const Jump jump = (*jumps)[at];
-            if (!block(code, at, jump, nesting)) return false;
-            at = jump.end;
-            continue;
-        }
-        if ((item.guard & kGuarded) && item.kind != Kind::Else && item.kind != Kind::End) {
-            if (!guarded(code, at, nesting)) return false;
-            continue;
-        }
-        if (!one(code, at, nesting)) return false;
     }
+    count();
     return true;
+}
+
+// Any item; `at` moves to the end of the block it opens.
+bool Interpreter::other(const Code &code, std::uint32_t &at, unsigned nesting) {
+    const Item &item = code.items[at];
+    if (item.kind == Kind::If || item.kind == Kind::Repeat || item.kind == Kind::While) {
+        const std::vector<Jump> *jumps = code.jumps;
+        if (jumps == nullptr) {
+            if (!matched_) match_blocks(code.items, jumps_);
+            matched_ = true;
+            jumps = &jumps_;
+        }
+        const Jump jump = (*jumps)[at];
+        if (!block(code, at, jump, nesting)) return false;
+        at = jump.end;
+        return true;
+    }
+    if ((item.guard & kGuarded) && item.kind != Kind::Else && item.kind != Kind::End)
+        return guarded(code, at, nesting);
+    return one(code, at, nesting);
 }
 
 inline void Interpreter::push_input(std::uint32_t number) {

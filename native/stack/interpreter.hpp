@@ -80,6 +80,7 @@ class Interpreter {
     };
 
     bool range(const Code &code, std::uint32_t begin, std::uint32_t end, unsigned nesting);
+    bool other(const Code &code, std::uint32_t &at, unsigned nesting);
     bool one(const Code &code, std::uint32_t at, unsigned nesting);
     bool instruction(const Item &item);
     bool meta(const Item &item);
