@@ -20,12 +20,12 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def emit(opcode: str, *operands: Any) -> None:
+def emit(opcode: str, *operands: Any, when: Any = None) -> None:
     """Make one instruction."""
     found = _OPCODES.get(opcode)
     if found is None:
         found = _OPCODES[opcode] = Opcode(opcode)
-    found(*operands)
+    found(*operands, when=when)
 
 
 def fresh(type: str) -> Register:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ptxkit.diagnostics import Diagnostic
 
 DEFAULT_TARGET = "sm_75"
-OLDEST_VERSION = "7.0"
+OLDEST_VERSION = "8.0"
 
 
 class Kernel:
@@ -87,6 +87,11 @@ class Kernel:
 
         return assemble(self.parse(**constants), arch=self.target).resources[self.name]
 
+    def shared_bytes(self, **constants: Any) -> int:
+        """The bytes that the body takes of the launch's shared memory (``smem.dynamic()``)."""
+        function = self.module(**constants).last_function()
+        return (function.shared_bytes if function is not None else None) or 0
+
     def load(self, device: str = "auto", **constants: Any) -> Any:
         """The kernel on a device: ``k.load("cpu")[grid, block](x, y)``."""
         from ptxkit.run import load
@@ -117,7 +122,7 @@ def version_for(target: str) -> str:
     """The oldest PTX version that is fit for a target.
 
     >>> version_for("sm_90a"), version_for("sm_60")
-    ('8.0', '7.0')
+    ('8.0', '8.0')
     """
     since = TARGET_SINCE.get(target, OLDEST_VERSION)
     return max(since, OLDEST_VERSION, key=Version.parse)

@@ -87,6 +87,7 @@ class Pointer:
 
 ptr = Pointer()
 f32, f64, f16, f16x2 = Type("f32"), Type("f64"), Type("f16"), Type("f16x2")
+bf16, tf32, e4m3, e5m2 = Type("bf16"), Type("tf32"), Type("e4m3"), Type("e5m2")
 b8, b16, b32, b64, b128 = (Type(f"b{width}") for width in (8, 16, 32, 64, 128))
 u8, u16, u32, u64 = (Type(f"u{width}") for width in (8, 16, 32, 64))
 s8, s16, s32, s64 = (Type(f"s{width}") for width in (8, 16, 32, 64))
