@@ -97,7 +97,7 @@ def test_what_cannot_be_moved_at_once():
     def wrong(x: ptr):
         view(x, f32).load(0, count=3)
 
-    with pytest.raises(DslError, match="3 elements of .f32 cannot be moved at once"):
+    with pytest.raises(DslError, match=r"3 elements of \.f32 cannot be moved at once"):
         wrong.ptx()
 
 

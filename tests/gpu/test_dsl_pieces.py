@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dsl import test_pieces
+from dsl import test_launching, test_pieces
 from dsl.test_pieces import *  # noqa: F403
 from ptxkit.dsl import (
+    Size,
+    Tile,
     bf16,
     e4m3,
     f16,
@@ -293,3 +295,101 @@ def test_wgmma(case):
     wrong = (d != expected).nonzero()
     assert len(wrong) == 0, f"{len(wrong)} of {d.numel()} differ, first {wrong[:4].tolist()}"
     assert one.check() == []
+
+
+# -- calls on arrays -------------------------------------------------------------------------
+
+
+def test_calls_on_tensors():
+    x, y = torch.randn(2, 1000, device="cuda")
+    out = test_launching.axpy(2.0, x, y)
+    assert out.is_cuda
+    torch.testing.assert_close(out, 2 * x + y)
+    sums, most = test_launching.row_sums(torch.ones(6, 45, device="cuda"))
+    assert (sums == 45).all() and (most == 1).all()
+    z = torch.randn(40, 60, device="cuda")
+    expected = z.clone()
+    expected[1::3, 2:50:2] *= 5
+    test_launching.scaled(z[1::3, 2:50:2], 5.0)
+    torch.testing.assert_close(z, expected)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.testing.assert_close(test_launching.axpy(1.0, x, x), x + x)
+
+
+def test_calls_on_cupy_and_numpy():
+    cupy = pytest.importorskip("cupy")
+    x = cupy.arange(500, dtype="float32")
+    out = test_launching.axpy(2.0, x, x)
+    assert isinstance(out, cupy.ndarray)
+    assert (out == 3 * x).all()
+    z = cupy.ones((8, 40), dtype="float32")
+    test_launching.scaled(z[::2, ::2], 3.0)
+    assert float(z.sum()) == 8 * 40 + 2 * 4 * 20
+    host = np.arange(500, dtype=np.float32)
+    np.testing.assert_array_equal(
+        test_launching.axpy(2.0, host, host, device="cuda"), host + 2 * host
+    )
+
+
+def test_compiled_operator():
+    def backward(ctx, gradient):
+        x, y, _ = ctx.saved_tensors
+        return None, gradient * 2, gradient
+
+    operator = test_launching.axpy.torch_op("ptxkit_gpu_tests::axpy", backward=backward)
+
+    @torch.compile(fullgraph=True)
+    def model(x, y):
+        return torch.relu(operator(2.0, x.sin(), y)) + 1
+
+    x = torch.randn(777, device="cuda", requires_grad=True)
+    y = torch.randn(777, device="cuda")
+    result = model(x, y)
+    torch.testing.assert_close(result, torch.relu(2 * x.sin() + y) + 1)
+    result.sum().backward()
+    again = x.detach().clone().requires_grad_()
+    (torch.relu(2 * again.sin() + y) + 1).sum().backward()
+    torch.testing.assert_close(x.grad, again.grad)
+
+
+def test_mapped_arguments():
+    @kernel(target="sm_90", grid=lambda M, N: (N // 32, M // 8), block=32)
+    def turned(
+        x: Tile("M", "N", f32).mapped("ROWS", 32, swizzle="SWIZZLE"),
+        out: Tile("N", "M", f32, out=True),
+        m: Size("M"),
+        *,
+        ROWS: int = 8,
+        SWIZZLE: int = 128,
+    ):
+        tile = smem.tile(f32, ROWS, 32, swizzle=SWIZZLE)
+        done = smem.barriers(1).at(0)
+        tid = reg.u32(init=sreg.tid.x)
+        row, column = reg.u32(init=sreg.ctaid.y) * ROWS, reg.u32(init=sreg.ctaid.x) * 32
+        with ptx.if_(tid == 0):
+            done.init(1)
+            fence_init()
+            done.expect(tile.bytes)
+            tma.load(tile, x, (column, row), done)
+        ptx.bar.sync(0)
+        done.wait(0)
+        for k in range(ROWS):
+            place = view(out, f32, strides=(m, 1))
+            place.store(column + tid, row + k, value=tile.load(k, tid))
+        ptx.ret()
+
+    x = torch.randn(64, 96, device="cuda")
+    assert torch.equal(turned(x), x.t())
+    assert torch.equal(turned(x[:32]), x[:32].t())
+
+
+@hopper
+@pytest.mark.parametrize("options", [{}, {"CLUSTER": 1}, {"BN": 128, "STAGES": 6}], ids=str)
+@pytest.mark.parametrize("shape", [(128, 256, 64), (1000, 520, 200), (4096, 4096, 512)], ids=str)
+def test_hopper_gemm(shape, options):
+    from examples.hopper_gemm import multiply
+
+    m, n, k = shape
+    a, b = (whole_numbers((size, k), f16) for size in (m, n))
+    expected = (a.float() @ b.float().t()).half()
+    assert torch.equal(multiply(a, b, **options), expected)

@@ -32,6 +32,7 @@ from ptxkit.dsl.declarations import Words
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.functions import Function
 from ptxkit.dsl.kernels import Kernel, kernel
+from ptxkit.dsl.launching import cdiv
 from ptxkit.dsl.module import Module
 from ptxkit.dsl.namespace import ptx
 from ptxkit.dsl.operands import (
@@ -48,6 +49,7 @@ from ptxkit.dsl.operands import (
 )
 from ptxkit.dsl.shared import Pool, SharedTile, smem
 from ptxkit.dsl.signatures import Named as named  # noqa: N813
+from ptxkit.dsl.specs import Size, Stride, Tile
 from ptxkit.dsl.swizzles import swizzled
 from ptxkit.dsl.tma import tensor_map
 from ptxkit.dsl.types import (
@@ -95,6 +97,9 @@ __all__ = [
     "Pool",
     "Ring",
     "SharedTile",
+    "Size",
+    "Stride",
+    "Tile",
     "View",
     "addr",
     "applied",
@@ -104,6 +109,7 @@ __all__ = [
     "b64",
     "b128",
     "bf16",
+    "cdiv",
     "const",
     "cp_async",
     "declared",

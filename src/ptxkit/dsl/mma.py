@@ -168,6 +168,41 @@ class Fragment:
         emit(f"ldmatrix.sync.aligned.m8n8.x{self.count}{turn}.shared.b16", made, addr(place))
         return made
 
+    def store_matrix(
+        self,
+        to: View,
+        registers: Sequence[Register],
+        row: Any = 0,
+        column: Any = 0,
+        *,
+        lane: Any = None,
+    ) -> None:
+        """Store c of 16-bit elements to shared memory by ``stmatrix``, four registers at a time.
+
+        Sums in single precision are made narrower first: :func:`narrowed`.
+        """
+        if self.role != "c" or self.type.width != 16 or self.rows < 16 or self.count % 4:
+            raise DslError("stmatrix stores c of 16-bit elements, of 16 columns or more")
+        if len(registers) != self.count:
+            raise DslError(f"the fragment has {self.count} registers, not {len(registers)}")
+        lane = _lane() if lane is None else lane
+        down = plus(lane & 15, times((lane >> 5), 16)) if self.warps > 1 else lane & 15
+        across = times((lane >> 4) & 1, 8)
+        for first in range(0, self.count, 4):
+            place = to.address(plus(down, row), plus(plus(across, 4 * first), column))
+            values = list(registers[first : first + 4])
+            emit("stmatrix.sync.aligned.m8n8.x4.shared.b16", addr(place), values)
+
+
+def narrowed(registers: Sequence[Register], type: Type) -> list[Register]:
+    """Sums in single precision as pairs of ``f16`` or ``bf16``: what c of that type holds."""
+    made = []
+    for low, high in zip(registers[::2], registers[1::2], strict=True):
+        pair = fresh("b32")
+        emit(f"cvt.rn.{type.name}x2.f32", pair, high, low)
+        made.append(pair)
+    return made
+
 
 def _lane() -> Register:
     return fresh("u32").set(sreg.laneid)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.operands import Constant, Operand, float_constant, operand
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
@@ -83,6 +85,12 @@ class Pointer:
 
     def __repr__(self) -> str:
         return "ptr"
+
+
+class Spec:
+    """A parameter that a call on arrays fills in; ``annotation`` is its type in the body."""
+
+    annotation: Any
 
 
 ptr = Pointer()
