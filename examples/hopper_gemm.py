@@ -112,7 +112,7 @@ def gemm(
                     tma.load(half, b, (step * DEPTH, column + part), here, blocks=everyone)
                     ring.advance()
     with ptx.else_():
-        ptx.setmaxnreg.inc.sync.aligned.u32(240)
+        ptx.setmaxnreg.inc.sync.aligned.u32(232)
         product = wgmma.Wgmma(BN, f32, f16)
         sums = product.c.new()
         thread, group = tid & (GROUP - 1), (tid >> 7) - 1

@@ -74,6 +74,13 @@ def bits(x: Tile(32, b32), out: Tile(32, f16, out=True)):
     ptx.ret()
 
 
+@kernel(target="sm_80", grid=1, block=1)
+def aligned(x: Tile("N", f32, align=16, inout=True)):
+    values = view(x, f32)
+    values.store(4, value=values.load(0, count=4))
+    ptx.ret()
+
+
 def test_numpy():
     x, y = RANDOM.standard_normal((2, 1000)).astype(np.float32)
     out = axpy(2.0, x, y)
@@ -175,6 +182,7 @@ REFUSED = {
     "out": (lambda x: axpy(1.0, x, x, out=(x, x)), "has 1 results, and out= gives 2"),
     "out size": (lambda x: axpy(1.0, x, x, out=x[:4]), r"'out' has the shape \(4,\)"),
     "scalar": (lambda x: axpy("a", x, x), "a str cannot be passed"),
+    "align": (lambda x: aligned(x[1:]), "'x' begins at 0x.*, which is not a multiple of 16"),
     "fixed": (lambda x: bits(x), "its dimension 0 is 8, and .* says 32"),
 }  # fmt: skip
 

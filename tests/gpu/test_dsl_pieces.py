@@ -333,7 +333,7 @@ def test_calls_on_cupy_and_numpy():
 
 def test_compiled_operator():
     def backward(ctx, gradient):
-        x, y, _ = ctx.saved_tensors
+        assert [one.shape for one in ctx.saved_tensors] == [(777,)] * 3
         return None, gradient * 2, gradient
 
     operator = test_launching.axpy.torch_op("ptxkit_gpu_tests::axpy", backward=backward)

@@ -96,13 +96,13 @@ class Plan:
             if isinstance(spec, Stride) and not isinstance(self.specs.get(spec.argument), Tile):
                 raise DslError(f"'{name}' is {spec}, and '{spec.argument}' is no array")
 
-    def tiles(self, arrays: Mapping[str, ArrayFacts], strides: bool = True) -> dict[str, Any]:
-        """The sizes that arrays give to names; ``strides`` says whether to check them."""
+    def tiles(self, arrays: Mapping[str, ArrayFacts], memory: bool = True) -> dict[str, Any]:
+        """The sizes that arrays give to names; ``memory`` says whether to check strides."""
         sizes: dict[str, Any] = {}
         for name, array in arrays.items():
             self.specs[name].unify(name, array, sizes)
-            if strides:
-                self.specs[name].check_strides(name, array)
+            if memory:
+                self.specs[name].check_memory(name, array)
         return sizes
 
     def bind(self, arguments: Sequence[Any]) -> dict[str, Any]:
@@ -124,10 +124,10 @@ class Plan:
         }
 
     def outputs(
-        self, arguments: Sequence[Any], strides: bool = True
+        self, arguments: Sequence[Any], memory: bool = True
     ) -> list[tuple[tuple[Any, ...], str]]:
         """The shapes and types of the results, without a launch."""
-        sizes = self.tiles(self.arrays(self.bind(arguments)), strides)
+        sizes = self.tiles(self.arrays(self.bind(arguments)), memory)
         return [(spec.shape(sizes, name), spec.type.name) for name, spec in self.outs.items()]
 
     # -- the call ----------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class Plan:
         for name, value in made.items():
             arrays[name] = facts(name, value)
             self.specs[name].unify(name, arrays[name], sizes)
-            self.specs[name].check_strides(name, arrays[name])
+            self.specs[name].check_memory(name, arrays[name])
         _place(self.kernel.name, arrays)
         chosen = device or place
         known = self._known(constants, sizes)

@@ -25,11 +25,17 @@ class Tile(Spec):
 
     The same name is the same size everywhere in a signature. ``out=True`` is made by the call and
     returned, ``inout=True`` is given and changed. Arrays are contiguous unless
-    ``contiguous=False``, where the kernel takes :class:`Stride` parameters.
+    ``contiguous=False``, where the kernel takes :class:`Stride` parameters. ``align=16`` says that
+    they begin at a multiple of 16 bytes, as loads of four words need.
     """
 
     def __init__(
-        self, *parts: Any, out: bool = False, inout: bool = False, contiguous: bool = True
+        self,
+        *parts: Any,
+        out: bool = False,
+        inout: bool = False,
+        contiguous: bool = True,
+        align: int = 1,
     ) -> None:
         *dimensions, type = parts
         if not isinstance(type, Type) or not all(
@@ -47,7 +53,8 @@ class Tile(Spec):
         self.is_contiguous = contiguous
         self.box: tuple[Any, ...] | None = None
         self.swizzle: Any = 0
-        self.annotation: Any = ptr[type]
+        self.align = align
+        self.annotation: Any = ptr[type].aligned(align)
 
     def mapped(self, *box: int | str, swizzle: int | str = 0) -> Tile:
         """Pass a tensor map that cuts boxes of this size; names are compile-time parameters."""
@@ -62,6 +69,7 @@ class Tile(Spec):
             out=self.is_out,
             inout=self.is_inout,
             contiguous=self.is_contiguous,
+            align=self.align,
         )
         made.box, made.swizzle, made.annotation = box, swizzle, tensor_map
         return made
@@ -84,8 +92,13 @@ class Tile(Spec):
                     f"is {size}, and {self} says {meaning}"
                 )
 
-    def check_strides(self, name: str, array: ArrayFacts) -> None:
-        """Refuse gaps between elements that the kernel does not know of."""
+    def check_memory(self, name: str, array: ArrayFacts) -> None:
+        """Refuse gaps between elements, and places, that the kernel does not expect."""
+        if self.align > 1 and array.address() % self.align:
+            raise LaunchError(
+                f"argument '{name}' begins at {array.address():#x}, which is not a multiple of "
+                f"{self.align}; pass a copy"
+            )
         if self.is_contiguous and not array.is_contiguous:
             raise LaunchError(
                 f"argument '{name}' is not contiguous (strides {_shown(array.strides)}); pass a "

@@ -75,7 +75,7 @@ def torch_op(
         first = next(one for one in arguments if isinstance(one, torch.Tensor))
         made = tuple(
             first.new_empty(shape, dtype=getattr(torch, _TORCH_NAMES[type]))
-            for shape, type in plan.outputs(arguments, strides=False)
+            for shape, type in plan.outputs(arguments, memory=False)
         )
         return None if not made else made[0] if len(made) == 1 else made
 

@@ -68,6 +68,12 @@ class Pointer:
     def __getitem__(self, element: Type) -> Pointer:
         return Pointer(self.space, element)
 
+    def aligned(self, alignment: int) -> Pointer:
+        """A pointer to a multiple of so many bytes, where that is more than the type's own."""
+        made = Pointer(self.space, self.element)
+        made.alignment = max(made.alignment, alignment)
+        return made
+
     @property
     def shared(self) -> Pointer:
         """A pointer into shared memory."""
