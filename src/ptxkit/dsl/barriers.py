@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptxkit.dsl import control
 from ptxkit.dsl.arithmetic import emit, fresh
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.operands import Operand, addr
@@ -63,14 +62,13 @@ class Barrier:
     def wait(self, phase: Any) -> None:
         """Wait until the phase of this parity has ended: 0 for the first, then 1, 0, 1 ..."""
         from ptxkit.dsl.builder import current
+        from ptxkit.dsl.namespace import ptx
 
         target = current().module.parsed_target
         word = "test" if target is not None and target.number < 90 else "try"
         done = fresh("pred")
-        again = control.as_label(None)
-        control.body().place_label(again.text)
-        emit(f"mbarrier.{word}_wait.parity.shared::cta.b64", done, self.at, phase)
-        control.branch(again, ~done)
+        with ptx.do_while(~done):
+            emit(f"mbarrier.{word}_wait.parity.shared::cta.b64", done, self.at, phase)
 
     def invalidate(self) -> None:
         """End its use, so that the memory can be something else."""

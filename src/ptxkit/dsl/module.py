@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.builder import Builder
-from ptxkit.dsl.declarations import LINKAGES, SPACES, Words
-from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.declarations import LINKAGES, SPACES, WORDS, Words
+from ptxkit.dsl.errors import DslError, UnknownWordError
 from ptxkit.dsl.functions import Function
 from ptxkit.dsl.operands import Operand, operand
 from ptxkit.dsl.registers import Variable
@@ -197,7 +197,13 @@ class Module(Builder):
         word = "." + word_of(name)
         if word in LINKAGES or word in SPACES:
             return ModuleWords((word,), self)
-        raise AttributeError(f"a module has no {name!r}")
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise UnknownWordError(
+            f"a module has no '{name}'",
+            "a declaration begins with a state space or a linkage: module.global_, module.const, "
+            "module.visible; a kernel with @module.kernel, a function with @module.func",
+        )
 
     @property
     def ordered(self) -> ModuleWords:
@@ -315,6 +321,7 @@ class ModuleWords(Words):
     """Words of a declaration at module level; ``.entry`` and ``.func`` make functions."""
 
     __slots__ = ()
+    _known = WORDS | {".entry", ".func"}
 
     def __getattr__(self, name: str) -> Any:
         made = super().__getattr__(name)

@@ -135,7 +135,7 @@ class Pool:
 
     def take(self, size: int, align: int = 16) -> Register:
         """The address of so many bytes that nobody else gets."""
-        taken = self._builder.function.shared_bytes
+        taken = self._builder.function.shared_bytes or 0
         begin = -(-taken // align) * align
         self._builder.function.shared_bytes = begin + size
         return self.base if begin == 0 else self.base + begin
