@@ -76,6 +76,14 @@ def test_odd_files(name, sugar):
     comes_back(to_data(ODD[name]), sugar)
 
 
+def test_declarations_that_the_dsl_refuses():
+    python = comes_back(
+        b".version 8.0\n.target sm_80\n.global .align 3 .b8 x[4];\n.global .newtype y;"
+    )
+    assert 'align(lit("3"))' in python
+    assert 'word("newtype")' in python
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_files(path):
     comes_back(path.read_bytes())

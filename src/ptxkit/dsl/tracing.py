@@ -10,7 +10,7 @@ from ptxkit.dsl.declarations import CONVENTIONS
 from ptxkit.dsl.errors import DslError, python_place
 from ptxkit.dsl.instructions import message_of
 from ptxkit.dsl.operands import Label, Operand, Special
-from ptxkit.dsl.registers import Register, register_number
+from ptxkit.dsl.registers import MOST_AT_ONCE, LongRegisterRange, Register, register_number
 from ptxkit.dsl.statements import Statement
 
 if TYPE_CHECKING:
@@ -69,6 +69,16 @@ class FunctionBuilder(Builder):
             self._prefixes[key] = prefix
         number = self._fresh[key] = self._fresh.get(key, 0) + 1
         return Register(f"{prefix}{number}", type, register_number(type, width), self, width)
+
+    def fresh_several(self, type: str, count: int, width: int = 1) -> Sequence[Register]:
+        """So many new registers; of very many, each is made when it is asked for."""
+        if count <= MOST_AT_ONCE:
+            return super().fresh_several(type, count, width)
+        first = self.fresh(type, width)
+        prefix = first.text.rstrip("0123456789")
+        begin = self._fresh[type, width]
+        self._fresh[type, width] += count - 1
+        return LongRegisterRange(prefix, count, type, self, width, begin)
 
     def fresh_declarations(self) -> list[Statement]:
         """The declarations of the registers nobody named."""

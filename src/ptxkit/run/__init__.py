@@ -33,6 +33,7 @@ from ptxkit.run.pieces import Pieces, lower_pieces
 from ptxkit.run.profile import ProfileRow
 from ptxkit.run.shape import LaunchError
 from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport
+from ptxkit.run.tensor_maps import tensor_map
 from ptxkit.run.textures import Surface, Texture
 from ptxkit.run.trace import MemoryAccess, Trace, TraceRecord
 from ptxkit.run.watch import Sanitize
@@ -115,4 +116,5 @@ __all__ = [
     "UnsupportedError",
     "load",
     "lower_pieces",
+    "tensor_map",
 ]
