@@ -26,6 +26,7 @@ _DYNAMIC_SHARED = 40 << 10
 
 _LINES = ((64, 1, 1), (128, 1, 1), (32, 1, 1), (256, 1, 1), (96, 1, 1), (512, 1, 1))
 _PLANES = ((16, 16, 1), (32, 8, 1), (8, 8, 1), (32, 4, 1), (16, 8, 1), (32, 32, 1))
+_CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
 _ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2))
 
 
@@ -54,10 +55,8 @@ def trials(usage: Usage, rules: LaunchRules, count: int) -> Iterator[Trial]:
     """Launches that are worth trying, the most promising first."""
     blocks = _blocks(usage, rules)
     axes = 3 if "%ctaid.z" in usage.special else 2 if "%ctaid.y" in usage.special else 1
-    cluster = 2 if any(s.startswith(("%cluster", "%nclusterid", "%is_explicit")) for s in usage.special) \
-        or "mapa" in usage.names else 0  # fmt: skip
-    if rules.required_cluster is not None:
-        cluster = 0
+    clustered = "mapa" in usage.names or any(s.startswith(_CLUSTERED) for s in usage.special)
+    cluster = 2 if clustered and rules.required_cluster is None else 0
     cooperative = any(s.startswith("%envreg") for s in usage.special)
     shared = _DYNAMIC_SHARED if usage.dynamic_shared else 0
     for number in range(count):
@@ -101,6 +100,8 @@ def _blocks(usage: Usage, rules: LaunchRules) -> list[Dimensions]:
 
 def _sizes(number: int, count: int, block: Dimensions, generator: Any) -> tuple[int, ...]:
     """Values for the numbers that bound or scale indices."""
+    if count == 0:
+        return ()
     if count == 1:
         few = (100, 33, block[0], 1, 2 * block[0], 257, 0, 300, 64, 37, 5, -1, 16)
         return (few[number % len(few)],)

@@ -126,8 +126,11 @@ class _Tracker:
         self.compared: set[Origin] = set()
         self.changed = False
         self.variables = {
-            d.name: v for v in module.variables for d in v.declarators if v.space in ("global", "const")
-        }  # fmt: skip
+            d.name
+            for v in module.variables
+            for d in v.declarators
+            if v.space in ("global", "const")
+        }
         self.functions = self._reached()
 
     def _reached(self) -> list[Function]:
