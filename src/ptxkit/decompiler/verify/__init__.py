@@ -1,0 +1,1 @@
+"""Certificates: what was proved about a decompiled kernel."""
