@@ -57,8 +57,17 @@ class Sample:
         return made
 
     def renamed(self, prefix: str) -> Sample:
-        """The same program with a prefix on every function, to put many into one file."""
+        """The same program with a prefix on every name that other files could have, too.
+
+        Those are functions, and shared memory of a size that the launch decides about: it is one
+        variable of the whole file, with one type.
+        """
         names = {i.name for i in self.module.items if isinstance(i, n.Function)}
+        names |= {
+            node.name
+            for node in self.module.walk()
+            if isinstance(node, n.Declare) and node.space == "extern shared"
+        }
         items = tuple(_prefixed(item, names, prefix) for item in self.module.items)
         launches = tuple(replace(x, kernel=prefix + x.kernel) for x in self.launches)
         module = n.CudaModule(items, self.module.includes)
@@ -80,8 +89,9 @@ def _prefixed(node: Any, names: set[str], prefix: str) -> Any:
     if not isinstance(node, n.Node):
         return node
     changes: dict[str, Any] = {}
-    if isinstance(node, n.Function):
-        changes["name"] = prefix + node.name
+    if isinstance(node, n.Function | n.Declare | n.Name):
+        if node.name in names:
+            changes["name"] = prefix + node.name
     elif isinstance(node, n.Call) and node.function in names:
         changes["function"] = prefix + node.function
     for field in fields(node):  # type: ignore[arg-type]
