@@ -74,8 +74,8 @@ def test_shared_memory_is_read_across_threads() -> None:
     for nodes in nodes_of(7):
         tiles = {d.name for d in nodes if isinstance(d, n.Declare) and "shared" in d.space}
         places = {
-            x.index for x in nodes
-            if isinstance(x, n.Index) and {y.name for y in x.walk() if isinstance(y, n.Name)} & tiles
+            one.index for one in nodes
+            if isinstance(one, n.Index) and any(n.Name(tile) in one.walk() for tile in tiles)
         }  # fmt: skip
         assert tiles and len(places) > 1
         assert any(isinstance(c, n.Call) and c.function == "__syncthreads" for c in nodes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,9 +68,9 @@ class Sample:
             for node in self.module.walk()
             if isinstance(node, n.Declare) and node.space == "extern shared"
         }
-        items = tuple(_prefixed(item, names, prefix) for item in self.module.items)
         launches = tuple(replace(x, kernel=prefix + x.kernel) for x in self.launches)
-        module = n.CudaModule(items, self.module.includes)
+        module = _prefixed(self.module, names, prefix)
+        assert isinstance(module, n.CudaModule)
         return replace(self, module=module, launches=launches)
 
 
@@ -83,19 +83,11 @@ def _array(spec: ArraySpec, stream: Stream) -> Any:
     return stream.integers((spec.count,), int(spec.low), int(spec.high)).astype(dtype)
 
 
-def _prefixed(node: Any, names: set[str], prefix: str) -> Any:
-    if isinstance(node, tuple):
-        return tuple(_prefixed(item, names, prefix) for item in node)
-    if not isinstance(node, n.Node):
-        return node
+def _prefixed(node: n.Node, names: set[str], prefix: str) -> n.Node:
     changes: dict[str, Any] = {}
     if isinstance(node, n.Function | n.Declare | n.Name):
         if node.name in names:
             changes["name"] = prefix + node.name
     elif isinstance(node, n.Call) and node.function in names:
         changes["function"] = prefix + node.function
-    for field in fields(node):  # type: ignore[arg-type]
-        value = getattr(node, field.name)
-        if isinstance(value, n.Node | tuple):
-            changes[field.name] = _prefixed(value, names, prefix)
-    return replace(node, **changes) if changes else node  # type: ignore[type-var]
+    return node.rebuilt(lambda child: _prefixed(child, names, prefix), **changes)

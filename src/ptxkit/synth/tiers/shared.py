@@ -148,7 +148,7 @@ def _swept(tile: _Tile) -> list[n.Statement]:
     tile.palette.leaves[type] = [tile.at(k), tile.at(t)]
     whole = n.builtin("blockDim.x")
     few = n.integer(draw.between(3, 6))
-    until = draw.choice((whole, n.Binary("+", t, n.integer(1)), few))
+    until: n.Expression = draw.choice((whole, n.Binary("+", t, n.integer(1)), few))
     value = tile.palette.using(type, 1, [tile.at(k)])
     loop = n.For(
         n.Declare(INT, k.name, n.integer(0)),

@@ -19,7 +19,7 @@ def live_names(body: Sequence[n.Statement]) -> set[str]:
     before = -1
     while len(found) != before:  # what a live name is computed from is live, too
         before = len(found)
-        for statement in body:
+        for statement in reversed(body):
             _mark(statement, found)
     return found
 
@@ -98,6 +98,8 @@ def tidy(function: n.Function, launch: Launch) -> tuple[n.Function, Launch]:
 
 def called(functions: Sequence[n.Function]) -> tuple[n.Function, ...]:
     """The kernels, and the functions that they call, directly or not."""
+    if all(f.kernel for f in functions):
+        return tuple(functions)
     calls = {
         f.name: {c.function for s in f.body or () for c in s.walk() if isinstance(c, n.Call)}
         for f in functions
