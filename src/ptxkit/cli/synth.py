@@ -16,7 +16,7 @@ def command(
     source: Annotated[
         str,
         typer.Argument(
-            help="What kind of kernels: a name such as tiers, or your own as module:Class."
+            help="What kind: warp, tiers, ... or your own as module:Class."
         ),
     ],
     out: Annotated[Path, typer.Option(help="The folder of the dataset.")],
