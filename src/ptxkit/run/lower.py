@@ -383,7 +383,9 @@ class Lowering:
         if isinstance(node, Name):
             declaration = self.scopes.resolve(node)
             if declaration is not None and declaration.kind == "register":
-                return self.register(node).slot
+                if node.selector_length:
+                    return self.register(node).slot  # which says that it is none for here
+                return self._named_register(node, declaration).slot
             if declaration is None and self.is_special(node):
                 return self.special(node, scalar).slot
             if node.text != "WARP_SZ":

@@ -53,11 +53,19 @@ class Scope:
     parent: Scope | None
     names: dict[str, list[Declaration]] = field(default_factory=dict)
     ranges: dict[str, list[Declaration]] = field(default_factory=dict)
+    settled: int = -1
+    """From this offset on nothing is declared here any more, nor around."""
+    _known: dict[str, Declaration | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.parent is not None:
+            self.settled = self.parent.settled
 
     def add(self, declaration: Declaration) -> None:
         """Declare a name."""
         table = self.names if declaration.count is None else self.ranges
         table.setdefault(declaration.name, []).append(declaration)
+        self.settled = max(self.settled, declaration.position)
 
     def local(self, name: str, position: int) -> Declaration | None:
         """The declaration of a name in this very scope, visible at a position."""
@@ -78,6 +86,13 @@ class Scope:
 
     def resolve(self, name: str, position: int) -> Declaration | None:
         """The declaration that a name means at a position."""
+        if position < self.settled:
+            return self._resolve(name, position)
+        if name not in self._known:
+            self._known[name] = self._resolve(name, position)
+        return self._known[name]
+
+    def _resolve(self, name: str, position: int) -> Declaration | None:
         scope: Scope | None = self
         while scope is not None:
             found = scope.local(name, position)
