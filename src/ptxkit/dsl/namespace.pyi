@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, TypeAlias, overload
 
-from ptxkit.dsl.control import Condition, Switch
+from ptxkit.dsl.control import Condition, Else, GivenLabel, If, Region
 from ptxkit.dsl.instructions import Opcode
+from ptxkit.dsl.loops import DoWhile, Loop, Repeat, While
 from ptxkit.dsl.operands import Constant, Label, Operand
 from ptxkit.dsl.registers import Register
 from ptxkit.dsl.statements import Statement
+from ptxkit.dsl.switches import Switch
 
 Value: TypeAlias = Operand | int | float | str
 Vector: TypeAlias = Sequence[Value]
@@ -3079,33 +3081,42 @@ class Ptx:
     @property
     def returns(self) -> Any:
         """The parameters that carry the function's results."""
-    def label(self, name: str | Label | None = None) -> Label:
-        """Place a label here: one of that name, one made before, or a new one."""
+    def label(self, name: str | int | Label | None = None) -> Label:
+        """Place a label here: one of that name or number, one made before, or a new one."""
     def new_label(self) -> Label:
         """A label to branch to before it is placed with ``ptx.label(it)``."""
     @staticmethod
-    def if_(condition: Condition, label: str | Label | None = None) -> AbstractContextManager[None]:
+    def if_(condition: Condition, label: GivenLabel = None, *, uniform: bool = False) -> If:
         """The block runs where the condition holds; ``label`` names its end."""
     @staticmethod
-    def else_(label: str | Label | None = None) -> AbstractContextManager[None]:
+    def else_(label: GivenLabel = None) -> Else:
         """The block runs where the condition of the ``if_`` just before it does not hold."""
     @staticmethod
-    def loop(top: str | Label | None = None, after: str | Label | None = None) -> AbstractContextManager[None]:
+    def once(label: GivenLabel = None) -> Region:
+        """The block runs once, and can be left from inside: ``with ptx.once() as search:``."""
+    @staticmethod
+    def next_block(label: GivenLabel = None) -> Label:
+        """A branch to right behind itself, as compilers leave it where they do not optimise."""
+    @staticmethod
+    def loop(top: GivenLabel = None, after: GivenLabel = None) -> Loop:
         """Run the block again and again, until ``ptx.break_()``."""
     @staticmethod
-    def while_(condition: Condition, top: str | Label | None = None, after: str | Label | None = None) -> AbstractContextManager[None]:
+    def repeat(top: GivenLabel = None, after: GivenLabel = None) -> Repeat:
+        """Run the block once, and again where ``ptx.continue_(when=...)`` says so."""
+    @staticmethod
+    def while_(condition: Condition, top: GivenLabel = None, after: GivenLabel = None) -> While:
         """Run the block as long as a condition holds, tested before each round."""
     @staticmethod
-    def do_while(condition: Condition, top: str | Label | None = None, after: str | Label | None = None) -> AbstractContextManager[None]:
+    def do_while(condition: Condition, top: GivenLabel = None, after: GivenLabel = None) -> DoWhile:
         """Run the block once, and again as long as a condition holds after it."""
     @staticmethod
     def range(*bounds: Any, type: str = "", unroll: bool | None = None) -> Iterator[Register]:
         """A loop of the GPU: ``for i in ptx.range(start, stop, step):``."""
     @staticmethod
-    def break_(when: Any = None) -> Statement:
+    def break_(when: Any = None, uniform: bool | None = None) -> Statement:
         """Leave the innermost loop."""
     @staticmethod
-    def continue_(when: Any = None) -> Statement:
+    def continue_(when: Any = None, uniform: bool | None = None) -> Statement:
         """Go on with the next round of the innermost loop."""
     @staticmethod
     def switch(value: Callable[[], Any] | Any) -> AbstractContextManager[Switch]:

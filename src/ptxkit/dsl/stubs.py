@@ -23,11 +23,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, TypeAlias, overload
 
-from ptxkit.dsl.control import Condition, Switch
+from ptxkit.dsl.control import Condition, Else, GivenLabel, If, Region
 from ptxkit.dsl.instructions import Opcode
+from ptxkit.dsl.loops import DoWhile, Loop, Repeat, While
 from ptxkit.dsl.operands import Constant, Label, Operand
 from ptxkit.dsl.registers import Register
 from ptxkit.dsl.statements import Statement
+from ptxkit.dsl.switches import Switch
 
 Value: TypeAlias = Operand | int | float | str
 Vector: TypeAlias = Sequence[Value]

@@ -40,6 +40,7 @@ class Plain:
         self.reader.ready = set()
         self._labels: set[str] = set()
         self._blocks = 0
+        self._functions = 0  # those with a body
         self._head: int | None = None  # how many lines of the head are said already
 
     def run(self) -> File:
@@ -222,7 +223,8 @@ class Plain:
         kind = "header" if node.has_body else "prototype"
         header = FunctionHeader(node, symbol, layout, self.reader)
         layout.statement(kind, node.span[0], header.end, None, "")
-        suite = header.suite()
+        suite = header.suite(self._functions)
+        self._functions += node.has_body
         outer = self._enter(suite)
         body = node.body
         if body is not None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from ptxkit._native import Node
 
@@ -110,55 +110,82 @@ class Line:
 
     def text(self, names: Names = NO_NAMES) -> str:
         """The Python statement."""
+        text = self.called(names)
+        return f"{self.target} = {text}" if self.target else text
+
+    def called(self, names: Names = NO_NAMES) -> str:
+        """The statement without what is assigned."""
         parts = [python_of(argument, names) for argument in self.arguments]
         parts += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
-        text = f"{self.call}({', '.join(parts)}){''.join(self.suffixes)}"
-        return f"{self.target} = {text}" if self.target else text
+        return f"{self.call}({', '.join(parts)}){''.join(self.suffixes)}"
 
 
 class Suite:
-    """A Python statement with a body: ``with ptx.block():``, ``with module.section(...):``."""
+    """A Python statement with a body: ``with ptx.block():``, ``with module.section(...):``.
+
+    The head is text, or a line for what has arguments: ``with ptx.if_(p[1]) as branch:``.
+    """
 
     __slots__ = ("body", "head", "kind", "node")
 
-    def __init__(self, kind: str, head: Sequence[str], node: Node | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        head: Sequence[str | Line],
+        node: Node | None = None,
+        body: Sequence[Entry] = (),
+    ) -> None:
         self.kind = kind  # "block", "section", and what passes add
         self.head = list(head)
-        self.body: list[Entry] = []
+        self.body: list[Entry] = list(body)
         self.node = node
 
-    def heading(self, names: Names) -> list[str]:
-        """The lines before the body."""
-        return self.head
+    def heading(self, names: Names) -> list[tuple[str, Line | None]]:
+        """The lines before the body, each with what it was printed from."""
+        return [
+            (one, None) if isinstance(one, str) else (_with(one, names), one) for one in self.head
+        ]
+
+    def with_body(self, body: Sequence[Entry]) -> Suite:
+        """The same head over another body."""
+        return Suite(self.kind, self.head, self.node, body)
+
+
+def _with(line: Line, names: Names) -> str:
+    text = line.called(names)
+    return f"with {text} as {line.target}:" if line.target else f"with {text}:"
 
 
 class FunctionSuite(Suite):
     """A function: its header prints decorator and signature under the names passes gave."""
 
-    __slots__ = ("header", "names", "scope", "sites")
+    __slots__ = ("header", "names", "number", "scope", "sites")
 
-    def __init__(self, header: Header, scope: Scope, node: Node) -> None:
+    def __init__(self, header: Header, scope: Scope, node: Node, number: int = 0) -> None:
         super().__init__("function", (), node)
         self.header = header
+        self.number = number
+        """Its place among the functions that have a body: labels are called after it."""
         self.scope = scope
         """Where passes get free Python names from: ``scope.unused_name("tid")``."""
         self.names: dict[Symbol, str] = {}
         """What passes renamed in this function."""
-        self.sites: list[tuple[int, int]] = []
-        """What passes rewrote: numbers of the first and the last PTX node, see `rewriting`."""
+        self.sites: list[Site] = []
+        """What the last pass rewrote, see `rewriting`."""
 
-    def heading(self, names: Names) -> list[str]:
+    def heading(self, names: Names) -> list[tuple[str, Line | None]]:
         """Decorator and ``def``."""
-        return self.header.lines(names)
+        return [(line, None) for line in self.header.lines(names)]
 
     def rewritten(
         self,
         body: list[Entry],
-        sites: Sequence[tuple[int, int]] = (),
+        sites: Sequence[Site] = (),
         names: Names = NO_NAMES,
     ) -> FunctionSuite:
         """The function with another body; this one stays as it is."""
-        made = FunctionSuite(self.header, self.scope, self.node)  # type: ignore[arg-type]
+        assert self.node is not None
+        made = FunctionSuite(self.header, self.scope, self.node, self.number)
         made.body = body
         made.names = {**self.names, **names}
         made.sites = list(sites)
@@ -174,6 +201,14 @@ class Header(Protocol):
 
 
 Entry: TypeAlias = "Line | Suite"
+
+
+class Site(NamedTuple):
+    """One rewrite: the numbers of the first and the last PTX node it covers, and its own."""
+
+    first: int
+    last: int
+    key: int
 
 
 class File:
@@ -254,7 +289,7 @@ def _print(body: Sequence[Entry], indent: str, lines: _Printed, names: Names) ->
             inner = {**names, **entry.names}
         if lines[-2:] != around:
             lines += around
-        lines += [(indent + head, None) for head in entry.heading(inner)]
+        lines += [(indent + head, line) for head, line in entry.heading(inner)]
         if entry.body:
             _print(entry.body, indent + "    ", lines, inner)
         else:

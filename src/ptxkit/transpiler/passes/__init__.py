@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptxkit.transpiler.passes.control_flow import ControlFlow
 from ptxkit.transpiler.rewriting import Pass
 
-PASSES: tuple[Pass, ...] = ()
+PASSES: tuple[Pass, ...] = (ControlFlow(),)
