@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ptxkit.dsl import control, loops, switches
+from ptxkit.dsl import control, loops, pools, switches
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.control import body
 from ptxkit.dsl.errors import DslError
@@ -33,6 +33,10 @@ class Ptx:
     def returns(self) -> list[Any]:
         """The parameters that carry the function's results."""
         return body().returns
+
+    def registers(self, *ranges: str) -> Any:
+        """Declare ranges, ``"%r<28>"``, that new registers are taken from, one after another."""
+        return pools.declare(body(), ranges)
 
     # -- labels ------------------------------------------------------------------------------
 

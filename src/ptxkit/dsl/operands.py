@@ -68,6 +68,13 @@ class Special(Operand):
         self.requirement: Requirement = register.requirement
         self.type = register.type
 
+    def new(self, type: str = "", *, to: int | None = None, next: int | None = None) -> Any:
+        """Its value in a new register: ``sreg.tid.x.new()`` is a ``mov.u32``."""
+        from ptxkit.dsl.namespace import ptx
+
+        opcode = getattr(ptx.mov, type or self.type)
+        return opcode.new(self, to=to, next=next)
+
 
 class SpecialVector(Special):
     """A special register with elements: ``sreg.tid.x``."""

@@ -76,7 +76,10 @@ def _instruction(name: str) -> str:
         attribute = attribute_of(word[1:])
         if attribute is not None:
             lines.append(f"    {attribute}: {own}")
-    lines.append("    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...")
+    lines.append(
+        "    def new(self, *operands: Value | Vector, when: Guard = None, to: int | None = None, "
+        "next: int | None = None) -> Any: ..."
+    )
     forms = [form for spec in specs for form in spec.forms]
     # Names do not tell calls apart, types do.
     by_types = {re.sub(r"\w+: ", "", call): call for call in sorted(map(_call, forms))}

@@ -11,6 +11,7 @@ from ptxkit.dsl.declarations import CONVENTIONS
 from ptxkit.dsl.errors import DslError, python_place
 from ptxkit.dsl.instructions import message_of
 from ptxkit.dsl.operands import Label, Operand, Special
+from ptxkit.dsl.pools import Pool, pool_type
 from ptxkit.dsl.registers import Register, register_number
 from ptxkit.dsl.statements import Statement
 
@@ -59,6 +60,7 @@ class FunctionBuilder(Builder):
         self._count_depth = 0  # inside braces and inline assembly nothing counts
         self._ended = False  # whether the last instruction ended its block
         self.last_if: tuple[int, If] | None = None  # where else_ may follow, and its if_
+        self.pools: dict[str, Pool] = {}  # ranges that new registers are taken from, by type
         self.returns: list[Any] = []  # the parameters that carry results
         self.blocks: list[Any] = []  # open blocks and constructs, innermost last
 
@@ -73,8 +75,18 @@ class FunctionBuilder(Builder):
             )
         self._declared.add(name)
 
-    def fresh(self, type: str, width: int = 1) -> Register:
-        """A new register that nobody named."""
+    def fresh(
+        self, type: str, width: int = 1, *, to: int | None = None, next: int | None = None
+    ) -> Register:
+        """A new register that nobody named; ``to`` and ``next`` are for pools."""
+        if self.pools and width == 1:
+            pool = pool_type(type, self.pools)
+            if pool is not None:
+                return self.pools[pool].take(to, next)
+        if to is not None or next is not None:
+            raise DslError(
+                f"no range of registers holds those of .{type}", "declare it with ptx.registers"
+            )
         if type not in CONVENTIONS:
             raise DslError(f"there is no register type '.{type}'", "write reg.f32(), reg.b64() ...")
         key = (type, width)

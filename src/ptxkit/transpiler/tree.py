@@ -13,7 +13,7 @@ shared by all places that name the same register, variable or label, and prints 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from ptxkit._native import Node
@@ -58,8 +58,8 @@ class Group:
         self.closing = closing
 
 
-Argument: TypeAlias = "str | Symbol | Group"
-"""Python text that is final, a symbol, or a group of arguments."""
+Argument: TypeAlias = "str | Symbol | Group | Line"
+"""Python text that is final, a symbol, a group of arguments, or a statement that gives a value."""
 
 
 Names: TypeAlias = "Mapping[Symbol, str]"
@@ -78,12 +78,28 @@ def python_of(argument: Argument, names: Names = NO_NAMES) -> str:
         return argument
     if isinstance(argument, Symbol):
         return names.get(argument, argument.python) if names else argument.python
+    if isinstance(argument, Line):
+        return argument.called(names)
+    opening = argument.opening
     inner = ", ".join([python_of(part, names) for part in argument.parts])
-    return f"{argument.opening}{inner}{argument.closing}"
+    if opening == "~" and isinstance(argument.parts[0], Line) and argument.parts[0].is_infix:
+        inner = f"({inner})"
+    return f"{opening}{inner}{argument.closing}"
+
+
+def atom_of(argument: Argument, names: Names = NO_NAMES) -> str:
+    """The same, in parentheses where an operator beside it would take it apart."""
+    text = python_of(argument, names)
+    loose = (isinstance(argument, Line) and argument.is_infix) or text[0] == "-"
+    return f"({text})" if loose else text
 
 
 class Line:
-    """One Python statement: ``target = call(arguments, keywords).suffixes``."""
+    """One Python statement: ``target = call(arguments, keywords).suffixes``.
+
+    A ``call`` that begins with a dot is a method of the first argument, ``.element``; one
+    without letters is an operator between two, ``+``, and with ``=`` one that changes the first.
+    """
 
     __slots__ = ("arguments", "call", "keywords", "kind", "node", "suffixes", "target")
 
@@ -105,16 +121,31 @@ class Line:
         self.suffixes: list[str] = []
         """Further calls on the statement: ``.note("...")``, ``.spaced({...})``."""
         self.node = node
-        self.target = target
-        """What is assigned, for declarations."""
+        self.target: Argument = target
+        """What is assigned: text, or the registers that get a name."""
+
+    @property
+    def is_infix(self) -> bool:
+        """Whether it is an operator between two arguments."""
+        return not self.call[-1:].isalnum() and self.call[-1:] not in ("_", ")", "")
 
     def text(self, names: Names = NO_NAMES) -> str:
         """The Python statement."""
         text = self.called(names)
-        return f"{self.target} = {text}" if self.target else text
+        return f"{python_of(self.target, names)} = {text}" if self.target else text
 
     def called(self, names: Names = NO_NAMES) -> str:
         """The statement without what is assigned."""
+        if self.is_infix:
+            left, right = self.arguments
+            if self.call[-1] == "=":
+                return f"{python_of(left, names)} {self.call} {python_of(right, names)}"
+            return f"{atom_of(left, names)} {self.call} {atom_of(right, names)}"
+        if self.call[0] == ".":
+            first, *rest = self.arguments
+            inner = [python_of(argument, names) for argument in rest]
+            inner += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
+            return f"{atom_of(first, names)}{self.call}({', '.join(inner)})"
         parts = [python_of(argument, names) for argument in self.arguments]
         parts += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
         return f"{self.call}({', '.join(parts)}){''.join(self.suffixes)}"
@@ -153,7 +184,7 @@ class Suite:
 
 def _with(line: Line, names: Names) -> str:
     text = line.called(names)
-    return f"with {text} as {line.target}:" if line.target else f"with {text}:"
+    return f"with {text} as {python_of(line.target, names)}:" if line.target else f"with {text}:"
 
 
 class FunctionSuite(Suite):
@@ -303,4 +334,39 @@ def walk(body: Sequence[Entry]) -> Iterator[Line]:
         if isinstance(entry, Line):
             yield entry
         else:
+            for head in entry.head:
+                if isinstance(head, Line):
+                    yield head
             yield from walk(entry.body)
+
+
+def symbols_of(argument: Argument) -> Iterator[Symbol]:
+    """The symbols in an argument, in the order Python comes to them."""
+    if isinstance(argument, Symbol):
+        yield argument
+    elif isinstance(argument, Group):
+        for part in argument.parts:
+            yield from symbols_of(part)
+    elif isinstance(argument, Line):
+        yield from used_symbols(argument)
+
+
+def used_symbols(line: Line) -> Iterator[Symbol]:
+    """The symbols that a line names, but for those it assigns."""
+    for argument in line.arguments:
+        if not isinstance(argument, str):
+            yield from symbols_of(argument)
+    for _, value in line.keywords:
+        if not isinstance(value, str):
+            yield from symbols_of(value)
+
+
+def mapped(body: Sequence[Entry], change: Callable[[Line], Sequence[Entry]]) -> list[Entry]:
+    """A body with every line that is no head replaced by what a function makes of it."""
+    made: list[Entry] = []
+    for entry in body:
+        if isinstance(entry, Line):
+            made += change(entry)
+        else:
+            made.append(entry.with_body(mapped(entry.body, change)))
+    return made

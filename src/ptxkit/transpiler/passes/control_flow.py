@@ -330,7 +330,7 @@ class _Raiser:
             if not head.target:
                 word = _NAMES.get(head.call, "loop")
                 head.target = self.function.scope.unused_name(word)
-            frame.name = head.target
+            frame.name = str(head.target)
 
 
 def _label_argument(argument: Argument) -> str:
