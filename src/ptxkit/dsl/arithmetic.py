@@ -33,8 +33,12 @@ def fresh(type: str) -> Register:
     return current().fresh(type)
 
 
-def _typed(name: str, type: str) -> str:
-    """The opcode of an operator for a type."""
+def typed(name: str, type: str, signed: bool | None = None) -> str:
+    """The opcode of an operator for a type; where that is of bits, ``signed`` as in pools.
+
+    >>> typed("add", "b32", signed=True), typed("mul", "u64")
+    ('add.s32', 'mul.lo.u64')
+    """
     scalar = SCALAR_TYPES[type]
     kind, width = scalar.kind, scalar.width
     if type == "pred":
@@ -55,7 +59,10 @@ def _typed(name: str, type: str) -> str:
             f"ptx.{'setp.' if name in _COMPARISONS else ''}{name}.u{width}(...)",
         )
     if kind == BITS:
-        type = f"u{width}" if name != "neg" else f"s{width}"
+        # The same either way; compilers, whose ranges are pools, write the signed one.
+        if signed is None:
+            signed = bool(getattr(current(), "pools", None))
+        type = f"s{width}" if signed or name == "neg" else f"u{width}"
     if name in _COMPARISONS:
         return f"setp.{name}.{type}"
     if kind == FLOAT:
@@ -118,7 +125,7 @@ def binary(name: str, left: Any, right: Any, into: Register | None = None) -> Re
     else:
         for one in (left, right):
             check_constant(one, type, f"'{_SIGNS[name]}'")
-    opcode = _typed(name, type)
+    opcode = typed(name, type)
     if not isinstance(left, Register):
         left, right, opcode = _swapped(name, left, right, opcode, type)
     result = into if into is not None else fresh("pred" if name in _COMPARISONS else type)
@@ -161,7 +168,7 @@ def move(register: Register, value: Any) -> None:
 def unary(name: str, value: Register) -> Register:
     """An operator on one register."""
     result = fresh(value.type)
-    emit(_typed(name, value.type), result, value)
+    emit(typed(name, value.type), result, value)
     return result
 
 

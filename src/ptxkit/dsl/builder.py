@@ -51,7 +51,9 @@ class Builder:
     def declare(self, name: str) -> None:
         """Take note of a name that is declared here."""
 
-    def fresh(self, type: str, width: int = 1) -> Register:
+    def fresh(
+        self, type: str, width: int = 1, *, to: int | None = None, next: int | None = None
+    ) -> Register:
         """A new register that nobody named."""
         raise DslError("registers belong to functions", "declare them in a function's body")
 

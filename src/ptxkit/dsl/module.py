@@ -94,7 +94,7 @@ class Module(Builder):
         return found
 
     def number_of(self, function: Function) -> int:
-        """The place of a function among the functions."""
+        """The place of a function among the functions that have a body."""
         return self._numbers.setdefault(function, len(self._numbers))
 
     def says(self) -> str:
@@ -227,7 +227,8 @@ class Module(Builder):
 
     def add_function(self, function: Function) -> Function:
         """Put a function after what stands there."""
-        self.number_of(function)
+        if not function.is_declaration:
+            self.number_of(function)
         self._items.append(function)
         return function
 

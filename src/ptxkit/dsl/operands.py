@@ -76,6 +76,13 @@ class Special(Operand):
         self.requirement: Requirement = register.requirement
         self.type = register.type
 
+    def new(self, type: str = "", *, to: int | None = None, next: int | None = None) -> Any:
+        """Its value in a new register: ``sreg.tid.x.new()`` is a ``mov.u32``."""
+        from ptxkit.dsl.namespace import ptx
+
+        opcode = getattr(ptx.mov, type or self.type)
+        return opcode.new(self, to=to, next=next)
+
 
 class SpecialVector(Special):
     """A special register with elements: ``sreg.tid.x``."""
@@ -355,8 +362,10 @@ def selected(base: Operand, selector: str) -> Operand:
 class Label(Operand):
     """A place in a function's body; ``ptx.label()`` makes and places one."""
 
-    __slots__ = ("place",)
+    __slots__ = ("place", "waiting")
 
     def __init__(self, name: str, place: tuple[str, int]) -> None:
         super().__init__(name, LABEL_NUMBER)
         self.place = place
+        self.waiting: list[Any] | None = None
+        """Statements that name it, until it is named itself; None: it is."""

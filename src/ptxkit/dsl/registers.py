@@ -9,6 +9,7 @@ from ptxkit.dsl.errors import DslError, DslIndexError
 from ptxkit.dsl.operands import (
     UNKNOWN_NUMBER,
     Operand,
+    addr,
     element,
     inverted,
     offset,
@@ -68,6 +69,13 @@ class Register(Operand):
     def to(self, type: Any, modifiers: str = "") -> Any:
         """Convert into a new register: ``n.to("f32")``, ``x.to(u32, "rni.sat")``."""
         return _arithmetic().convert(self, str(type), modifiers)
+
+    def element(self, index: Any, size: int, sign: str = "s") -> Any:
+        """The address of an element: this plus ``index`` times ``size`` bytes, 64 bits wide."""
+        from ptxkit.dsl.instructions import Opcode
+
+        distance = Opcode(f"mul.wide.{sign}32").new(index, size)
+        return Opcode("add.s64").new(self, distance)
 
     # Comparisons give predicates, so equality of Python objects is by identity.
     __hash__ = object.__hash__
@@ -219,6 +227,16 @@ class Variable(Operand):
 
     def __getitem__(self, index: Any) -> Operand:
         return element(self, index)
+
+    def load(
+        self, type: str = "", offset: Any = None, *, to: int | None = None, next: int | None = None
+    ) -> Any:
+        """What it holds, in a new register: ``ld.param.u32`` for ``n: param.u32``."""
+        from ptxkit.dsl.instructions import Opcode
+
+        return Opcode(f"ld.{self.space}.{type or self.type}").new(
+            addr(self, offset), to=to, next=next
+        )
 
     def __iter__(self) -> Any:
         raise DslError(f"'{self.text}' is in the GPU's memory and cannot be iterated over")
