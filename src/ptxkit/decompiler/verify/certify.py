@@ -10,8 +10,9 @@ from ptxkit.decompiler.verify.execution import MOST, WANTED, same_execution
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.decompiler.verify.verdict import Verdict
 from ptxkit.errors import PtxkitError, ToolchainError
+from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module
-from ptxkit.toolchain import CompilerError, compile_cuda, parse_arch
+from ptxkit.toolchain import CompilerError, compile_cuda
 
 DEFAULT_ARCH = "sm_90"
 
@@ -48,7 +49,7 @@ def architecture(module: Module) -> str:
     """
     target = module.target
     try:
-        return target if target and parse_arch(target).number >= 75 else DEFAULT_ARCH
+        return target if target and Target.parse(target).number >= 75 else DEFAULT_ARCH
     except PtxkitError:
         return DEFAULT_ARCH
 
