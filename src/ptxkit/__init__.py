@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ptxkit.decompiler import decompile
     from ptxkit.diagnostics import Diagnostic
     from ptxkit.errors import (
         EditError,
@@ -49,6 +50,7 @@ _EXPORTS = {
     "assemble": "ptxkit.toolchain",
     "check": "ptxkit.isa",
     "compile_cuda": "ptxkit.toolchain",
+    "decompile": "ptxkit.decompiler",
     "disassemble": "ptxkit.toolchain",
     "extract": "ptxkit.toolchain",
     "format": "ptxkit.syntax",
@@ -71,6 +73,7 @@ __all__ = [
     "assemble",
     "check",
     "compile_cuda",
+    "decompile",
     "disassemble",
     "extract",
     "format",

@@ -33,6 +33,7 @@ COMMANDS = (
     "synth",
     "dataset",
     "train",
+    "lsp",
     "doctor",
     "version",
 )

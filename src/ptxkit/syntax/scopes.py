@@ -105,7 +105,7 @@ class Scope:
 def declarations_of(node: Node) -> Iterator[Declaration]:
     """What a statement declares in the scope it stands in."""
     if isinstance(node, Variable):
-        space, scalar = node.space, node.type
+        space, _, scalar = node.layout
         kind = "register" if space == "reg" else "variable"
         for declarator in node.declarators:
             position = declarator.span[0]  # its own initialiser may name it
@@ -142,8 +142,6 @@ class Scopes:
                 for label in child.children:
                     for declaration in declarations_of(label):
                         self.root.add(declaration)
-            elif isinstance(child, Function):
-                self._function(child)
 
     def _function(self, function: Function) -> None:
         body = function.body
@@ -174,6 +172,10 @@ class Scopes:
         at: Node | None = node
         while at is not None:
             if at.kind in ("Block", "Function"):
+                if at.index not in self._by_block:
+                    # A function's scopes are made when they are asked for: of a large module
+                    # most callers want one function.
+                    self._function(_function_of(at))
                 return self._by_block[at.index]
             at = at.parent
         return self.root
@@ -193,11 +195,18 @@ class Scopes:
 
     def references(self, declaration: Declaration) -> list[Node]:
         """All uses of a declared name, in source order."""
+        home = self.scope_of(declaration.node.parent).node
         return [
             node
-            for node in self.module.find("Name")
+            for node in home.find("Name")
             if node.identifier.startswith(declaration.name) and self.resolve(node) == declaration
         ]
+
+
+def _function_of(node: Node) -> Function:
+    while not isinstance(node, Function):
+        node = node.parent
+    return node
 
 
 def rename(module: Module, node: Node, name: str) -> Module:

@@ -146,6 +146,8 @@ class Source(ABC):
     shard_size: ClassVar[int] = 100
     """Samples that are compiled together, unless the user says otherwise: more would take more
     memory, and fewer would read the compilers' headers more often."""
+    life: ClassVar[int] = 1000
+    """A worker process ends after so many samples, and with it what compilers keep of them."""
 
     @abstractmethod
     def sample(self, seed: int, index: int, settings: Settings) -> Sample:

@@ -29,6 +29,7 @@ class TiersSource(Source):
     text_view: ClassVar[str] = "cuda_source"
     views: ClassVar[tuple[str, ...]] = ("cuda_source", "ast")
     shard_size: ClassVar[int] = 200
+    life: ClassVar[int] = 20_000  # NVRTC keeps nothing
 
     def sample(self, seed: int, index: int, settings: Settings) -> Sample:
         """The program at a place."""
