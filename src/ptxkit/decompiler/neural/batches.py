@@ -7,7 +7,6 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,26 +89,13 @@ def plan_round(
     # Nearly sorted: some noise keeps batches from being the same in every round.
     order = np.argsort(lengths[:, 0] + draw.uniform(0, 12, len(chosen)), kind="stable")
     batches: list[tuple[Array, tuple[int, int]]] = []
-    start = 0
-    while start < len(order):
-        stop, longest = start, (0, 0)
-        while stop < len(order):
-            now = lengths[order[stop]]
-            wider = max(longest[0], int(now[0])), max(longest[1], int(now[1]))
-            if stop > start and (stop + 1 - start) * (wider[0] + 2 * wider[1]) > budget:
-                break
-            longest, stop = wider, stop + 1
-        batches.append((chosen[order[start:stop]], longest))
-        start = stop
+    start, source, answer = 0, 0, 0
+    for place, (read, said) in enumerate(lengths[order].tolist()):
+        wider, longer = max(source, read), max(answer, said)
+        if place > start and (place + 1 - start) * (wider + 2 * longer) > budget:
+            batches.append((chosen[order[start:place]], (source, answer)))
+            start, wider, longer = place, read, said
+        source, answer = wider, longer
+    if start < len(order):
+        batches.append((chosen[order[start:]], (source, answer)))
     return [batches[k] for k in draw.permutation(len(batches))]
-
-
-def endless(
-    tokens: Tokens, rows: Array, *, seed: int, budget: int, number: int, tiers: list[int]
-) -> Iterator[tuple[Array, tuple[int, int]]]:
-    """Batches of one round after another."""
-    while True:
-        yield from plan_round(
-            tokens, rows, seed=seed, number=number, tiers=tiers, budget=budget
-        )
-        number += 1

@@ -12,7 +12,7 @@ from ptxkit.decompiler.neural.model import Config, Model
 from ptxkit.decompiler.neural.vocabulary import Vocabulary
 from ptxkit.errors import UsageError, import_extra
 
-SHARD = 12 * 2**20
+SHARD = 14_000_000
 """Bytes in a file at most; a repository takes files of 15 MB."""
 
 
