@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ptxkit.decompiler.neural.grammar import Grammar, UnknownParameter
-from ptxkit.decompiler.neural.model import Memory, Model, rotary, rotate
+from ptxkit.decompiler.neural.model import Memory, Model, avoid_plans, rotary, rotate
 from ptxkit.decompiler.neural.ptxwords import PtxWords
 from ptxkit.decompiler.neural.tables import Tables
 from ptxkit.decompiler.neural.tokens import MOST_ANSWER, MOST_SOURCE
@@ -47,6 +47,7 @@ class Decoder:
 
         model, vocabulary, _ = load_weights(folder, device)
         if torch.device(device).type == "cuda":
+            avoid_plans()
             model = model.to(torch.bfloat16)
         return cls(model, vocabulary)
 

@@ -53,6 +53,14 @@ def rotate(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
 
 
+def avoid_plans() -> None:
+    """Keep attention from the library that plans for every new shape.
+
+    Lengths differ from batch to batch, and planning takes far longer than attending.
+    """
+    torch.backends.cuda.enable_cudnn_sdp(False)
+
+
 class Attention(nn.Module):
     """Attention with several heads."""
 

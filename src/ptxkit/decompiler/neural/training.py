@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from ptxkit.decompiler.neural import batches
-from ptxkit.decompiler.neural.model import Config, Model
+from ptxkit.decompiler.neural.model import Config, Model, avoid_plans
 from ptxkit.decompiler.neural.tokens import Tokens, complete_parts
 from ptxkit.errors import MissingExtraError, UsageError
 
@@ -109,6 +109,7 @@ class _World:
         if cuda:
             torch.cuda.set_device(self.device)
             torch.backends.cuda.matmul.allow_tf32 = True
+            avoid_plans()
 
     def agreed(self, number: int) -> int:
         """What the first process says, for all."""
