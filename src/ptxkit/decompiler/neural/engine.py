@@ -11,6 +11,7 @@ from ptxkit.cuda import CudaModule
 from ptxkit.decompiler.engines import Candidate
 from ptxkit.decompiler.neural.ptxwords import PtxWords, read_function
 from ptxkit.decompiler.neural.raising import parse, raise_function
+from ptxkit.decompiler.neural.style import styled
 from ptxkit.errors import import_extra
 from ptxkit.syntax import Function, Module, Variable
 
@@ -71,6 +72,6 @@ def words_of_function(module: Module, function: Function) -> PtxWords:
 
 
 def tree_of(words: Sequence[str], source: PtxWords) -> CudaModule:
-    """The tree of an answer, under the name that the kernel has in PTX."""
+    """The tree of an answer as it would be written, under the name that the kernel has in PTX."""
     answer = parse(words, len(source.parameters))
-    return raise_function(answer, source.name, source.cached)
+    return styled(raise_function(answer, source.name, source.cached))

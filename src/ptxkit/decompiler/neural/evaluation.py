@@ -10,7 +10,7 @@ from typing import Any
 
 from ptxkit.decompiler.neural.corpus import Pair
 from ptxkit.decompiler.neural.decoding import Candidate, Decoder
-from ptxkit.decompiler.neural.program import Unsupported
+from ptxkit.decompiler.neural.program import UnsupportedError
 from ptxkit.decompiler.neural.raising import parse, raise_function
 from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
@@ -21,7 +21,7 @@ def ordered_form(words: list[str], parameters: int, cached: frozenset[int]) -> l
     module = raise_function(parse(words, parameters), cached=cached)
     try:
         return words_of(lower(module.kernels[0]), ordered=True)
-    except Unsupported:
+    except UnsupportedError:
         return None
 
 
