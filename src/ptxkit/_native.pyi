@@ -177,6 +177,7 @@ class Program:
         show: Callable[[bytes], None],
         time_limit: float = 0.0,
         observation: Observation | None = None,
+        stack: int = 16384,
     ) -> dict[str, Any]: ...
     def nodes(self, function: int) -> list[int]: ...
 
