@@ -238,7 +238,9 @@ def _print_profile(console: Console, rows: Iterable[ProfileRow]) -> None:
     from ptxkit.run.profile import table
 
     heading, *body = table(rows)
-    shown = Table(title="profile (a sector is 32 bytes)", title_justify="left", box=None, pad_edge=False)
+    shown = Table(
+        title="profile (a sector is 32 bytes)", title_justify="left", box=None, pad_edge=False
+    )
     for name in heading:
         left = name in ("instruction", "source")
         shown.add_column(name, justify="left" if left else "right", no_wrap=True)
