@@ -3088,7 +3088,7 @@ class Ptx:
     def new_label(self) -> Label:
         """A label to branch to before it is placed with ``ptx.label(it)``."""
     @staticmethod
-    def if_(condition: Condition, label: GivenLabel = None, *, uniform: bool = False) -> If:
+    def if_(condition: Condition, label: GivenLabel = None, *, inside: GivenLabel | bool = False, uniform: bool = False) -> If:
         """The block runs where the condition holds; ``label`` names its end."""
     @staticmethod
     def else_(label: GivenLabel = None) -> Else:

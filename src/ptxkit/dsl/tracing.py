@@ -57,6 +57,7 @@ class FunctionBuilder(Builder):
         self.block_number = 0
         """The number of the basic block that is being written."""
         self._counted = 0  # statements that are counted into it
+        self.branched = -1  # how many statements there were after the last guarded branch
         self._count_depth = 0  # inside braces and inline assembly nothing counts
         self._ended = False  # whether the last instruction ended its block
         self.last_if: tuple[int, If] | None = None  # where else_ may follow, and its if_
@@ -172,6 +173,11 @@ class FunctionBuilder(Builder):
     def is_placed(self, label: Label) -> bool:
         """Whether a label stands somewhere already."""
         return label.text in self._labels
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether nothing was said since a branch that a blank line follows."""
+        return self.branched == len(self.statements) and self.pending == 1
 
     def _blocks_until(self, statements: Sequence[Statement]) -> None:
         """Count the basic blocks as compilers do: one begins after a branch, one at a label."""

@@ -6,6 +6,7 @@ from ptxkit.transpiler.passes.control_flow import ControlFlow
 from ptxkit.transpiler.passes.expressions import Expressions
 from ptxkit.transpiler.passes.new_registers import NewRegisters
 from ptxkit.transpiler.passes.operators import Operators
+from ptxkit.transpiler.passes.repeats import Repeats
 from ptxkit.transpiler.rewriting import Pass
 
-PASSES: tuple[Pass, ...] = (ControlFlow(), NewRegisters(), Operators(), Expressions())
+PASSES: tuple[Pass, ...] = (ControlFlow(), NewRegisters(), Operators(), Expressions(), Repeats())

@@ -72,7 +72,7 @@ class NewRegisters:
         names: dict[Symbol, str] = {}
         for one in made:
             for symbol in one.symbols:
-                names[symbol] = function.scope.unused_name(symbol.ptx)
+                names[symbol] = function.free_name(symbol.ptx, symbol)
         new = _numbered(made)
         first, others = _declaration(ranges, kept)
 
