@@ -24,6 +24,18 @@
 <BLANKLINE>
 """
 
+from ptxkit.dsl.constants import (
+    FULL_MASK,
+    INFINITY,
+    INFINITY_BITS,
+    LN_2,
+    LOG2_E,
+    MAGNITUDE_BITS,
+    NEGATIVE_INFINITY_BITS,
+    PI,
+    SIGN_BIT,
+    TWO_PI,
+)
 from ptxkit.dsl.declarations import Declared as declared  # noqa: N813
 from ptxkit.dsl.declarations import Field as field  # noqa: N813
 from ptxkit.dsl.declarations import Words
@@ -77,6 +89,16 @@ ordered = Words()
 param = Words((".param",))
 
 __all__ = [
+    "FULL_MASK",
+    "INFINITY",
+    "INFINITY_BITS",
+    "LN_2",
+    "LOG2_E",
+    "MAGNITUDE_BITS",
+    "NEGATIVE_INFINITY_BITS",
+    "PI",
+    "SIGN_BIT",
+    "TWO_PI",
     "DslError",
     "Function",
     "Kernel",

@@ -18,6 +18,7 @@ from ptxkit.dsl.statements import Statement
 if TYPE_CHECKING:
     from ptxkit.dsl.control import If
     from ptxkit.dsl.functions import Function
+    from ptxkit.dsl.line_tables import LineTable
     from ptxkit.dsl.module import Module
 
 #: The order of declarations at the head of a body.
@@ -61,6 +62,7 @@ class FunctionBuilder(Builder):
         self._count_depth = 0  # inside braces and inline assembly nothing counts
         self._ended = False  # whether the last instruction ended its block
         self.last_if: tuple[int, If] | None = None  # where else_ may follow, and its if_
+        self.line_table: tuple[int, LineTable] | None = None  # where it was given, and it
         self.pools: dict[str, Pool] = {}  # ranges that new registers are taken from, by type
         self.returns: list[Any] = []  # the parameters that carry results
         self.blocks: list[Any] = []  # open blocks and constructs, innermost last
@@ -149,6 +151,7 @@ class FunctionBuilder(Builder):
 
     def place(self, label: Label) -> Statement:
         """Put the label of a construct here, and name it if it has no name yet."""
+        label.is_placed = True
         if label.waiting is None:
             return self.place_label(label.text)
         self._blocks_until(self.statements)
@@ -169,10 +172,6 @@ class FunctionBuilder(Builder):
         placed = self.statements.pop()
         self._labels.discard(label.text)
         return placed.before
-
-    def is_placed(self, label: Label) -> bool:
-        """Whether a label stands somewhere already."""
-        return label.text in self._labels
 
     @property
     def is_apart(self) -> bool:
@@ -230,6 +229,9 @@ class FunctionBuilder(Builder):
 
     def finish(self) -> None:
         """Check what can only be said at the end of the body."""
+        if self.line_table is not None:
+            first, table = self.line_table
+            self.statements = table.merged(self.statements, first, self.style)
         if self.blocks:
             block = self.blocks[-1]
             raise DslError(f"{block.what} is never closed", block.hint, place=block.place)

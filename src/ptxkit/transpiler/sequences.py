@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+#: Shorter rows are better read as they are than by quotients and remainders.
+_FEWEST_NESTED = 6
+
 
 def formula(values: Sequence[int], counter: str) -> tuple[int, str] | None:
     """A constant and the Python to add to it, for ``counter`` from 0 on; None: none is simple.
@@ -27,7 +30,7 @@ def formula(values: Sequence[int], counter: str) -> tuple[int, str] | None:
     length = next(
         (at for at in range(2, len(values)) if values[at] - values[at - 1] != step), len(values)
     )
-    if length * 2 > len(values) or len(values) % length:
+    if length * 2 > len(values) or len(values) % length or len(values) < _FEWEST_NESTED:
         return None
     jump = values[length] - first
     expected = [first + jump * (at // length) + step * (at % length) for at in range(len(values))]
@@ -59,3 +62,8 @@ def summed(constant: int, *parts: str) -> str:
         elif part:
             found += f" + {part}" if found else part
     return found or "0"
+
+
+def joined(first: str, second: str) -> str:
+    """Two parts of a sum, either of which may be nothing."""
+    return summed(0, first, second) if first or second else ""

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptxkit.transpiler.sequences import summed
+from ptxkit.transpiler.sequences import joined
 from ptxkit.transpiler.tree import (
     Argument,
     Entry,
-    ForSuite,
     Formula,
+    ForSuite,
     Group,
     Line,
-    Suite,
     Symbol,
 )
 
@@ -92,7 +91,7 @@ def _take_argument(argument: Argument, shape: list[str], leaves: list[Leaf]) -> 
             shape.append(argument.rest)
             leaves.append(Leaf("offset", argument.constant or None))
         else:
-            shape.append(f"{argument.name}#{argument.rest}")
+            shape.append(f"{argument.name}#{argument.rest}[{argument.length},{argument.step}]")
             leaves.append(Leaf("number", argument.constant))
     elif isinstance(argument, Line):
         _take_line(argument, shape, leaves)
@@ -159,10 +158,8 @@ def _argument(argument: Argument, leaves: Iterator[Argument]) -> Argument:
 
 def _formula(outer: Formula, leaf: Argument) -> Argument:
     """A formula whose constant has become one itself, or what a table gives."""
-    name, is_offset = outer.name, outer.is_offset
     if isinstance(leaf, Formula):
-        rest = summed(0, leaf.rest, outer.rest) if leaf.rest or outer.rest else ""
-        return Formula(leaf.constant, rest, name, is_offset)
+        return outer.with_number(leaf.constant, joined(leaf.rest, outer.rest))
     if isinstance(leaf, str) and (not leaf or _is_number(leaf)):
-        return Formula(int(leaf or 0), outer.rest, name, is_offset)
-    return Formula(0, summed(0, str(leaf), outer.rest), name, is_offset)
+        return outer.with_number(int(leaf or 0), outer.rest)
+    return outer.with_number(0, joined(str(leaf), outer.rest))

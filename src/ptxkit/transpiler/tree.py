@@ -61,12 +61,26 @@ class Group:
 
 
 class Formula:
-    """A number that depends on the counters of loops: ``f[8 + 4 * i]`` or ``4 * i or None``."""
+    """A number that depends on the counters of loops: ``f[8 + 4 * i]`` or ``4 * i or None``.
 
-    __slots__ = ("constant", "is_offset", "name", "rest")
+    Also several registers that follow each other, ``f[8:12]``.
+    """
 
-    def __init__(self, constant: int, rest: str, name: str = "", is_offset: bool = False) -> None:
+    __slots__ = ("constant", "is_offset", "length", "name", "rest", "step")
+
+    def __init__(
+        self,
+        constant: int,
+        rest: str,
+        name: str = "",
+        is_offset: bool = False,
+        length: int = 0,
+        step: int = 1,
+    ) -> None:
         self.constant = constant
+        self.length = length
+        """How many registers; 0 for one alone, which is no list."""
+        self.step = step
         self.rest = rest
         """What is added to the constant."""
         self.name = name
@@ -79,7 +93,17 @@ class Formula:
         said = summed(self.constant, self.rest)
         if self.is_offset:
             return f"{said} or None"
+        if self.length:
+            end = summed(self.constant + self.length * self.step, self.rest)
+            step = f":{self.step}" if self.step != 1 else ""
+            return f"{self.name}[{said}:{end}{step}]"
+        if said[0] == "(" and said.find(")") == len(said) - 1:
+            said = said[1:-1]
         return f"{self.name}[{said}]" if self.name else said
+
+    def with_number(self, constant: int, rest: str) -> Formula:
+        """The same with another number in it."""
+        return Formula(constant, rest, self.name, self.is_offset, self.length, self.step)
 
 
 Argument: TypeAlias = "str | Symbol | Group | Formula | Line"
@@ -402,7 +426,7 @@ def printed_function(function: FunctionSuite, names: Names = NO_NAMES) -> _Print
 def _print(body: Sequence[Entry], indent: str, lines: _Printed, names: Names) -> None:
     for entry in body:
         if isinstance(entry, Line):
-            lines.append((indent + entry.text(names), entry))
+            lines += [(indent + text, entry) for text in entry.text(names).split("\n")]
             continue
         is_function = isinstance(entry, FunctionSuite)
         around: _Printed = [("", None), ("", None)] if is_function else []

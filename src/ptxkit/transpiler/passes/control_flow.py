@@ -100,6 +100,7 @@ class _Raiser:
         self.sites: list[Site] = []
         self.branches: list[Branch] = []
         self.loops: dict[Line, Frame] = {}
+        self.entries: set[Line] = set()  # labels, then lines, that loops are named after
 
     # -- bodies ----------------------------------------------------------------------------------
 
@@ -125,6 +126,8 @@ class _Raiser:
             self._note_site(body, frame)
         for label, frame in loops.items():
             frame.entry = blocks.get(label)
+            if frame.entry is not None:
+                self.entries.add(frame.entry.head)
         root = Frame(Region("", -1, -1, is_loop=False), Line("", ""))
         frames = [root]
         is_apart = False  # whether the last branch says that a blank line follows
@@ -254,6 +257,8 @@ class _Raiser:
 
     def _add(self, frame: Frame, head: Line, into: list[Entry], depth: int) -> None:
         """Add a region as a ``with`` block, or as calls where blocks nest too deep."""
+        if frame.head in self.entries:
+            self.entries.add(head)
         frame.head = head
         if depth <= DEEPEST:
             into.append(Suite(frame.word, [head], head.node, frame.body))
@@ -309,9 +314,7 @@ class _Raiser:
         into.append(Suite("else_", [head], head.node, frame.body[1:]))
         return True
 
-    def _as_if_inside(
-        self, frame: Frame, first: Suite, into: list[Entry], depth: int
-    ) -> bool:
+    def _as_if_inside(self, frame: Frame, first: Suite, into: list[Entry], depth: int) -> bool:
         """A branch into a block and one over it."""
         (head,) = first.head
         assert isinstance(head, Line)
@@ -320,6 +323,8 @@ class _Raiser:
         keywords: list[tuple[str, Argument]] = []
         if said.keys() - {"label"} or isinstance(_opposite(condition), str):
             return False
+        if head in self.entries:
+            return False  # the label inside is the top of a loop
         label = self.labels.argument(frame.region.label)
         if label:
             keywords.append(("label", label))

@@ -14,13 +14,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ptxkit.transpiler.sequences import formula, summed
+from ptxkit.transpiler.ranges import Ranges
+from ptxkit.transpiler.sequences import formula, joined
 from ptxkit.transpiler.shapes import Leaf, leaves_of, rebuilt
 from ptxkit.transpiler.tree import (
     Argument,
     Entry,
-    ForSuite,
     Formula,
+    ForSuite,
     FunctionSuite,
     Line,
     Site,
@@ -49,7 +50,7 @@ class Repeats:
         body = roller.rolled(list(function.body), 0)
         if not roller.sites:
             return function
-        return function.rewritten(roller.declared(body), roller.sites, roller.names)
+        return function.rewritten(roller.ranges.declared(body), roller.sites, roller.names)
 
 
 class _Roller:
@@ -59,18 +60,13 @@ class _Roller:
         self.names: dict[Symbol, str] = {}
         self.sites: list[Site] = []
         self._outer: dict[Symbol, Formula | None] = {}  # those that loops keep by name
-        self._ranges_used: set[str] = set()
         self._order: dict[Line, int] = {}
         self._places: dict[Symbol, list[int]] = {}
         for at, line in enumerate(walk(function.body)):
             self._order[line] = at
             for symbol in used_symbols(line):
                 self._places.setdefault(symbol, []).append(at)
-        self._ranges = {
-            prefix: python
-            for prefix, (python, _, _) in function.scope.ranges.items()
-            if _is_declared(function.body, python, prefix)
-        }
+        self.ranges = Ranges(function)
 
     # -- lists of statements ---------------------------------------------------------------------
 
@@ -183,7 +179,8 @@ class _Roller:
             counter if uses_counter else "", count, list(columns.values()), rows, node, inner
         )
         saved = sum(_lines(one) for one in body[start : start + length * count])
-        if saved - _lines(loop) < 1 or self._is_too_wide(loop):
+        fewest = 3 if columns else 1
+        if saved - _lines(loop) < fewest or self._is_too_wide(loop):
             return None
         for symbol in freed:
             self.names[symbol] = str(self._indexed(symbol))
@@ -192,7 +189,7 @@ class _Roller:
                 values = [one.value for one in leaf]
                 made = self._formula("symbol", values, counter)
                 self._outer[leaf[0].value] = made  # type: ignore[index, assignment]
-        self._ranges_used |= ranges
+        self.ranges.used |= ranges
         last = _node_index(body[start + length * count - 1])
         self.sites.append(Site(first, (last or first) + 99, first))
         return loop
@@ -235,9 +232,7 @@ class _Roller:
     # -- what becomes of a leaf ----------------------------------------------------------------------
 
     @staticmethod
-    def _constant(
-        kind: str, values: Sequence[object], local: dict[object, int]
-    ) -> Argument | None:
+    def _constant(kind: str, values: Sequence[object], local: dict[object, int]) -> Argument | None:
         """What is the same in every round."""
         first = values[0]
         if kind == "symbol" and first in local:
@@ -270,7 +265,7 @@ class _Roller:
         found = formula([number for _, _, number in known], counter)
         if found is None or any(one[:2] != (name, rest) for one in known):
             return None
-        return Formula(found[0], _both(found[1], rest), name)
+        return Formula(found[0], joined(found[1], rest), name)
 
     def _index(self, symbol: Symbol) -> tuple[str, str, int] | None:
         """The range of a register, what is added to its number, and its number."""
@@ -278,10 +273,8 @@ class _Roller:
             # In a loop's body it stands for one register in each round.
             outer = self._outer[symbol]
             return None if outer is None else (outer.name, outer.rest, outer.constant)
-        if symbol.kind != "register" or not symbol.python.endswith("]"):
-            return None
-        name, _, number = symbol.python[:-1].partition("[")
-        return (name, "", int(number)) if name in self._ranges.values() else None
+        found = self.ranges.index(symbol)
+        return None if found is None else (found[0], "", found[1])
 
     def _indexed(self, symbol: Symbol) -> str | None:
         found = self._index(symbol)
@@ -323,44 +316,8 @@ class _Roller:
         """A Python name for a counter or a column, the same in loops beside each other."""
         return self.function.free_name(word, ("loop", word, depth))
 
-    # -- the head of the function -----------------------------------------------------------------
 
-    def declared(self, body: list[Entry]) -> list[Entry]:
-        """The body with its ranges called what the loops call them."""
-        if not self._ranges_used:
-            return body
-        made = list(body)
-        for at, entry in enumerate(made):
-            if isinstance(entry, Line) and entry.call == "ptx.registers" and not entry.target:
-                prefixes = [_prefix(argument) for argument in entry.arguments]
-                line = Line(entry.kind, entry.call, entry.arguments, node=entry.node)
-                line.target = ", ".join([self._ranges[prefix] for prefix in prefixes])
-                made[at] = line
-        return made
-
-
-def _both(first: str, second: str) -> str:
-    return summed(0, first, second) if first or second else ""
-
-
-def _prefix(argument: Argument) -> str:
-    return str(argument)[1:-1].partition("<")[0].rpartition(" ")[2]
-
-
-def _is_declared(body: Sequence[Entry], python: str, prefix: str) -> bool:
-    """Whether a range is known by its name, or can be made so."""
-    for entry in body:
-        if isinstance(entry, Line) and entry.kind == "register":
-            if entry.call == "ptx.registers":
-                return any(_prefix(argument) == prefix for argument in entry.arguments)
-            if entry.target == python:
-                return True
-    return False
-
-
-def _candidates(
-    shapes: np.ndarray, ends: np.ndarray
-) -> list[tuple[int, int, int]]:
+def _candidates(shapes: np.ndarray, ends: np.ndarray) -> list[tuple[int, int, int]]:
     """Runs by start, length of a round and number of rounds; those that save most first."""
     found: list[tuple[int, int, int, int]] = []
     for length in range(1, min(LONGEST_ROUND, len(shapes) // FEWEST_ROUNDS) + 1):
