@@ -76,10 +76,16 @@ def branch(to: Label, when: Any = None, uniform: bool | None = None) -> Statemen
     """``bra`` to a label, ``bra.uni`` where nothing guards it and nothing else is said."""
     from ptxkit.dsl.namespace import ptx
 
+    builder = body()
+    if when is None and builder.is_apart:
+        builder.pending = None  # both ways are branches: they stand together
     chosen = when is None if uniform is None else uniform
     made = (ptx.bra.uni if chosen else ptx.bra)(to, when=when)
     if to.waiting is not None:
         to.waiting.append(made)
+    if when is not None and builder.style.blank_after_branch:
+        builder.pending = 1
+        builder.branched = len(builder.statements)
     return made
 
 
@@ -163,17 +169,26 @@ class Region(Open):
 
 
 class If(Region):
-    """``with ptx.if_(condition):``: a branch over the block."""
+    """``with ptx.if_(condition):``: a branch over the block, or one into it and one over it."""
 
-    __slots__ = ("_condition", "_uniform")
+    __slots__ = ("_condition", "_inside", "_uniform")
 
-    def __init__(self, condition: Condition, label: GivenLabel, uniform: bool) -> None:
+    def __init__(
+        self, condition: Condition, label: GivenLabel, inside: GivenLabel | bool, uniform: bool
+    ) -> None:
         super().__init__("a ptx.if_ block", label)
         self._condition = condition
+        self._inside = inside
         self._uniform = uniform
 
     def _begin(self) -> None:
-        self.break_(opposite(evaluated(self._condition)), self._uniform)
+        if self._inside is False:
+            self.break_(opposite(evaluated(self._condition)), self._uniform)
+            return
+        inside = as_label(None if self._inside is True else self._inside)
+        branch(inside, evaluated(self._condition), self._uniform)
+        self.break_()
+        body().place(inside)
 
     def _finish(self) -> None:
         super()._finish()
@@ -208,9 +223,18 @@ class Else(Region):
         builder.place(middle)
 
 
-def if_(condition: Condition, label: GivenLabel = None, *, uniform: bool = False) -> If:
-    """The block runs where the condition holds; ``label`` names its end."""
-    return If(condition, label, uniform)
+def if_(
+    condition: Condition,
+    label: GivenLabel = None,
+    *,
+    inside: GivenLabel | bool = False,
+    uniform: bool = False,
+) -> If:
+    """The block runs where the condition holds; ``label`` names its end.
+
+    ``inside=True``, or a label, branches into the block and over it: ``@p bra inside; bra end;``.
+    """
+    return If(condition, label, inside, uniform)
 
 
 def else_(label: GivenLabel = None) -> Else:

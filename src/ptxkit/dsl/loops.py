@@ -41,7 +41,7 @@ class Loop(Region):
         return branch(self._next, when, uniform)
 
     def _begin(self) -> None:
-        if not body().is_placed(self._top):
+        if not self._top.is_placed:
             body().place(self._top)
 
     def _finish(self) -> None:

@@ -10,7 +10,9 @@ from ptxkit.dsl import control, loops, pools, switches
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.control import body
 from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.inline_assembly import Assembly
 from ptxkit.dsl.instructions import Opcode, opcode
+from ptxkit.dsl.line_tables import LineTable
 from ptxkit.dsl.operands import Label, Operand, operand
 from ptxkit.dsl.statements import Statement
 
@@ -28,6 +30,9 @@ class Ptx:
     def unchecked(self, text: str) -> Opcode:
         """An opcode that is not looked up in the table: ``ptx.unchecked("new.op.b32")(...)``."""
         return Opcode(text, is_checked=False)
+
+    asm = Assembly()
+    """Inline assembly as compilers mark it: ``ptx.asm.add.s32(...)``, ``with ptx.asm():``."""
 
     @property
     def returns(self) -> list[Any]:
@@ -105,6 +110,14 @@ class Ptx:
             place = " ".join([operand(one).text for one in inlined_at or ()])
             text += f", function_name {operand(function_name)}, inlined_at {place}"
         return builder.add("loc", text)
+
+    def lines(self, table: str, files: Mapping[int, str] | None = None) -> None:
+        """The source lines of what follows as a table, see :mod:`ptxkit.dsl.line_tables`.
+
+        ``files`` names the files in a comment behind each line.
+        """
+        builder = body()
+        builder.line_table = (len(builder.statements), LineTable(table, files))
 
     def pragma(self, *values: str) -> Statement:
         """``.pragma "nounroll";``."""

@@ -18,6 +18,7 @@ from ptxkit.dsl.statements import Statement
 if TYPE_CHECKING:
     from ptxkit.dsl.control import If
     from ptxkit.dsl.functions import Function
+    from ptxkit.dsl.line_tables import LineTable
     from ptxkit.dsl.module import Module
 
 #: The order of declarations at the head of a body.
@@ -57,9 +58,11 @@ class FunctionBuilder(Builder):
         self.block_number = 0
         """The number of the basic block that is being written."""
         self._counted = 0  # statements that are counted into it
+        self.branched = -1  # how many statements there were after the last guarded branch
         self._count_depth = 0  # inside braces and inline assembly nothing counts
         self._ended = False  # whether the last instruction ended its block
         self.last_if: tuple[int, If] | None = None  # where else_ may follow, and its if_
+        self.line_table: tuple[int, LineTable] | None = None  # where it was given, and it
         self.pools: dict[str, Pool] = {}  # ranges that new registers are taken from, by type
         self.returns: list[Any] = []  # the parameters that carry results
         self.blocks: list[Any] = []  # open blocks and constructs, innermost last
@@ -158,6 +161,7 @@ class FunctionBuilder(Builder):
 
     def place(self, label: Label) -> Statement:
         """Put the label of a construct here, and name it if it has no name yet."""
+        label.is_placed = True
         if label.waiting is None:
             return self.place_label(label.text)
         self._blocks_until(self.statements)
@@ -179,9 +183,10 @@ class FunctionBuilder(Builder):
         self._labels.discard(label.text)
         return placed.before
 
-    def is_placed(self, label: Label) -> bool:
-        """Whether a label stands somewhere already."""
-        return label.text in self._labels
+    @property
+    def is_apart(self) -> bool:
+        """Whether nothing was said since a branch that a blank line follows."""
+        return self.branched == len(self.statements) and self.pending == 1
 
     def _blocks_until(self, statements: Sequence[Statement]) -> None:
         """Count the basic blocks as compilers do: one begins after a branch, one at a label."""
@@ -234,6 +239,9 @@ class FunctionBuilder(Builder):
 
     def finish(self) -> None:
         """Check what can only be said at the end of the body."""
+        if self.line_table is not None:
+            first, table = self.line_table
+            self.statements = table.merged(self.statements, first, self.style)
         if self.blocks:
             block = self.blocks[-1]
             raise DslError(f"{block.what} is never closed", block.hint, place=block.place)
