@@ -16,7 +16,7 @@ from ptxkit.run.arguments import check_count, pack_scalar
 from ptxkit.run.findings import Finding, SimulationError
 from ptxkit.run.globals import BufferRow
 from ptxkit.run.guards import apart, bring_back
-from ptxkit.run.layout import MAX_SHARED, Item, align, kernel_layout
+from ptxkit.run.layout import MAX_SHARED, Item, align
 from ptxkit.run.lower import Lowering, ModuleContext
 from ptxkit.run.observe import Observable
 from ptxkit.run.places import source_place
@@ -89,7 +89,7 @@ class CpuKernel:
         context.check(function)
         self.rules = LaunchRules.of(function)
         self.parameters: list[Item]
-        self.parameters, self._parameter_bytes = kernel_layout(function)
+        self.parameters, self._parameter_bytes = context.layout(function)
         self._memory = context.memory
         self._heap = heap
         self._context = context
