@@ -16,7 +16,7 @@ from ptxkit.run.arguments import check_count, describe_kernel, describe_module, 
 from ptxkit.run.findings import Finding, SimulationError, describe_waiting
 from ptxkit.run.globals import BufferRow
 from ptxkit.run.guards import apart, bring_back
-from ptxkit.run.layout import MAX_SHARED, MOST_PARAMETER_BYTES, Item, align, kernel_layout
+from ptxkit.run.layout import MAX_SHARED, MOST_PARAMETER_BYTES, Item, align
 from ptxkit.run.lower import Lowering, ModuleContext
 from ptxkit.run.observe import Observable
 from ptxkit.run.options import RunOptions
@@ -97,7 +97,7 @@ class CpuKernel:
         context.check(function)
         self.rules = LaunchRules.of(function)
         self.parameters: list[Item]
-        self.parameters, self._parameter_bytes = kernel_layout(function)
+        self.parameters, self._parameter_bytes = context.layout(function)
         if self._parameter_bytes > MOST_PARAMETER_BYTES:
             raise LaunchError(
                 f"the parameters of '{self.name}' take {self._parameter_bytes:,} bytes; "
