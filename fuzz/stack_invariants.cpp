@@ -74,9 +74,10 @@ void check_all(const std::string &text) {
     const std::vector<std::uint64_t> inputs(6 * 40, 0x3F8000003F800000ull);
     for (const Interface &interface : rules) {
         Report report;
-        std::size_t used = 0;
-        const Outcome outcome = compiler.compile(isa, interface, items, report, buffer, used);
-        if (outcome.status == Status::Fine) look_at(std::string(buffer.data(), used));
+        std::size_t begin = 0, end = 0;
+        const Outcome outcome = compiler.compile(isa, interface, items, report, buffer, end, begin);
+        if (outcome.status == Status::Fine)
+            look_at(std::string(buffer.data() + begin, end - begin));
         std::vector<std::uint64_t> out(interface.outputs.size() * 40);
         Outcome told;
         const Evaluation evaluation = compiler.evaluate(isa, interface, items,

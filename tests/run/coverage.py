@@ -52,7 +52,8 @@ def _load(batch: list[tuple[str, Variant]]) -> CpuModule:
         for number, (_, variant) in enumerate(batch)
     )
     head = ".version 9.4\n.target sm_100a\n.address_size 64\n"
-    return ptxkit.load(head + _FUNCTIONS + kernels, device="cpu")
+    # The variants are for all GPUs there are, and no target has them all.
+    return ptxkit.load(head + _FUNCTIONS + kernels, device="cpu", check=False)
 
 
 def outcomes(limit: int = 6) -> Iterator[Outcome]:

@@ -237,5 +237,5 @@ def test_a_predicate_set_to_minus_one() -> None:
 
 
 def test_special_registers_as_operands() -> None:
-    body = "mad.lo.u32 %w7, %tid.x, 2, %ntid.x;\ncvt.u64.u32 %x0, %laneid;"
-    assert np.array_equal(run("", body), 2 * T + 40)
+    body = "cvt.u64.u32 %x0, %laneid;\ncvt.u32.u64 %w0, %x0;\nmad.lo.u32 %w7, %w0, 2, 40;"
+    assert np.array_equal(run("", body), 2 * (T % 32) + 40)

@@ -80,7 +80,7 @@ def test_the_directive_gives_the_cluster() -> None:
 
 def kernel(body: str, directives: str = "") -> CpuModule:
     text = f""".version 8.8
-.target sm_90a
+.target sm_100a
 .address_size 64
 .shared .align 16 .b64 words[16];
 .visible .entry k(.param .u64 out) {directives}

@@ -32,6 +32,7 @@ COMMANDS = (
     "stack",
     "synth",
     "dataset",
+    "lsp",
     "doctor",
     "version",
 )

@@ -81,16 +81,29 @@ class Opcode:
         builder.statements.append(statement)
         return statement
 
-    def new(self, *operands: Any, when: Any = None) -> Any:
+    def new(
+        self, *operands: Any, when: Any = None, to: int | None = None, next: int | None = None
+    ) -> Any:
         """Make the instruction with a new register for its result, and give that.
 
         ``value = ptx.ld.global_.f32.new(addr(p))``; a vector gives a list of registers.
+        ``to`` and ``next`` say which register it is, see :mod:`ptxkit.dsl.pools`.
         """
         builder = get_current()
         if builder is None:
             return self(*operands, when=when)  # says what is wrong
         type, count = result_of(self._text)
-        made = [builder.fresh(type) for _ in range(count or 1)]
+        if to is None and next is None:
+            made = [builder.fresh(type) for _ in range(count or 1)]
+        else:
+            made = [
+                builder.fresh(
+                    type,
+                    to=None if to is None else to + number,
+                    next=None if next is None else next + number,
+                )
+                for number in range(count or 1)
+            ]
         result = made if count else made[0]
         self(result, *operands, when=when)
         return result

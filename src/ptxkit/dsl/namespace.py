@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ptxkit.dsl import control
+from ptxkit.dsl import control, loops, pools, switches
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.control import body
-from ptxkit.dsl.errors import DslError, python_place
+from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.instructions import Opcode, opcode
 from ptxkit.dsl.operands import Label, Operand, operand
 from ptxkit.dsl.statements import Statement
@@ -34,15 +34,17 @@ class Ptx:
         """The parameters that carry the function's results."""
         return body().returns
 
+    def registers(self, *ranges: str) -> Any:
+        """Declare ranges, ``"%r<28>"``, that new registers are taken from, one after another."""
+        return pools.declare(body(), ranges)
+
     # -- labels ------------------------------------------------------------------------------
 
-    def label(self, name: str | Label | None = None) -> Label:
-        """Place a label here: one of that name, one made before, or a new one."""
+    def label(self, name: str | int | Label | None = None) -> Label:
+        """Place a label here: one of that name or number, one made before, or a new one."""
         builder = body()
-        found = name if isinstance(name, Label) else None
-        if found is None:
-            found = builder.new_label() if name is None else Label(str(name), python_place())
-        builder.place_label(found.text)
+        found = builder.new_label() if name is None else control.as_label(name)
+        builder.place(found)
         return found
 
     def new_label(self) -> Label:
@@ -53,13 +55,16 @@ class Ptx:
 
     if_ = staticmethod(control.if_)
     else_ = staticmethod(control.else_)
-    loop = staticmethod(control.loop)
-    while_ = staticmethod(control.while_)
-    do_while = staticmethod(control.do_while)
-    range = staticmethod(control.range_)
-    break_ = staticmethod(control.break_)
-    continue_ = staticmethod(control.continue_)
-    switch = staticmethod(control.switch)
+    once = staticmethod(control.once)
+    next_block = staticmethod(control.next_block)
+    loop = staticmethod(loops.loop)
+    repeat = staticmethod(loops.repeat)
+    while_ = staticmethod(loops.while_)
+    do_while = staticmethod(loops.do_while)
+    range = staticmethod(loops.range_)
+    break_ = staticmethod(loops.break_)
+    continue_ = staticmethod(loops.continue_)
+    switch = staticmethod(switches.switch)
 
     # -- blocks and directives -----------------------------------------------------------------
 

@@ -23,11 +23,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, TypeAlias, overload
 
-from ptxkit.dsl.control import Condition, Switch
+from ptxkit.dsl.control import Condition, Else, GivenLabel, If, Region
 from ptxkit.dsl.instructions import Opcode
+from ptxkit.dsl.loops import DoWhile, Loop, Repeat, While
 from ptxkit.dsl.operands import Constant, Label, Operand
 from ptxkit.dsl.registers import Register
 from ptxkit.dsl.statements import Statement
+from ptxkit.dsl.switches import Switch
 
 Value: TypeAlias = Operand | int | float | str
 Vector: TypeAlias = Sequence[Value]
@@ -74,7 +76,10 @@ def _instruction(name: str) -> str:
         attribute = attribute_of(word[1:])
         if attribute is not None:
             lines.append(f"    {attribute}: {own}")
-    lines.append("    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...")
+    lines.append(
+        "    def new(self, *operands: Value | Vector, when: Guard = None, to: int | None = None, "
+        "next: int | None = None) -> Any: ..."
+    )
     forms = [form for spec in specs for form in spec.forms]
     # Names do not tell calls apart, types do.
     by_types = {re.sub(r"\w+: ", "", call): call for call in sorted(map(_call, forms))}

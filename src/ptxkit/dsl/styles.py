@@ -80,6 +80,8 @@ class Style:
     """The column that comments behind statements begin at, where they do."""
     step: int = 0
     """Columns that each block goes further in; 0 where blocks do not."""
+    numbers_blocks: bool = True
+    """Whether labels are called after the number of their basic block, as compilers do."""
     width: int = 0
     """Longer lines are broken after a comma; 0 where they are not."""
 
@@ -375,6 +377,7 @@ PTXKIT = Style(
     prototype_end="",
     note_gap="  ",
     step=4,
+    numbers_blocks=False,
     width=100,
 )
 

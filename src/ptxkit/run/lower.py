@@ -14,7 +14,8 @@ from functools import cached_property, lru_cache
 
 from ptxkit._native import NO_SLOT, Node, Program
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import PtxkitError, UsageError
+from ptxkit.errors import CheckError, PtxkitError, UsageError
+from ptxkit.isa.checker import Checker
 from ptxkit.isa.match import match
 from ptxkit.isa.operands import plan
 from ptxkit.isa.special_registers import find_special_register
@@ -64,16 +65,39 @@ class Register:
 
 
 class ModuleContext:
-    """What the kernels of a loaded module share: its names, its variables."""
+    """What the kernels of a loaded module share: its names, its variables.
 
-    def __init__(self, module: Module) -> None:
+    Unless told otherwise it refuses what the checker finds errors in: what stands outside of
+    functions at once, each function when it is first wanted.
+    """
+
+    def __init__(self, module: Module, *, check: bool = True) -> None:
         self.module = module
+        self._checker = Checker(module, scopes=self.scopes) if check else None
+        self._checked: set[int] = set()
+        if self._checker is not None:
+            self._checker.check_head()
+            _refuse(self._checker)
         self.memory = ModuleMemory(module)
+
+    def check(self, function: Function) -> None:
+        """Refuse a function with errors; the second time it costs nothing."""
+        if self._checker is None or function.index in self._checked:
+            return
+        self._checker.check_function(function)
+        _refuse(self._checker)
+        self._checked.add(function.index)
 
     @cached_property
     def scopes(self) -> Scopes:
         """The scopes of the whole module."""
         return Scopes(self.module)
+
+
+def _refuse(checker: Checker) -> None:
+    errors = [one for one in checker.take() if one.severity == "error"]
+    if errors:
+        raise CheckError(errors)
 
 
 @dataclass(slots=True)
@@ -101,6 +125,7 @@ class Lowering:
     """
 
     def __init__(self, context: ModuleContext, dynamic_base: int = 0, padding: int = 0) -> None:
+        self.context = context
         self.module = context.module
         self.memory = context.memory
         self.scopes = context.scopes
@@ -154,6 +179,7 @@ class Lowering:
             raise self.unsupported(
                 node, f"the function '{node.name}' has no body here, and is none of CUDA's own"
             )
+        self.context.check(node)
         state = self.state = FunctionState(self.numbers[node.name], node)
         self.functions[state.index] = state
         self.current = None
@@ -357,7 +383,9 @@ class Lowering:
         if isinstance(node, Name):
             declaration = self.scopes.resolve(node)
             if declaration is not None and declaration.kind == "register":
-                return self.register(node).slot
+                if node.selector_length:
+                    return self.register(node).slot  # which says that it is none for here
+                return self._named_register(node, declaration).slot
             if declaration is None and self.is_special(node):
                 return self.special(node, scalar).slot
             if node.text != "WARP_SZ":

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.errors import PtxkitError
-from ptxkit.syntax import Function
+from ptxkit.errors import PtxkitError, UsageError
+from ptxkit.syntax import Function, Module
+from ptxkit.syntax.module import functions_by_name
 from ptxkit.syntax.nodes import FunctionDirective
+from ptxkit.syntax.spelling import pick
 
 Dimensions = tuple[int, int, int]
 
@@ -27,6 +29,17 @@ _TOTALS = {"block": (1024, "threads"), "cluster": (16, "blocks")}
 
 class LaunchError(PtxkitError):
     """A launch that cannot be: wrong arguments, grid or block."""
+
+
+def pick_kernel(module: Module, name: str) -> Function:
+    """The kernel that a name of PTX or of C++ means; an error that lists them if none."""
+    if not isinstance(name, str):
+        raise UsageError(f"a loaded module is indexed by a kernel's name, not {name!r}")
+    functions = functions_by_name(module)
+    found = functions.get(name)
+    if found is not None and found.is_entry and found.has_body:
+        return found
+    return functions[pick("kernel", name, (kernel.name for kernel in module.kernels))]
 
 
 def dimensions(value: int | Sequence[int], what: str) -> Dimensions:

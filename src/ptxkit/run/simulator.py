@@ -21,7 +21,14 @@ from ptxkit.run.lower import Lowering, ModuleContext
 from ptxkit.run.observe import Observable
 from ptxkit.run.places import source_place
 from ptxkit.run.profile import ProfileRow
-from ptxkit.run.shape import LaunchError, LaunchRules, LaunchShape, launch_shape, require_cluster
+from ptxkit.run.shape import (
+    LaunchError,
+    LaunchRules,
+    LaunchShape,
+    launch_shape,
+    pick_kernel,
+    require_cluster,
+)
 from ptxkit.run.textual import NUMPY_TYPES
 from ptxkit.run.textures import Surface
 from ptxkit.run.trace import Trace
@@ -79,6 +86,7 @@ class CpuKernel:
         self.sanitize = sanitize
         self.function = function
         self.name = function.name
+        context.check(function)
         self.rules = LaunchRules.of(function)
         self.parameters: list[Item]
         self.parameters, self._parameter_bytes = kernel_layout(function)
@@ -319,11 +327,16 @@ class CpuModule:
     """A module loaded on the simulator."""
 
     def __init__(
-        self, module: Module, *, heap_bytes: int = DEFAULT_HEAP, sanitize: Sanitize = False
+        self,
+        module: Module,
+        *,
+        heap_bytes: int = DEFAULT_HEAP,
+        sanitize: Sanitize = False,
+        check: bool = True,
     ) -> None:
         self.module = module
         self.sanitize = sanitize
-        self._context = ModuleContext(module)
+        self._context = ModuleContext(module, check=check)
         self._memory = self._context.memory
         self._heap = Heap(heap_bytes)
         self._kernels: dict[str, CpuKernel] = {}
@@ -334,12 +347,15 @@ class CpuModule:
         return tuple(function.name for function in self.module.kernels)
 
     def __getitem__(self, name: str) -> CpuKernel:
-        if name not in self._kernels:
-            if name not in self.module or not self.module[name].is_entry:
-                raise UnknownNameError("kernel", name, self.kernels)
-            function = self.module[name]
-            self._kernels[name] = CpuKernel(self._context, function, self._heap, self.sanitize)
-        return self._kernels[name]
+        """The kernel of that name, as it stands in the PTX or in C++."""
+        found = self._kernels.get(name) if isinstance(name, str) else None
+        if found is None:
+            function = pick_kernel(self.module, name)
+            found = self._kernels.get(function.name)
+            if found is None:
+                found = CpuKernel(self._context, function, self._heap, self.sanitize)
+            self._kernels[name] = self._kernels[function.name] = found
+        return found
 
     def bind(self, name: str, texture: Surface) -> None:
         """Give a texture or surface to a ``.texref`` or ``.surfref`` of the module."""

@@ -43,6 +43,9 @@ class Settings:
     backward: bool = True
     """Whether kernels are differentiated, where the source can."""
     sass: bool = False
+    resources: bool = False
+    """Whether machine code is made just to say how many registers and how much memory it needs,
+    where the source would do with the assembler's word that it takes the PTX."""
     raw: bool = True
     """Whether PTX is kept as the compiler wrote it, beside the canonical one."""
 
@@ -140,6 +143,11 @@ class Source(ABC):
     """Which view is the sample's own text."""
     views: ClassVar[tuple[str, ...]]
     """All text columns of this source, in order."""
+    shard_size: ClassVar[int] = 100
+    """Samples that are compiled together, unless the user says otherwise: more would take more
+    memory, and fewer would read the compilers' headers more often."""
+    life: ClassVar[int] = 1000
+    """A worker process ends after so many samples, and with it what compilers keep of them."""
 
     @abstractmethod
     def sample(self, seed: int, index: int, settings: Settings) -> Sample:

@@ -136,9 +136,9 @@ class FunctionHeader:
         given = whole.removeprefix(expected) if name == expected else whole
         return f"{python}: named({type}, {quoted(given)})"
 
-    def suite(self) -> FunctionSuite:
-        """The Python function, without its body."""
-        return FunctionSuite(self, self.scope, self.node)
+    def suite(self, number: int) -> FunctionSuite:
+        """The Python function, without its body; its number among those that have one."""
+        return FunctionSuite(self, self.scope, self.node, number)
 
 
 def _wrapped(opening: str, parts: Sequence[str], closing: str, used: int) -> str:

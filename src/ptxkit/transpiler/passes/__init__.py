@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from ptxkit.transpiler.passes.control_flow import ControlFlow
+from ptxkit.transpiler.passes.expressions import Expressions
+from ptxkit.transpiler.passes.new_registers import NewRegisters
+from ptxkit.transpiler.passes.operators import Operators
 from ptxkit.transpiler.rewriting import Pass
 
-PASSES: tuple[Pass, ...] = ()
+PASSES: tuple[Pass, ...] = (ControlFlow(), NewRegisters(), Operators(), Expressions())

@@ -1,0 +1,167 @@
+"""Loops of the GPU. Those of Python unroll."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptxkit.dsl.arithmetic import binary, emit, fresh
+from ptxkit.dsl.control import (
+    Condition,
+    GivenLabel,
+    Region,
+    as_label,
+    body,
+    branch,
+    closed,
+    evaluated,
+    opened,
+    opposite,
+)
+from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.operands import Label
+from ptxkit.dsl.registers import Register
+from ptxkit.dsl.statements import Statement
+
+
+class Loop(Region):
+    """A loop: where it begins, where ``continue_`` leads, where ``break_`` does."""
+
+    __slots__ = ("_is_continued", "_next", "_top")
+
+    def __init__(self, what: str, top: GivenLabel, after: GivenLabel, hint: str = "") -> None:
+        self._top = as_label(top)
+        super().__init__(what, after, hint)
+        self._next = self._top
+        self._is_continued = False
+
+    def continue_(self, when: Any = None, uniform: bool | None = None) -> Statement:
+        """Branch to the next round."""
+        self._is_continued = True
+        return branch(self._next, when, uniform)
+
+    def _begin(self) -> None:
+        if not body().is_placed(self._top):
+            body().place(self._top)
+
+    def _finish(self) -> None:
+        branch(self._top)
+        super()._finish()
+
+
+class Repeat(Loop):
+    """A loop that ends where its block does, unless ``continue_`` begins it again."""
+
+    __slots__ = ()
+
+    def _finish(self) -> None:
+        Region._finish(self)
+
+
+class While(Loop):
+    """A loop with its condition before each round."""
+
+    __slots__ = ("_condition",)
+
+    def __init__(self, condition: Condition, top: GivenLabel, after: GivenLabel) -> None:
+        super().__init__("a ptx.while_ block", top, after)
+        self._condition = condition
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.break_(opposite(evaluated(self._condition)))
+
+
+class DoWhile(Loop):
+    """A loop with its condition after each round."""
+
+    __slots__ = ("_condition",)
+
+    def __init__(self, condition: Condition, top: GivenLabel, after: GivenLabel) -> None:
+        super().__init__("a ptx.do_while block", top, after)
+        self._condition = condition
+        self._next = as_label(None)
+
+    def _finish(self) -> None:
+        if self._is_continued:
+            body().place(self._next)
+        branch(self._top, evaluated(self._condition))
+        Region._finish(self)
+
+
+def loop(top: GivenLabel = None, after: GivenLabel = None) -> Loop:
+    """Run the block again and again, until ``ptx.break_()``."""
+    return Loop("a ptx.loop block", top, after)
+
+
+def repeat(top: GivenLabel = None, after: GivenLabel = None) -> Repeat:
+    """Run the block once, and again where ``ptx.continue_(when=...)`` says so."""
+    return Repeat("a ptx.repeat block", top, after)
+
+
+def while_(condition: Condition, top: GivenLabel = None, after: GivenLabel = None) -> While:
+    """Run the block as long as a condition holds, tested before each round.
+
+    A function is called to compute the condition: ``ptx.while_(lambda: i < n)``; a predicate
+    is tested as it stands, so the block has to set it.
+    """
+    return While(condition, top, after)
+
+
+def do_while(condition: Condition, top: GivenLabel = None, after: GivenLabel = None) -> DoWhile:
+    """Run the block once, and again as long as a condition holds after it."""
+    return DoWhile(condition, top, after)
+
+
+def range_(*bounds: Any, type: str = "", unroll: bool | None = None) -> Iterator[Register]:
+    """A loop of the GPU: ``for i in ptx.range(start, stop, step):``.
+
+    The body is traced once; ``i`` is a register. Python's own ``range`` unrolls instead.
+    """
+    if not 1 <= len(bounds) <= 3:
+        raise DslError("ptx.range takes a stop, a start and a stop, or these and a step")
+    start, stop, step = (0, *bounds, 1)[-3:] if len(bounds) == 1 else (*bounds, 1)[:3]
+    if isinstance(step, int) and step == 0:
+        raise DslError("the step of ptx.range is zero")
+    builder = body()
+    registers = [one for one in (start, stop, step) if isinstance(one, Register)]
+    chosen = type or (registers[0].type if registers else "s32")
+    if chosen.startswith("b"):
+        chosen = "s" + chosen[1:]
+    index = fresh(chosen)
+    emit(f"mov.{chosen}", index, start)
+    made = Loop("a loop over ptx.range", None, None)
+    following: Label = as_label(None)
+    made._next = following
+    made.hint = "Python's break and return leave it untraced; write ptx.break_()"
+    made._begin()
+    down = isinstance(step, int) and step < 0
+    made.break_(binary("le" if down else "ge", index, stop))
+    if unroll is False:
+        from ptxkit.dsl.namespace import ptx
+
+        ptx.pragma("nounroll")
+    block = opened(made)
+    yield index
+    closed(block)
+    if made._is_continued:
+        builder.place(following)
+    emit(f"add.{chosen}", index, index, step)
+    made._finish()
+
+
+def _innermost(what: str) -> Loop:
+    for block in reversed(body().blocks):
+        if isinstance(block, Loop):
+            return block
+    raise DslError(f"ptx.{what} stands outside any loop")
+
+
+def break_(when: Any = None, uniform: bool | None = None) -> Statement:
+    """Leave the innermost loop."""
+    return _innermost("break_").break_(when, uniform)
+
+
+def continue_(when: Any = None, uniform: bool | None = None) -> Statement:
+    """Go on with the next round of the innermost loop."""
+    return _innermost("continue_").continue_(when, uniform)
