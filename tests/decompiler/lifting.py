@@ -89,6 +89,68 @@ def _suite(arch: str | None, names: list[str]) -> None:
     print(dict(totals))
 
 
+def compare_launches(kernel: Any, arch: str, again: ptxkit.Module) -> list[str]:
+    """Run a kernel of the suite and its recompiled form on every set-up; what differs."""
+    module = kernel.module(arch)
+    entry = kernel.entry(arch)
+    found = []
+    loaded = [ptxkit.load(m, device="cpu") for m in (module, again)]
+    for size in kernel.sizes:
+        results = []
+        for one in loaded:
+            setup = kernel.launch(size)
+            setup.run(one, entry)
+            results.append([a for a in setup.arguments if isinstance(a, np.ndarray)])
+        setup = kernel.launch(size)
+        count = len(kernel.reference(*setup.arguments))
+        for a, b in zip(*(r[-count:] for r in results), strict=True):
+            if a.tobytes() != b.tobytes():
+                found.append(f"size {size}")
+    return found
+
+
+def _kernels(arch: str, names: list[str]) -> None:
+    """The suite of tests/kernels."""
+    from tests.kernels import suite
+
+    from ptxkit.decompiler.verify.identity import same_ptx
+
+    totals: Counter[str] = Counter()
+    lines = []
+    for kernel in suite():
+        if names and kernel.name not in names and kernel.theme not in names:
+            continue
+        totals["all"] += 1
+        text = ""
+        try:
+            module = kernel.module(arch)
+            begin = time.process_time()
+            text = lifted_text(module)
+            took = time.process_time() - begin
+            Path(f"/tmp/lifted.{kernel.name}.cu").write_text(text)
+            again = compiled_again(text, arch)
+            totals["compiles"] += 1
+            same = same_ptx(module, again, kernel.entry(arch))
+            wrong = compare_launches(kernel, arch, again)
+        except Exception as error:
+            print(f"{kernel.name}: {type(error).__name__} {str(error)[:400]}")
+            if not isinstance(error, ptxkit.toolchain.CompilerError):
+                traceback.print_exc(limit=-3)
+            continue
+        ratio = text.count("\n") / max(1, sum(1 for x in kernel.source.splitlines() if x.strip()))
+        lines.append(ratio)
+        totals["E3"] += not wrong
+        totals["E1"] += same
+        totals["goto"] += "goto" in text
+        totals["asm"] += text.count("asm")
+        totals["ms"] += int(1000 * took)
+        totals["instructions"] += sum(len(f.instructions) for f in module.functions if f.has_body)
+        says = " ".join(["E1" if same else "--", "WRONG " + str(wrong) if wrong else "",
+                         "goto" if "goto" in text else "", "asm" if "asm" in text else ""])
+        print(f"{kernel.name:28} {ratio:5.2f} {took:.3f} {says}")
+    print(dict(totals), "lines", float(np.median(lines or [0])))
+
+
 def _files(paths: list[Path], out: Path | None = None) -> None:
     totals: Counter[str] = Counter()
     for path in paths:
@@ -116,6 +178,8 @@ if __name__ == "__main__":
     words = sys.argv[1:]
     if words and words[0].endswith(".ptx"):
         _files([Path(w) for w in words])
+    elif words and words[0] == "suite":
+        _kernels(words[1] if len(words) > 1 else "sm_90", words[2:])
     else:
         chosen = words.pop(0) if words and words[0].startswith("sm_") else None
         _suite(chosen, words)

@@ -504,23 +504,29 @@ class Emitter:
         type = C_TYPES[value.data[0]]
         left, right = (self.typed(a, type) for a in value.args)
         operator = _OPERATORS[value.op]
-        if value.op in ("fadd", "fsub"):
-            left, right = (
-                self._kept(a, e, type) for a, e in zip(value.args, (left, right), strict=True)
-            )
+        for place in swallowed(value):
+            kept = self._kept(value.args[place], type)
+            if kept is not None:
+                left, right = (kept, right) if place == 0 else (left, kept)
+        if (
+            value.op == "fadd"
+            and isinstance(right, n.Literal)
+            and right.bits is None
+            and isinstance(right.value, float)
+            and right.value < 0
+        ):
+            return Expr(n.Binary("-", left, n.Literal(-right.value, right.type)), type)
         return Expr(n.Binary(operator, left, right), type)
 
-    def _kept(self, value: Value, node: n.Expression, type: Type) -> n.Expression:
-        """A product that a sum must not be contracted with."""
+    def _kept(self, value: Value, type: Type) -> n.Expression | None:
+        """A product that the compiler must not contract with a sum."""
         if value.op == "fneg":
-            inner = value.args[0]
-            if inner.op == "fmul":
-                return n.Unary("-", self._kept(inner, self.typed(inner, type), type))
-            return node
-        if value.op != "fmul" or not isinstance(node, n.Binary):
-            return node
+            inner = self._kept(value.args[0], type)
+            return None if inner is None else n.Unary("-", inner)
+        if value.op != "fmul":
+            return None
         name = "__fmul_rn" if type == FLOAT else "__dmul_rn"
-        return n.Call(name, (node.left, node.right))
+        return n.Call(name, tuple(self.typed(a, type) for a in value.args))
 
     def _float_negated(self, value: Value, hint: Type | None) -> Expr:
         type = C_TYPES[value.data[0]]
@@ -530,15 +536,20 @@ class Emitter:
         type = C_TYPES[value.data[0]]
         a, b, c = value.args
         name = "fmaf" if type == FLOAT else "fma"
-        if self.careful or self._is_product(c) or a.op == "const":
+        # The compiler contracts sums alone: `c - a * b` stays two instructions.
+        negative = c.op == "fneg" or _is_negative(a) or _is_negative(b)
+        if self.careful or self._is_product(c) or negative or a.op == "const":
             return Expr(n.Call(name, tuple(self.typed(v, type) for v in value.args)), type)
-        if a.op == "fneg" and b.op != "const":
-            product = n.Binary("*", self.typed(a.args[0], type), self.typed(b, type))
-            return Expr(n.Binary("-", self.typed(c, type), product), type)
         product = n.Binary("*", self.typed(a, type), self.typed(b, type))
-        if c.op == "fneg" and not self._is_product(c.args[0]):
-            return Expr(n.Binary("-", product, self.typed(c.args[0], type)), type)
-        return Expr(n.Binary("+", product, self.typed(c, type)), type)
+        addend = self.typed(c, type)
+        if (
+            isinstance(addend, n.Literal)
+            and addend.bits is None
+            and isinstance(addend.value, float)
+            and addend.value < 0
+        ):
+            return Expr(n.Binary("-", product, n.Literal(-addend.value, addend.type)), type)
+        return Expr(n.Binary("+", product, addend), type)
 
     def _is_product(self, value: Value) -> bool:
         if value.op == "fneg":
@@ -677,6 +688,30 @@ class Emitter:
         """A symbol, or an address of another space, as a number."""
         assert self.places is not None
         return self.places.number(value)
+
+
+def _is_negative(value: Value) -> bool:
+    """Whether a compiler would take a minus out of a factor, and make the sum a difference."""
+    if value.op == "fmul" and value.args[1].op == "const":
+        return bool(value.args[1].data >> (value.width - 1))
+    return value.op == "fneg"
+
+
+def swallowed(value: Value) -> list[int]:
+    """The operands of a sum that the compiler would contract with it, were they products.
+
+    It contracts ``a * b + c``, and ``c - a * k`` with a constant ``k``, which is a sum to it.
+    """
+    first, second = value.args
+    if value.op == "fadd":
+        return [0, 1]
+    found = []
+    if second.op == "const":
+        found.append(0)
+    inner = second.args[0] if second.op == "fneg" else second
+    if inner.op == "var" or any(a.op == "const" for a in inner.args):
+        found.append(1)
+    return found
 
 
 Writer = Callable[[Emitter, Value, Type | None], Expr]

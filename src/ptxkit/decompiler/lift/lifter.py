@@ -9,7 +9,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, VOID, Array, Pointer, Scalar, Type
 from ptxkit.decompiler.lift.declare import Declarer
-from ptxkit.decompiler.lift.emit import C_TYPES, Emitter
+from ptxkit.decompiler.lift.emit import C_TYPES, Emitter, swallowed
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
@@ -285,14 +285,16 @@ def _products(program: Program) -> tuple[set[Variable], set[Variable]]:
     """Variables that hold a product; and those of them that are added to something."""
     products: set[Variable] = set()
     added: set[Variable] = set()
+    subtracted: set[Variable] = set()
 
     def look(value: Value) -> None:
         for part in value.walk():
             if part.op in ("fadd", "fsub"):
-                for argument in part.args:
+                for place in swallowed(part):
+                    argument = part.args[place]
                     inner = argument.args[0] if argument.op == "fneg" else argument
                     if inner.op == "var":
-                        added.add(inner.data.variable)
+                        (added if part.op == "fadd" else subtracted).add(inner.data.variable)
 
     sets: list[tuple[Variable, Value]] = []
     for block in program.flow.blocks.values():
@@ -308,7 +310,8 @@ def _products(program: Program) -> tuple[set[Variable], set[Variable]]:
             if variable not in products and _is_product(value, products):
                 products.add(variable)
                 changed = True
-    return products, products & added
+    scaled = {v for v, value in sets if value.op == "fmul" and value.args[1].op == "const"}
+    return products, products & (added | (subtracted & scaled))
 
 
 def _is_product(value: Value, products: set[Variable]) -> bool:
