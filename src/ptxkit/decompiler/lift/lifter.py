@@ -7,7 +7,7 @@ from functools import cached_property
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import INT, VOID, Array, Pointer, Scalar, Type
+from ptxkit.cuda.types import BOOL, INT, VOID, Array, Pointer, Scalar, Type
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.emit import C_TYPES, Emitter, swallowed
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
@@ -87,7 +87,14 @@ class ModuleLifter:
             found = infer(node, by_name)
             return isinstance(found, Scalar) and found.is_float
 
-        body = structured(flow, is_float)
+        flags: list[str] = []
+
+        def fresh() -> str:
+            flags.append(f"skip{len(flags) or ''}")
+            by_name[flags[-1]] = BOOL
+            return flags[-1]
+
+        body = structured(flow, is_float, fresh=fresh)
         body = _without_last_return(body)
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
