@@ -127,6 +127,7 @@ class VersionFinder:
         self.types: list[str] = []
         self.names: list[str] = []
         self.raws: list[_Raw] = []
+        self.orphans: list[_Raw] = []
         self.accesses: dict[int, list[tuple[list[tuple[int, int]], list[tuple[int, int]]]]] = {}
 
     def run(self) -> Versions:
@@ -225,8 +226,9 @@ class VersionFinder:
                 for register, node in used:
                     seen = current.get(register)
                     if seen is None:
-                        # Read before it was ever written: a version that nobody sets.
+                        # Set on some ways here at most: a version that nobody sets as such.
                         seen = self._new(register, block)
+                        self.orphans.append(seen)
                         undo.append((register, None))
                         current[register] = seen
                     seen.used = True
@@ -242,6 +244,12 @@ class VersionFinder:
                         inputs.append((raw, current[register]))
             stack.append((block, undo))
             stack.extend((child, None) for child in self.tree.children[block])
+        by_register: dict[int, list[_Raw]] = {}
+        for _, raw in writes:
+            by_register.setdefault(raw.register, []).append(raw)
+        for orphan in self.orphans:
+            for raw in by_register.get(orphan.register, ()):
+                _find(raw).parent = _find(orphan)
         # Only meetings that somebody looks at join their inputs.
         by_meeting: dict[_Raw, list[_Raw]] = {}
         for raw, source in inputs:
@@ -286,6 +294,10 @@ class VersionFinder:
             made.variable.definitions += 1
         for node, raw in reads:
             versions.reads[node] = definition(raw)
+        for orphan in self.orphans:
+            known = definition(orphan).variable
+            if known.definitions:
+                known.definitions += 1  # what it holds depends on the way taken
         # A meeting of one variable's versions, or one that nobody looks at, leaves unknown
         # what other variables of the register hold.
         by_register: dict[int, list[Variable]] = {}
