@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         UnknownNameError,
         UsageError,
     )
+    from ptxkit.decompiler import decompile
     from ptxkit.isa import check
     from ptxkit.run import load
     from ptxkit.syntax import Module, format, parse
@@ -49,6 +50,7 @@ _EXPORTS = {
     "assemble": "ptxkit.toolchain",
     "check": "ptxkit.isa",
     "compile_cuda": "ptxkit.toolchain",
+    "decompile": "ptxkit.decompiler",
     "disassemble": "ptxkit.toolchain",
     "extract": "ptxkit.toolchain",
     "format": "ptxkit.syntax",
@@ -71,6 +73,7 @@ __all__ = [
     "assemble",
     "check",
     "compile_cuda",
+    "decompile",
     "disassemble",
     "extract",
     "format",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 from ptxkit.cuda import CudaModule, print_module
@@ -10,8 +11,9 @@ from ptxkit.decompiler.verify.execution import MOST, WANTED, same_execution
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.decompiler.verify.verdict import Verdict
 from ptxkit.errors import PtxkitError, ToolchainError
+from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module
-from ptxkit.toolchain import CompilerError, compile_cuda, parse_arch
+from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
 
 DEFAULT_ARCH = "sm_90"
 
@@ -24,15 +26,28 @@ class Compiled:
     error: str = ""
 
 
-def compiled(candidate: CudaModule | str, arch: str = DEFAULT_ARCH) -> Compiled:
-    """Compile a candidate.
+def compiled(
+    candidate: CudaModule | str,
+    arch: str = DEFAULT_ARCH,
+    *,
+    separate: bool = False,
+    line_info: bool = False,
+) -> Compiled:
+    """Compile a candidate; with ``separate`` device functions are kept though nobody calls them.
 
     >>> compiled("__global__ void k() { nothing(); }").error
     'it does not compile: candidate.cu:1:23: error[cuda]: identifier "nothing" is undefined'
     """
     text = candidate if isinstance(candidate, str) else print_module(candidate)
+    options = ("-rdc=true",) if separate else ()
     try:
-        return Compiled(compile_cuda(text, arch=arch, name="candidate.cu"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CompilerWarning)
+            module = compile_cuda(
+                text, arch=arch, name="candidate.cu", options=options, line_info=line_info,
+                cache=False,
+            )  # fmt: skip
+        return Compiled(module)
     except CompilerError as error:
         return Compiled(None, f"it does not compile: {str(error).partition(chr(10))[0]}")
 
@@ -48,7 +63,7 @@ def architecture(module: Module) -> str:
     """
     target = module.target
     try:
-        return target if target and parse_arch(target).number >= 75 else DEFAULT_ARCH
+        return target if target and Target.parse(target).number >= 75 else DEFAULT_ARCH
     except PtxkitError:
         return DEFAULT_ARCH
 
@@ -74,7 +89,9 @@ def certify(
     if proof.equal:
         return Verdict(True, same_dataflow=True)
     reasons.append(f"E2: {proof.reason}")
-    if not execute:
+    if not original[kernel].is_entry:
+        reasons.append("E3: only kernels can be run")
+    if not execute or not original[kernel].is_entry:
         return Verdict(True, reasons=tuple(reasons))
     execution = same_execution(original, candidate, kernel, other, wanted=wanted, most=most)
     if not execution.equal:
@@ -99,19 +116,26 @@ def verify(
     ('E1', 'E0')
     """
     arch = arch or architecture(original)
+    names = [kernel] if kernel is not None else to_certify(original)
+    separate = any(not original[name].is_entry for name in names)
     try:
-        made = compiled(candidate, arch)
+        made = compiled(candidate, arch, separate=separate)
     except ToolchainError as error:
         return Verdict(reasons=(f"E0: {error}",))
     if made.module is None:
         return Verdict(reasons=(f"E0: {made.error}",))
-    names = [kernel] if kernel is not None else [f.name for f in original.kernels]
     partners = paired(original, made.module)
     parts = {
         name: certify(original, made.module, name, partners.get(name, name), execute=execute)
         for name in names
     }
     return Verdict.of(parts)
+
+
+def to_certify(module: Module) -> list[str]:
+    """The functions that a verdict is about: the kernels, else all functions with a body."""
+    kernels = [f.name for f in module.kernels if f.has_body]
+    return kernels or [f.name for f in module.functions if f.has_body]
 
 
 def paired(original: Module, candidate: Module) -> dict[str, str]:

@@ -16,9 +16,7 @@ _DECLARATIONS = (".shared ", ".local ")
 _WORD = re.compile(r"(?<![.\w$%])[A-Za-z_$][\w$]*", re.ASCII)
 
 
-def same_ptx(
-    original: Module, candidate: Module, kernel: str, other: str | None = None
-) -> bool:
+def same_ptx(original: Module, candidate: Module, kernel: str, other: str | None = None) -> bool:
     """Whether a kernel, and all that it uses, is the same PTX in two modules.
 
     Names of registers, labels, parameters and of what is private to the module do not count,
