@@ -78,9 +78,11 @@ class Comparison:
         self.loaded: tuple[CpuModule, CpuModule] = (load(original, "cpu"), load(candidate, "cpu"))
         self.kernels = self.loaded[0][kernel], self.loaded[1][other]
         self.usage: Usage = usage_of(original, original[kernel])
-        self.variables = _variables(original)
+        self.variables = _variables(original, self.usage)
         self.maker = InputMaker(
-            self.kernels[0].parameters, self.usage, _variables(original, initialised=False)
+            self.kernels[0].parameters,
+            self.usage,
+            _variables(original, self.usage, initialised=False),
         )
         self.coverage = (
             Coverage.of(original, original[kernel]),
@@ -270,14 +272,14 @@ def _where(arena: Any, a: bytes, b: bytes) -> str:
     )
 
 
-def _variables(module: Module, initialised: bool = True) -> dict[str, int]:
-    """The module's variables in memory, and their bytes; or those that nothing initialises."""
+def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[str, int]:
+    """The variables in memory that are used, and their bytes; or those that nothing initialises."""
     found: dict[str, int] = {}
     for variable in module.variables:
         if variable.space not in ("global", "const") or variable.type in ("texref", "surfref"):
             continue
         for one in variable.declarators:
-            if initialised or one.initializer is None:
+            if one.name in usage.variables and (initialised or one.initializer is None):
                 found[one.name] = variable_size(variable, one)[0]
     return found
 

@@ -115,6 +115,10 @@ def _sizes(number: int, count: int, block: Dimensions, generator: Any) -> tuple[
         values = [int(v) for v in generator.integers(1, 7, count)]
         values[number // 5 % count] = int(generator.integers(60, 300))
         return tuple(values)
+    if number % 7 == 6:
+        values = [int(v) for v in generator.integers(1, most, count)]
+        values[number // 7 % count] = 0
+        return tuple(values)
     if number % 11 == 10:
         return tuple(int(v) for v in generator.integers(-1, 2, count))
     return tuple(int(v) for v in generator.integers(1, most, count))

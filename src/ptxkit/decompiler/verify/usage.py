@@ -101,6 +101,8 @@ class Usage:
     """Special registers that are read."""
     names: set[str] = field(default_factory=set)
     """Instructions by name, over all functions that can be called."""
+    variables: set[str] = field(default_factory=set)
+    """Variables of the module that the code names."""
     dynamic_shared: bool = False
 
     def element(self, pointer: Origin) -> str:
@@ -187,6 +189,7 @@ class _Tracker:
     def _one(self, function: Function, name: Name) -> Taint:
         text = name.identifier
         if text in self.variables:
+            self.usage.variables.add(text)
             return {Origin(text, kind="variable"): MOVED}
         if text in SPECIAL_REGISTERS or name.text in SPECIAL_REGISTERS:
             self.usage.special.add(name.text)
