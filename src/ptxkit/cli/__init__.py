@@ -32,6 +32,7 @@ COMMANDS = (
     "stack",
     "synth",
     "dataset",
+    "train",
     "lsp",
     "doctor",
     "version",

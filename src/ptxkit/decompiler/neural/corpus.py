@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ptxkit import cuda
 from ptxkit.cuda import nodes as n
@@ -25,10 +26,13 @@ from ptxkit.decompiler.neural.ptxwords import PtxWords, read_function
 from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
 from ptxkit.errors import PtxkitError, UsageError, import_extra
+from ptxkit.synth import schema
 
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+Found = tuple["list[Pair]", "Counter[str]"]
 BATCH = 96
 """Kernels that are compiled together."""
-_ENTRY = re.compile(r"\.(?:visible )?\.?entry ([\w$]+)\(")
 _NUMBER = re.compile(r"^[-+]?\d")
 
 
@@ -40,7 +44,8 @@ class Pair:
     answer: list[str]
     tier: int
     split: str
-    """``train``, ``validation`` or ``test``; decided by the shape of the answer alone."""
+    """``train``, ``validation``, ``test``; or ``unused``: a shape that datasets keep for tests,
+    though the compiler makes it the same as one of training."""
 
 
 def shape_of(answer: Iterable[str]) -> str:
@@ -49,10 +54,17 @@ def shape_of(answer: Iterable[str]) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def split_of(answer: Iterable[str]) -> str:
-    """Where a shape belongs: the same for every run, so that no two runs disagree."""
+def split_of(answer: Iterable[str], module: n.CudaModule) -> str:
+    """Where a program belongs: the same for every run, so that no two runs disagree.
+
+    No shape of an answer is in two splits, and none of training is one that a dataset of
+    `ptxkit synth tiers` keeps for validation or test.
+    """
     place = int(shape_of(answer), 16) % 1000
-    return "train" if place < 960 else "validation" if place < 970 else "test"
+    mine = "train" if place < 960 else "validation" if place < 970 else "test"
+    shape = cuda.write(cuda.canonical(module, constants=False))
+    stored = schema.split_of(schema.shape_hash(shape))
+    return "unused" if mine == "train" != stored else mine
 
 
 def answer_of(kernel: n.Function, module: n.CudaModule, *, ordered: bool = False) -> list[str]:
@@ -89,7 +101,7 @@ def make_pairs(
             except Unsupported as error:
                 refused[str(error)] += 1
                 continue
-            found.append(Pair(source, answer, program.tier, split_of(answer)))
+            found.append(Pair(source, answer, program.tier, split_of(answer, program.module)))
     return found, refused
 
 
@@ -182,7 +194,7 @@ def read_pairs(files: list[str], arch: str | None = None) -> tuple[list[Pair], C
                     refused[str(error)] += 1
                     continue
                 tier = numbers.get(row["category"], 0)
-                found.append(Pair(source, answer, tier, split_of(answer)))
+                found.append(Pair(source, answer, tier, split_of(answer, module)))
     return found, refused
 
 
@@ -200,21 +212,28 @@ def dataset_files(folder: Path) -> list[str]:
 # ---- on all cores ------------------------------------------------------------------------
 
 
-def many_pairs(
-    jobs: list[Any], work: Any, workers: int | None = None
-) -> Iterator[tuple[list[Pair], Counter[str]]]:
-    """The results of jobs, in order, on several processes."""
-    count = min(workers or os.cpu_count() or 1, len(jobs)) or 1
+def on_all_cores(
+    jobs: Sequence[Job], work: Callable[[Job], Result], workers: int | None = None
+) -> Iterator[Result]:
+    """The results of jobs, in order, on several processes; who stops asking stops the work."""
+    count = max(1, min(workers or os.cpu_count() or 1, len(jobs)))
     if count == 1:
         yield from map(work, jobs)
         return
-    from multiprocessing import get_context
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+    try:
+        ahead: deque[Future[Result]] = deque()
+        for job in jobs:
+            ahead.append(pool.submit(work, job))
+            if len(ahead) > 3 * count:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(work, jobs, chunksize=1)
 
-
-def made_job(seed: int, tiers: tuple[int, ...], arch: str, job: tuple[int, int]) -> Any:
+def _made_job(seed: int, tiers: tuple[int, ...], arch: str, job: tuple[int, int]) -> Found:
     """One job of `make_pairs`."""
     return make_pairs(seed, job[0], job[1], tiers, arch)
 
@@ -231,4 +250,4 @@ def generate(
     if not tiers or count <= 0:
         raise PtxkitError("there is nothing to make: give tiers and a count above zero")
     jobs = [(first, min(BATCH, count - first)) for first in range(0, count, BATCH)]
-    yield from many_pairs(jobs, partial(made_job, seed, tiers, arch), workers)
+    yield from on_all_cores(jobs, partial(_made_job, seed, tiers, arch), workers)

@@ -17,6 +17,8 @@ from ptxkit.cuda.types import (
     INT,
     LONG_LONG,
     UINT,
+    VECTOR_FIELDS,
+    VECTORS,
     VOID,
     Scalar,
     Type,
@@ -91,6 +93,10 @@ class Storage:
     restrict: bool = False
     written: bool = False
     version: int = 0
+    lanes: int = 1
+    """Numbers in each element of an array of vectors."""
+    row: int = 0
+    """Elements in a row of an array with two dimensions."""
 
     @property
     def state(self) -> tuple[str, int]:
@@ -106,6 +112,7 @@ class Expressions:
         self.functions = functions
         self.places: dict[str, Place] = {}
         self.arrays: dict[str, Storage] = {}
+        self.vectors: dict[str, list[Typed]] = {}
         self.block: list[Effect] = []
         self.counter = 0
         self.depth = 0
@@ -177,7 +184,33 @@ class Expressions:
         """An index of a thread or block."""
         if isinstance(node.base, n.Name) and node.base.name in _SPECIAL:
             return Typed(self.make.graph.special(f"{node.base.name}.{node.field}"), UINT)
-        raise Unsupported("members of structures")
+        if node.field not in VECTOR_FIELDS:
+            raise Unsupported("members of structures")
+        parts = self.vector(node.base)
+        return parts[VECTOR_FIELDS.index(node.field)]
+
+    def vector(self, node: n.Expression) -> list[Typed]:
+        """The numbers of a vector."""
+        if isinstance(node, n.Name) and node.name in self.vectors:
+            return self.vectors[node.name]
+        if isinstance(node, n.Call) and node.function.startswith("make_"):
+            type = VECTORS.get(node.function[5:])
+            if type is not None and len(node.arguments) == type.count:
+                values = [self.convert(self.expression(a), type.element) for a in node.arguments]
+                return [Typed(value, type.element) for value in values]
+        if isinstance(node, n.Index):
+            storage = self.storage(node.base)
+            if storage.lanes > 1:
+                places = self.lanes(storage, node.index)
+                return [self.loaded(storage, place) for place in places]
+        raise Unsupported("vectors other than variables and elements of arrays")
+
+    def lanes(self, storage: Storage, index: n.Expression) -> list[Value]:
+        """Where the numbers of a vector lie, in an array seen as one of numbers."""
+        place = self.place_in(index)
+        m, t = self.make.make, place.type
+        scaled = m(f"*.{t}", place, self.make.literal(storage.lanes, t))
+        return [m(f"+.{t}", scaled, self.make.literal(k, t)) for k in range(storage.lanes)]
 
     def unary(self, node: n.Unary) -> Typed:
         """`-x`, `~x`, `!x`."""
@@ -244,8 +277,26 @@ class Expressions:
 
     def index(self, node: n.Index) -> Typed:
         """An element that is read."""
+        return self.loaded(*self.element(node))
+
+    def element(self, node: n.Index) -> tuple[Storage, Value]:
+        """An array and a place in it; arrays with two dimensions are seen as one row."""
+        if isinstance(node.base, n.Index):
+            storage = self.storage(node.base.base)
+            if not storage.row:
+                raise Unsupported("an array of arrays that is not shared memory")
+            first, second = self.place_in(node.base.index), self.place_in(node.index)
+            if first.type != "i32" or second.type != "i32":
+                raise Unsupported("wide indices into an array with two dimensions")
+            row = self.make.make("*.i32", first, self.make.literal(storage.row, "i32"))
+            return storage, self.make.make("+.i32", row, second)
         storage = self.storage(node.base)
-        place = self.place_in(node.index)
+        if storage.lanes > 1 or storage.row:
+            raise Unsupported("a vector or row as a value")
+        return storage, self.place_in(node.index)
+
+    def loaded(self, storage: Storage, place: Value) -> Typed:
+        """What an array holds at a place."""
         element = element_type(storage.type)
         value = self.make.graph.load(element, storage.symbol, place, storage.version)
         return Typed(value, storage.type)
@@ -288,6 +339,12 @@ class Expressions:
             result = UINT if name == "__ballot_sync" else BOOL
             found = Typed(self.make.make(name, *operands), result)
             return found if result == UINT else Typed(self.convert(found, INT), INT)
+        if name.startswith("__reduce_") and name in OPERATORS:
+            mask, value = (self.expression(a) for a in node.arguments)
+            operands = self.convert(mask, INT), self.convert(value, promoted(value.type))
+            if name in ("__reduce_min_sync", "__reduce_max_sync") and not value.type.signed:
+                raise Unsupported(f"'{name}' of unsigned numbers")
+            return Typed(self.make.make(name, *operands), promoted(value.type))
         builtin = BUILTINS.get(name)
         arguments = [self.expression(a) for a in node.arguments]
         if name in ("min", "max", "abs"):

@@ -53,6 +53,14 @@ def rotate(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
 
 
+def avoid_plans() -> None:
+    """Keep attention from the library that plans for every new shape.
+
+    Lengths differ from batch to batch, and planning takes far longer than attending.
+    """
+    torch.backends.cuda.enable_cudnn_sdp(False)
+
+
 class Attention(nn.Module):
     """Attention with several heads."""
 
@@ -195,14 +203,11 @@ class Model(nn.Module):
                 nn.init.normal_(parameter, std=0.02 / depth**0.5)
 
     def embed(self, words: Tensor) -> Tensor:
-        """Words and registers as vectors."""
-        known = self.config.words
-        register = (words - known).clamp(min=0)
-        number = register % PER_CLASS
-        made = self.classes((register // PER_CLASS).clamp(max=len(CLASSES) - 1))
-        made = made + self.low(number % _LOW) + self.high(number // _LOW)
-        plain = self.words(words.clamp(max=known - 1))
-        return torch.where((words >= known).unsqueeze(-1), made, plain)
+        """Words and registers as vectors: a register is the sum of its class and its number."""
+        numbers = self.high.weight[:, None] + self.low.weight[None]
+        registers = self.classes.weight[:, None] + numbers.flatten(0, 1)[None]
+        table = torch.cat((self.words.weight, registers.flatten(0, 1)))
+        return functional.embedding(words, table)
 
     def encode(self, source: Tensor, made_at: Tensor, lengths: Tensor) -> Memory:
         """Read functions: words, where registers were made (-1: no register), lengths."""
@@ -212,7 +217,10 @@ class Model(nn.Module):
         x = self.dropout(self.embed(source))
         turn = rotary(length, self.config.width // self.config.heads, source.device)
         reads = (made_at >= 0).unsqueeze(-1).to(x.dtype)
-        made = made_at.clamp(min=0)
+        # What is no register looks at itself, and what it sees is not used: were it to look at
+        # one place, adding up the gradients of that place would take all the time.
+        here_is = torch.arange(length, device=source.device).expand_as(made_at)
+        made = torch.where(made_at >= 0, made_at, here_is)
         for layer in self.encoder:
             x = layer(x, mask, turn, made, reads)
         x = self.encoder_norm(x)

@@ -200,20 +200,25 @@ class Schedule:
         for which, inner in enumerate(effect.blocks):
             self._block(inner, (*path, which))
 
+    def _operator(self, value: Value) -> str:
+        """In one order, `a > b` is said as `b < a`."""
+        return value.operator.replace(">", "<") if self._mirrored(value) else value.operator
+
+    def _mirrored(self, value: Value) -> bool:
+        return self.ordered and value.type == "b" and value.operator[0] == ">"
+
     def _operands(self, value: Value) -> tuple[Value, ...]:
         if self.ordered and value.operator in COMMUTATIVE:
             return tuple(sorted(value.operands, key=self._key))
-        return value.operands
+        return value.operands[::-1] if self._mirrored(value) else value.operands
 
     def _key(self, value: Value) -> bytes:
         """The same for values that differ in the order of operands only."""
         known = self.keys.get(id(value))
         if known is None:
-            parts = [self._key(o) for o in value.operands]
-            if value.operator in COMMUTATIVE:
-                parts.sort()
+            parts = [self._key(o) for o in self._operands(value)]
             payload = "" if value.operator == "variable" else repr(value.payload)
-            digest = hashlib.blake2b(f"{value.operator} {value.type} {payload}".encode())
+            digest = hashlib.blake2b(f"{self._operator(value)} {value.type} {payload}".encode())
             for part in parts:
                 digest.update(part)
             known = self.keys[id(value)] = digest.digest()
@@ -231,7 +236,7 @@ class Schedule:
         elif value.operator in ("special", "parameter", "symbol"):
             self.words.append(str(value.payload))
         else:
-            self.words.append(value.operator)
+            self.words.append(self._operator(value))
             for operand in self._operands(value):
                 self._value(operand, asked=asked)
 

@@ -434,10 +434,8 @@ def _choose(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value 
                 return s.make(f"{'min' if less else 'max'}.{t}", x, y)
             if (a, b) == (y, x):
                 return s.make(f"{'max' if less else 'min'}.{t}", x, y)
-        if head in ("<=", ">=", "!="):
-            # One of each pair of comparisons, with the arms in their places.
-            return s.make(operator, s.make("!", condition), b, a)
-    elif head in ("<=", ">=", "!=") and t[:1] in ("s", "u", "i"):
+    if head in ("<=", ">=", "!=") and (t[0] in "sui" or head == "!="):
+        # One of each pair of comparisons, with the arms in their places.
         return s.make(operator, s.make("!", condition), b, a)
     if condition.operator == "||":
         return s.make(operator, s.make("!", condition), b, a) if _inverts(condition) else None

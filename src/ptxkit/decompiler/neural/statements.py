@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import VOID, Array, Pointer, Scalar
+from ptxkit.cuda.types import VOID, Array, Pointer, Scalar, Vector
 from ptxkit.decompiler.neural.lower import (
     Expressions,
     Place,
@@ -38,9 +38,11 @@ class _Statements(Expressions):
         cached: set[int] = set()
         for number, parameter in enumerate(function.parameters):
             type = parameter.type
-            if isinstance(type, Pointer) and isinstance(type.target, Scalar):
-                parameters.append(f"ptr.{element_type(type.target)}")
-                storage = Storage(self.make.graph.symbol(f"p{number}"), type.target)
+            if isinstance(type, Pointer) and isinstance(type.target, Scalar | Vector):
+                lanes = type.target.count if isinstance(type.target, Vector) else 1
+                element = type.target.element if isinstance(type.target, Vector) else type.target
+                parameters.append(f"ptr.{element_type(element)}")
+                storage = Storage(self.make.graph.symbol(f"p{number}"), element, lanes=lanes)
                 storage.restrict = type.restrict
                 storage.written = parameter.name in written
                 if type.restrict and not storage.written:
@@ -82,15 +84,21 @@ class _Statements(Expressions):
     def declare(self, node: n.Declare) -> None:
         """A variable or an array in shared memory."""
         if isinstance(node.type, Array):
-            if node.space not in ("shared", "extern shared") or len(node.type.shape) != 1:
-                raise Unsupported("arrays that are not one-dimensional shared memory")
+            if node.space not in ("shared", "extern shared") or len(node.type.shape) > 2:
+                raise Unsupported("arrays that are not shared memory of one or two dimensions")
             element = node.type.element
             word = "dynamic" if node.space == "extern shared" else "shared"
             name = f"s{sum(a.shared for a in self.arrays.values())}"
-            assert isinstance(element, Scalar)
-            self.arrays[node.name] = Storage(self.make.graph.symbol(name), element, shared=True)
-            count = node.type.shape[0]
+            if not isinstance(element, Scalar):
+                raise Unsupported(f"shared memory of {element.spelling}")
+            row = node.type.shape[1] if len(node.type.shape) == 2 else 0
+            symbol = self.make.graph.symbol(name)
+            self.arrays[node.name] = Storage(symbol, element, shared=True, row=row)
+            count = node.type.shape[0] * (row or 1)
             self.block.append(Effect(f"{word}.{element_type(element)}", name=name, count=count))
+            return
+        if isinstance(node.type, Vector) and node.value is not None:
+            self.vectors[node.name] = self.vector(node.value)
             return
         if not isinstance(node.type, Scalar) or node.space:
             raise Unsupported(f"a variable of type {node.type.spelling}")
@@ -113,10 +121,19 @@ class _Statements(Expressions):
             return
         if not isinstance(target, n.Index):
             raise Unsupported("an assignment to this target")
-        storage = self.storage(target.base)
-        index = self.place_in(target.index)
+        if not isinstance(target.base, n.Index) and self.storage(target.base).lanes > 1:
+            storage = self.storage(target.base)
+            places = self.lanes(storage, target.index)
+            for place, part in zip(places, self.vector(node.value), strict=True):
+                self.store(storage, place, part)
+            return
+        storage, index = self.element(target)
+        self.store(storage, index, self.assigned(node))
+
+    def store(self, storage: Storage, index: Value, typed: Typed) -> None:
+        """An element gets a value."""
         element = element_type(storage.type)
-        value = self.convert(self.assigned(node), storage.type)
+        value = self.convert(typed, storage.type)
         if element in NARROW:
             value = low_bits(self.make, value, int(element[1:]))
             value = _bare(value, int(element[1:]))
@@ -170,8 +187,7 @@ class _Statements(Expressions):
             target = n.Index(pointer, n.integer(0))
         if not isinstance(target, n.Index):
             raise Unsupported("an atomic update of something that is no element")
-        storage = self.storage(target.base)
-        index = self.place_in(target.index)
+        storage, index = self.element(target)
         value = self.convert(self.expression(amount), storage.type)
         word = f"{call.function}.{_atomic_type(call.function, storage.type)}"
         ends = self.changed(storage)
@@ -383,6 +399,8 @@ def _written(body: Body) -> set[str]:
             target = node.arguments[0]
             if isinstance(target, n.Unary):
                 target = target.operand
+        while isinstance(target, n.Index) and isinstance(target.base, n.Index):
+            target = target.base
         if isinstance(target, n.Index) and isinstance(target.base, n.Name):
             found.add(target.base.name)
         elif isinstance(node, n.Call) and isinstance(target, n.Name):

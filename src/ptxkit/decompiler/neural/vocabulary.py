@@ -52,12 +52,10 @@ class Vocabulary:
         known = set(fixed)
         both = reads + says
         numbers = sorted((w for w, c in both.items() if c >= least and number_need(w)), key=_order)
-        said = [w for w in numbers if says[w] >= least and w not in known]
-        only_read = [w for w in numbers if w not in set(said) | known]
+        numbers = [w for w in numbers if w not in known]
         others = sorted(w for w, c in reads.items() if c >= min(least, 3) and w not in known
                         and not number_need(w))  # fmt: skip
-        answers = len(fixed) + len(said)
-        return cls([*fixed, *said, *only_read, *others], answers)
+        return cls([*fixed, *numbers, *others], len(fixed) + len(numbers))
 
     def __len__(self) -> int:
         return len(self.words)
@@ -74,12 +72,17 @@ class Vocabulary:
 
     # ---- words to numbers ----------------------------------------------------------------
 
-    def encode_source(self, words: PtxWords) -> tuple[list[int], dict[str, int]]:
-        """The numbers of the words of a function, and its slots."""
+    def encode_source(
+        self, words: PtxWords, hidden: frozenset[str] = frozenset()
+    ) -> tuple[list[int], dict[str, int]]:
+        """The numbers of the words of a function, and its slots.
+
+        Numbers that are `hidden` get a slot though the table has them.
+        """
         slots: dict[str, int] = {}
         found = []
         for word in words.texts:
-            number = self.index.get(word)
+            number = None if word in hidden else self.index.get(word)
             if number is None:
                 number = self._register(word)
             if number is None:
@@ -104,10 +107,10 @@ class Vocabulary:
         found = []
         for word in words:
             number = self.index.get(word)
-            if number is None or number >= self.answers:
-                if word not in slots:
-                    return None
+            if word in slots:
                 number = self.index[f"<{slots[word]}>"]
+            if number is None or number >= self.answers:
+                return None
             found.append(number)
         return found
 
