@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ptxkit.diagnostics import Diagnostic
     from ptxkit.errors import (
+        CheckError,
         EditError,
         MissingExtraError,
         PtxkitError,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 # Public name -> the module that defines it. A new public name is one row here, one
 # import in the TYPE_CHECKING block above and one entry in __all__.
 _EXPORTS = {
+    "CheckError": "ptxkit.errors",
     "Diagnostic": "ptxkit.diagnostics",
     "EditError": "ptxkit.errors",
     "MissingExtraError": "ptxkit.errors",
@@ -58,6 +60,7 @@ _EXPORTS = {
 }
 
 __all__ = [
+    "CheckError",
     "Diagnostic",
     "EditError",
     "MissingExtraError",
