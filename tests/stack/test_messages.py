@@ -135,6 +135,9 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a seed below zero": lambda: stack.random_many(2, 3, -1, inputs=["x"]),
     "a seed that is a text": lambda: stack.random(3, "a"),
     "a length that is no number": lambda: stack.random_many(2, 1.5, inputs=["x"]),
+    "a constant too large for its signed type": lambda: stack.Program("300:s8"),
+    "a constant below its unsigned type": lambda: stack.Program("-1:u32"),
+    "a double too large": lambda: stack.Program("1e400:f64"),
     "dtype": lambda: stack.evaluate("x", {"x": np.zeros(3, np.complex64)}, Y),
     "shapes": lambda: stack.evaluate(
         "x", {"x": np.zeros(3, np.float32), "z": np.zeros(2, np.float32)}, Y
