@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ptxkit.errors import import_extra
+from ptxkit.synth.program import ArrayArgument, Program, Values
+from ptxkit.synth.proving import Compiled, ProgramSource, assembler_of
 from ptxkit.synth.pythonic.expressions import (
     Expression,
     Name,
@@ -21,11 +23,9 @@ from ptxkit.synth.pythonic.expressions import (
     parts_of,
     written,
 )
-from ptxkit.synth.pythonic.program import ArrayArgument, Program, Values
-from ptxkit.synth.pythonic.proving import Compiled, PythonicSource
 from ptxkit.synth.source import Rejected, Settings
 from ptxkit.synth.streams import Stream
-from ptxkit.toolchain import assemble, nvrtc
+from ptxkit.toolchain import nvrtc
 from ptxkit.toolchain.versions import parse_arch
 
 _BLOCK, _GRID, _SIZE = 64, 2, 119
@@ -57,7 +57,7 @@ class _Kernel:
         kind = "i" if self.dtype == "i4" else "f"
         bound = 20.0 if kind == "i" else 4.0
         leaves = [Name(f"{name}[i]", bound) for name in self.inputs]
-        return Palette(self.draw, leaves, kind, **options)  # type: ignore[arg-type]
+        return Palette(self.draw, leaves, kind, **options)
 
     def text(self, name: str, body: list[str], imports: str = "cuda") -> str:
         """The whole file."""
@@ -213,11 +213,12 @@ def _shared(draw: Stream, name: str) -> tuple[_Kernel, Made]:
     kernel.usual(f"{source}[i]")
     load = kernel.palette().reading(draw.between(0, 1))
     step = draw.choice((1, 2, 4, 8))
-    place, other = draw.choice((
+    places: tuple[tuple[str, Callable[[Any], Any]], ...] = (
         (f"{_BLOCK - 1} - t", lambda t: _BLOCK - 1 - t),
         (f"t ^ {step}", lambda t: t ^ step),
         (f"(t + {step}) % {_BLOCK}", lambda t: (t + step) % _BLOCK),
-    ))  # fmt: skip
+    )
+    place, other = draw.choice(places)
     far, near = Name(f"tile[{place}]", 16), Name("tile[t]", 16)
     value: Expression = Palette(draw, [far, near]).reading(draw.between(1, 2))
     value = apply(draw.choice(("add", "sub", "min", "max")), far, value)
@@ -277,6 +278,7 @@ def _while(draw: Stream, name: str) -> tuple[_Kernel, Made]:
     factor, shift = draw.choice((0.5, 0.25, 0.75, -0.5)), draw.between(0, 4) / 8
     kernel.usual(_w(start))
     leaves = draw.chance(0.3)  # by a break
+    counted = draw.chance(0.5)
     test = f"abs(value) > {limit}"
     body = [
         "i = cuda.grid(1)",
@@ -287,9 +289,8 @@ def _while(draw: Stream, name: str) -> tuple[_Kernel, Made]:
         *([f"        if not {test}:", "            break"] if leaves else []),
         f"        value = value * {factor} + {shift}",
         "        k += 1",
-        f"    {kernel.output}[i] = value + k" if draw.chance(0.5) else f"    {kernel.output}[i] = value",
-    ]  # fmt: skip
-    counted = body[-1].endswith("+ k")
+        f"    {kernel.output}[i] = value{' + k' if counted else ''}",
+    ]
 
     def compute(values: Values) -> Values:
         value = np.broadcast_to(evaluate(start, kernel.own(values)), (_SIZE,)).copy()
@@ -316,7 +317,7 @@ _RECIPES: dict[str, Callable[[Stream, str], tuple[_Kernel, Made]]] = {
 }
 
 
-class NumbaSource(PythonicSource):
+class NumbaSource(ProgramSource):
     """Kernels for numba-cuda."""
 
     name: ClassVar[str] = "numba"
@@ -371,11 +372,8 @@ class NumbaSource(PythonicSource):
         if settings.views != "all":
             return {}
         _numba()
-        probe = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
         versions = {name: version(name) for name in ("numba", "numba-cuda", "llvmlite")}
-        for arch in settings.archs:
-            versions["assembler"] = assemble(probe, arch, cache=False).engine
-        return versions
+        return {**versions, **assembler_of(settings)}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What sources of Python kernels share: assemble, execute on the simulator, compare with numpy."""
+"""What sources of single kernels share: assemble, execute on the simulator, compare with numpy."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ptxkit.errors import PtxkitError
 from ptxkit.run import load
+from ptxkit.syntax import parse
 from ptxkit.synth.canonical import Library, canonical
 from ptxkit.synth.comparing import difference, digest, tolerance_of
-from ptxkit.synth.pythonic.program import Program, Values
+from ptxkit.synth.program import Program, Values
 from ptxkit.synth.source import (
     Made,
     Rejected,
@@ -22,7 +23,17 @@ from ptxkit.synth.source import (
     Target,
     Verification,
 )
-from ptxkit.toolchain import Cubin, assemble_many, disassemble
+from ptxkit.toolchain import Cubin, assemble, assemble_many, disassemble
+
+_PROBE = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+
+
+def assembler_of(settings: Settings) -> dict[str, str]:
+    """The assembler with its version; refuses architectures that it does not know."""
+    found = {}
+    for arch in settings.archs:
+        found["assembler"] = assemble(_PROBE, arch, cache=False).engine
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +46,11 @@ class Compiled:
     """Bytes of shared memory that the launch brings."""
 
 
-class PythonicSource(Source):
+class ProgramSource(Source):
     """Kernels by a grammar of programs, compiled one by one."""
 
-    text_view = "python_source"
-    views = ("python_source",)
+    text_view: ClassVar[str] = "python_source"
+    views: ClassVar[tuple[str, ...]] = ("python_source",)
 
     @abstractmethod
     def program(self, seed: int, index: int, category: str) -> Program:
@@ -57,9 +68,7 @@ class PythonicSource(Source):
         """The program at a place; categories take turns."""
         chosen = self.chosen(settings)
         program = self.program(seed, index, chosen[index % len(chosen)])
-        return Sample(
-            index, program.name, program.category, program.text, program.shape(), program
-        )
+        return Sample(index, program.name, program.category, program.text, program.shape(), program)
 
     def make(
         self, seed: int, samples: Sequence[Sample], settings: Settings, workspace: Path
@@ -67,7 +76,7 @@ class PythonicSource(Source):
         """Compile every sample, assemble all together, execute each."""
         if settings.views == "source":
             verdict = Verification("not executed")
-            return [Made({"python_source": one.text}, verdict) for one in samples]
+            return [Made({self.text_view: one.text}, verdict) for one in samples]
         columns = [self._targets(samples, arch, settings, workspace) for arch in settings.archs]
         return [
             self._row(seed, one, [column[number] for column in columns])
@@ -77,6 +86,10 @@ class PythonicSource(Source):
     def _targets(
         self, samples: Sequence[Sample], arch: str, settings: Settings, workspace: Path
     ) -> list[tuple[Target, int] | Rejected]:
+        """The PTX of every sample, for the architecture it says that it is for.
+
+        Triton makes code for sm_90a where it is asked for sm_90.
+        """
         results: list[tuple[Target, int] | Rejected] = []
         texts: list[str] = []
         raws: list[str] = []
@@ -85,7 +98,9 @@ class PythonicSource(Source):
             if isinstance(code, Rejected):
                 results.append(code)
                 continue
-            part = Library(code.text).extract(code.kernel)
+            module = parse(code.text)
+            arch = module.target or arch
+            part = Library(module).extract(code.kernel)
             texts.append(canonical(part, f"k{number}_forward"))
             # Some compilers count the kernels of a process in their names.
             raws.append(part.raw.replace(code.kernel, one.name))
@@ -119,10 +134,10 @@ class PythonicSource(Source):
         self, seed: int, one: Sample, targets: list[tuple[Target, int] | Rejected]
     ) -> Made | Rejected:
         good = []
-        for target in targets:
-            if isinstance(target, Rejected):
-                return target
-            good.append(target)
+        for result in targets:
+            if isinstance(result, Rejected):
+                return result
+            good.append(result)
         program: Program = one.program
         values = program.values(seed, self.name, one.index)
         expected = program.expected(values)
@@ -147,7 +162,7 @@ class PythonicSource(Source):
         )
         launch = (program.grid, program.block, good[0][1])
         found_targets = tuple(target for target, _ in good)
-        return Made({"python_source": one.text}, proof, found_targets, launch)
+        return Made({self.text_view: one.text}, proof, found_targets, launch)
 
     def _simulated(self, program: Program, values: Values, ptx: str, shared: int) -> Values:
         copies = {name: array.copy() for name, array in values.items()}

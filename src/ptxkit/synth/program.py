@@ -1,4 +1,4 @@
-"""A kernel written in Python: its text, its arguments, and what numpy says it does."""
+"""A kernel in some language: its text, its arguments, and what numpy says it does."""
 
 from __future__ import annotations
 
@@ -48,9 +48,11 @@ class Program:
     arguments: tuple[ArrayArgument | int, ...]
     """In the order of the kernel's parameters."""
     compute: Callable[[Values], Values] = field(compare=False)
-    """What it leaves in the arrays it writes, by name, computed in 64 bits."""
+    """What it leaves in the arrays it writes, by name."""
     grid: int = 1
     block: int = 64
+    wide: bool = True
+    """Whether numpy computes it in 64 bits, or in the types of the arrays."""
 
     @property
     def arrays(self) -> tuple[ArrayArgument, ...]:
@@ -64,12 +66,15 @@ class Program:
 
     def expected(self, values: Values) -> Values:
         """What numpy says about the arrays that are written."""
-        wide = {
-            name: array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
-            for name, array in values.items()
-        }
+        if self.wide:
+            given = {
+                name: array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
+                for name, array in values.items()
+            }
+        else:
+            given = {name: array.copy() for name, array in values.items()}
         with np.errstate(all="ignore"):
-            found = self.compute(wide)
+            found = self.compute(given)
         return {name: array.astype(values[name].dtype) for name, array in found.items()}
 
     def shape(self) -> str:
