@@ -158,8 +158,9 @@ def kernels_of(text: str) -> dict[str, str]:
     starts = [(m.start(), m[1]) for m in re.finditer(r"\.visible \.entry ([\w$]+)\(", text)]
     for number, (start, name) in enumerate(starts):
         end = starts[number + 1][0] if number + 1 < len(starts) else len(text)
+        # Functions that are not inlined may follow before the next kernel.
         body = text[start:end]
-        body = body[: body.rfind("\n}") + 2]
+        body = body[: body.find("\n}") + 2]
         used = {w for w in names if re.search(rf"\b{re.escape(w)}\b", body)} if names else set()
         before = [
             line for line in shared.splitlines() if any(re.search(rf"\b{re.escape(w)}\b", line)

@@ -45,7 +45,9 @@ _PTX_NEEDS = {"u64": "parameter.64", "s64": "parameter.64", "b64": "parameter.64
               "u32": "parameter.32", "s32": "parameter.32", "b32": "parameter.32",
               "f32": "parameter.f32", "f64": "parameter.f64"}  # fmt: skip
 BODIES = ("body", "body.loop")
-NUMBERS = ("integer", "real")
+NUMBERS = ("integer", "real", "count")
+#: Elements of an array in shared memory at most: four arrays of the widest type have room.
+MOST_ELEMENTS = 1024
 
 NEEDS = (
     "none",
@@ -72,6 +74,18 @@ def number_need(word: str) -> str:
     if _INTEGER.match(word):
         return "integer"
     return "real" if _REAL.match(word) else ""
+
+
+def number_needs(word: str) -> tuple[str, ...]:
+    """Everything that a number may be said for.
+
+    >>> number_needs("64"), number_needs("-1"), number_needs("x")
+    (('integer', 'count'), ('integer',), ())
+    """
+    kind = number_need(word)
+    if kind == "integer" and 0 < int(word) <= MOST_ELEMENTS:
+        return "integer", "count"
+    return (kind,) if kind else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +121,10 @@ def _statements(loop: bool) -> dict[str, Word]:
         more[f"set.{t}"] = Word((f"variable.{t}", f"value.{t}"), requires=f"variable.{t}")
     for e, t in ELEMENTS.items():
         more[f"store.{e}"] = Word((f"array.{e}", "index", f"value.{t}"), requires=f"array.{e}")
-        more[f"shared.{e}"] = Word(("integer",), f"array.{e}", "s")
+        more[f"shared.{e}"] = Word(("count",), f"array.{e}", "s")
         more[f"dynamic.{e}"] = Word((), f"array.{e}", "s")
-    for name in ATOMICS:
-        for e in ("i32", "i64", "f32", "f64", "s32", "u32", "s64", "u64"):
+    for name, kinds in ATOMICS.items():
+        for e in kinds:
             t = value_type(e)
             parts = (f"array.{t}", "index", f"value.{t}")
             more[f"{name}.{e}"] = Word(parts, requires=f"array.{t}")
@@ -269,7 +283,7 @@ class _Allowed:
         if kind is not None:
             return kind in ACCEPTS.get(need, ())
         if need in NUMBERS:
-            return number_need(word) == need
+            return need in number_needs(word)
         production = PRODUCTIONS[need].get(word)
         if production is None:
             return False

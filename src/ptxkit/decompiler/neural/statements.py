@@ -189,7 +189,10 @@ class _Statements(Expressions):
             raise Unsupported("an atomic update of something that is no element")
         storage, index = self.element(target)
         value = self.convert(self.expression(amount), storage.type)
-        word = f"{call.function}.{_atomic_type(call.function, storage.type)}"
+        kind = _atomic_type(call.function, storage.type)
+        if kind not in ATOMICS[call.function]:
+            raise Unsupported(f"'{call.function}' of {storage.type.spelling}")
+        word = f"{call.function}.{kind}"
         ends = self.changed(storage)
         self.block.append(Effect(word, (storage.symbol, index, value), ends=ends))
 

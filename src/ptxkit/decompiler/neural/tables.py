@@ -18,6 +18,7 @@ from ptxkit.decompiler.neural.grammar import (
     PRODUCTIONS,
     Grammar,
     number_need,
+    number_needs,
 )
 from ptxkit.decompiler.neural.vocabulary import SLOTS, Vocabulary
 
@@ -59,9 +60,8 @@ class Tables:
                     self.requires[at[1]] = kind[production.requires]
                 self.word_group[at[1]] = _GROUPS.index(production.group)
         for word in vocabulary.words[:words]:
-            found = number_need(word)
-            if found:
-                self.allowed[number[found], vocabulary.index[word]] = True
+            for need in number_needs(word):
+                self.allowed[number[need], vocabulary.index[word]] = True
         self.accepts = torch.zeros(needs, len(KINDS), dtype=torch.bool)
         for need, kinds in ACCEPTS.items():
             for name in kinds:
