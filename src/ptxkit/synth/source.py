@@ -27,6 +27,9 @@ from ptxkit.errors import UnknownNameError, UsageError
 BUILT_IN = {
     "warp": "ptxkit.synth.warp.source:WarpSource",
     "tiers": "ptxkit.synth.tiers.source:TiersSource",
+    "triton": "ptxkit.synth.pythonic.triton_source:TritonSource",
+    "numba": "ptxkit.synth.pythonic.numba_source:NumbaSource",
+    "ptx": "ptxkit.synth.stacked.source:StackSource",
 }
 GROUP = "ptxkit.sources"
 

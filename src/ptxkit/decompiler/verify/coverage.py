@@ -110,10 +110,8 @@ def _shape(instructions: list[Instruction]) -> tuple[str, ...]:
 
 
 def _work(instructions: list[Instruction]) -> Iterator[str]:
-    """What instructions do besides computing addresses and conditions, with their constants."""
+    """What instructions do besides computing addresses and conditions."""
     for one in instructions:
         memory = one.name in _MEMORY
         if memory or (_FLOAT.search(one.opcode) and one.name not in ("mov", "ld")):
-            numbers = [o.text for o in one.operands if o.kind in ("Integer", "Float", "Unary")]
-            spaces = one.opcode.replace(".u", ".b").replace(".s3", ".b3").replace(".s6", ".b6")
-            yield " ".join([spaces if memory else one.opcode, *sorted(numbers)])
+            yield re.sub(r"\.[us](?=\d)", ".b", one.opcode) if memory else one.opcode

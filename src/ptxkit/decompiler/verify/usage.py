@@ -103,6 +103,8 @@ class Usage:
     """Instructions by name, over all functions that can be called."""
     variables: set[str] = field(default_factory=set)
     """Variables of the module that the code names."""
+    constants: set[int] = field(default_factory=set)
+    """Numbers that the code compares with."""
     dynamic_shared: bool = False
 
     def element(self, pointer: Origin) -> str:
@@ -217,6 +219,9 @@ class _Tracker:
         if name in ("setp", "set", "min", "max", "slct"):
             for operand in operands:
                 self.compared.update(self._value(function, operand))
+                number = evaluate(operand)
+                if isinstance(number, int):
+                    self.usage.constants.add(number)
         for position, operand in enumerate(operands[1:], 1):
             strength = _strength(node, position)
             taint = self._value(function, operand)

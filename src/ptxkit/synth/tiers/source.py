@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 from ptxkit import cuda
 from ptxkit.errors import PtxkitError
 from ptxkit.synth.comparing import digest
+from ptxkit.synth.proving import assembler_of
 from ptxkit.synth.source import Made, Rejected, Sample, Settings, Source, Verification
 from ptxkit.synth.tiers import sample as programs
 from ptxkit.synth.tiers.compiling import Code, compiled
 from ptxkit.synth.tiers.grammar import TIERS, make
 from ptxkit.synth.tiers.oracle import Oracle, Simulated, named
-from ptxkit.toolchain import assemble_many, compile_cuda, nvrtc
+from ptxkit.toolchain import compile_cuda, nvrtc
 
 NAMES = tuple(name for name, _ in TIERS.values())
 _NUMBERS = {name: number for number, (name, _) in TIERS.items()}
-_PROBE = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 
 
 class TiersSource(Source):
@@ -44,13 +44,9 @@ class TiersSource(Source):
         """The compiler and the assembler, where PTX is asked for."""
         if settings.views != "all":
             return {}
-        versions = {}
         for arch in settings.archs:
             compile_cuda('extern "C" __global__ void k() {}', arch, cache=False)
-            probe = assemble_many([_PROBE], arch, workers=1, cache=False)[0]
-            versions["assembler"] = probe.engine
-        versions["compiler"] = f"NVRTC {nvrtc.load().release}"
-        return versions
+        return {"compiler": f"NVRTC {nvrtc.load().release}", **assembler_of(settings)}
 
     def make(
         self, seed: int, samples: Sequence[Sample], settings: Settings, workspace: Path
