@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptxkit.transpiler.passes.block_notes import BlockNotes
 from ptxkit.transpiler.passes.constants import Constants
 from ptxkit.transpiler.passes.control_flow import ControlFlow
 from ptxkit.transpiler.passes.expressions import Expressions
@@ -19,6 +20,7 @@ from ptxkit.transpiler.rewriting import Pass
 PASSES: tuple[Pass, ...] = (
     LineTables(),
     ControlFlow(),
+    BlockNotes(),
     InlineAssembly(),
     NewRegisters(),
     RegisterLists(),
