@@ -7,7 +7,7 @@ from ptxkit.transpiler import transpile
 from ptxkit.transpiler.plain import Plain
 from ptxkit.transpiler.rewriting import rewrite
 from ptxkit.transpiler.styles import guess_style
-from ptxkit.transpiler.tree import FunctionSuite, Line, Symbol, python_of
+from ptxkit.transpiler.tree import FunctionSuite, Line, Site, Symbol, python_of
 from ptxkit.transpiler.verify import run_python
 
 TEXT = """.version 8.0
@@ -64,7 +64,7 @@ class Sums:
                     made.arguments.append(shown)
                     body.append(made)
                     last = entry.node.operands[-1].index
-                    sites.append((index, last))
+                    sites.append(Site(index, last, index))
                     continue
             body.append(entry)
         return function.rewritten(body, sites)

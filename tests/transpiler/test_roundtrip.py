@@ -76,6 +76,17 @@ def test_odd_files(name, sugar):
     comes_back(to_data(ODD[name]), sugar)
 
 
+def test_declarations_that_the_dsl_refuses():
+    python = comes_back(
+        b".version 8.0\n.target sm_80\n.global .align 3 .b8 x[4];\n.global .newtype y;"
+    )
+    assert 'align(lit("3"))' in python
+    assert 'word("newtype")' in python
+    labels = b".version 8.0\n.target sm_80\n.func f()\n{\na:\n{\na:\n}\na:\nret;\n}\n"
+    for sugar in (False, True):
+        assert comes_back(labels, sugar).count("again=True") == 1
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_files(path):
     comes_back(path.read_bytes())
@@ -200,18 +211,44 @@ def test_the_file_prints_its_ptx(tmp_path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_nothing_is_copied(path):
+@pytest.mark.parametrize("sugar", [False, True])
+def test_nothing_is_copied(path, sugar):
     """No string of the Python is a statement of the PTX, or a part of one with an operand."""
     module = ptxkit.parse(path.read_bytes())
-    python = ptxkit.to_python(module, sugar=False)
+    python = ptxkit.to_python(module, sugar=sugar)
     strings = {
         node.value
         for node in ast.walk(ast.parse(python))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    comments = {text.removeprefix("//").strip() for text, _ in module.comments()}
-    for text in strings - comments:
+    said = {text for text, _ in module.comments()}
+    said |= {text.removeprefix("//").strip() for text in said}
+    # White space, and what PTX itself quotes: paths and pragmas.
+    said |= {text.strip('"') for kind, text, _, _ in module.tokens() if kind == "string"}
+    for text in strings - said:
         assert ";" not in text, text
-        assert len(text.split()) <= 1 or text in python, text
+        # One token of PTX with its size or suffix, never two with white space between.
+        assert not text.strip() or len(text.split()) == 1, text
     for instruction in module.instructions:
         assert instruction.text not in strings
+
+
+FAULTY = {
+    "a label that is not there": "bra L; @p bra.uni M; brx.idx i, T; bra L.x; bra 5;",
+    "a register's name for a label": ".reg .b32 L; bra L;",
+    "a register as opcode": ".reg .b32 %r<4>; %r1 %r2; @p %r1.x.y %r2; %r3;",
+    "a thousand blocks": "{" * 1000 + "ret;" + "}" * 1000,
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_what_makes_no_sense_comes_back(name):
+    comes_back(f".version 8.0\n.target sm_80\n.func f() {{ {FAULTY[name]} }}\n".encode())
+
+
+def test_a_deep_initialiser_is_refused():
+    deep = "{" * 300 + "1" + "}" * 300
+    with pytest.raises(ptxkit.PtxkitError, match="line 1: an initialiser is nested more than 60"):
+        ptxkit.to_python(f".global .b32 x[1] = {deep};\n")
+    flat = "{" * 50 + "1" + "}" * 50
+    comes_back(f".global .b32 x[1] = {flat};\n".encode())

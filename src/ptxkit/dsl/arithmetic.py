@@ -20,12 +20,12 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def emit(opcode: str, *operands: Any) -> None:
+def emit(opcode: str, *operands: Any, when: Any = None) -> None:
     """Make one instruction."""
     found = _OPCODES.get(opcode)
     if found is None:
         found = _OPCODES[opcode] = Opcode(opcode)
-    found(*operands)
+    found(*operands, when=when)
 
 
 def fresh(type: str) -> Register:
@@ -33,8 +33,19 @@ def fresh(type: str) -> Register:
     return current().fresh(type)
 
 
-def _typed(name: str, type: str) -> str:
-    """The opcode of an operator for a type."""
+def typed(name: str, type: str, pooled: bool | None = None) -> str:
+    """The opcode of an operator for a type; ``pooled``: as compilers write it.
+
+    Registers of a compiler's ranges say nothing about the sign, and it leaves it to the
+    assembler to join a product and a sum.
+
+    >>> typed("add", "b32", pooled=True), typed("mul", "f32", pooled=True)
+    ('add.s32', 'mul.f32')
+    >>> typed("add", "b32", pooled=False), typed("mul", "f32", pooled=False)
+    ('add.u32', 'mul.rn.f32')
+    """
+    if pooled is None:
+        pooled = bool(getattr(current(), "pools", None))
     scalar = SCALAR_TYPES[type]
     kind, width = scalar.kind, scalar.width
     if type == "pred":
@@ -55,13 +66,15 @@ def _typed(name: str, type: str) -> str:
             f"ptx.{'setp.' if name in _COMPARISONS else ''}{name}.u{width}(...)",
         )
     if kind == BITS:
-        type = f"u{width}" if name != "neg" else f"s{width}"
+        type = f"s{width}" if pooled or name == "neg" else f"u{width}"  # the same either way
     if name in _COMPARISONS:
         return f"setp.{name}.{type}"
     if kind == FLOAT:
         if name == "rem" or name == "shr":
             raise DslError(f"'{_SIGNS[name]}' is for integers, not .{type}")
         rounding = {"mul": ".rn", "div": ".rn", "add": ".rn", "sub": ".rn"}.get(name, "")
+        if pooled and name != "div":
+            rounding = ""
         if type in ("f16", "f16x2") and name == "div":
             raise DslError(f".{type} has no division", "convert to f32 first")
         return f"{name}{rounding}.{type}"
@@ -115,12 +128,25 @@ def binary(name: str, left: Any, right: Any, into: Register | None = None) -> Re
     if SCALAR_TYPES[type].kind == FLOAT:
         left = float(left) if isinstance(left, int) else left
         right = float(right) if isinstance(right, int) else right
-    opcode = _typed(name, type)
+    else:
+        for one in (left, right):
+            check_constant(one, type, f"'{_SIGNS[name]}'")
+    opcode = typed(name, type)
     if not isinstance(left, Register):
         left, right, opcode = _swapped(name, left, right, opcode, type)
     result = into if into is not None else fresh("pred" if name in _COMPARISONS else type)
     emit(opcode, result, left, right)
     return result
+
+
+def check_constant(value: Any, type: str, what: str) -> None:
+    """Refuse a whole number that a register of the type cannot hold, with or without a sign."""
+    width = SCALAR_TYPES[type].width
+    if isinstance(value, int) and not -(1 << (width - 1)) <= value < 1 << width:
+        raise DslError(
+            f"{what}: {value} does not fit into .{type}",
+            "convert the register to 64 bits first, or cut the number" if width < 64 else "",
+        )
 
 
 def _swapped(name: str, left: Any, right: Any, opcode: str, type: str) -> tuple[Any, Any, str]:
@@ -138,13 +164,17 @@ def _move_type(type: str) -> str:
 
 def move(register: Register, value: Any) -> None:
     """Copy a value into a register."""
+    if SCALAR_TYPES[register.type].kind == FLOAT and value.__class__ is int:
+        value = float(value)
+    elif register.type != "pred":
+        check_constant(value, register.type, "a register is set")
     emit(f"mov.{_move_type(register.type)}", register, value)
 
 
 def unary(name: str, value: Register) -> Register:
     """An operator on one register."""
     result = fresh(value.type)
-    emit(_typed(name, value.type), result, value)
+    emit(typed(name, value.type), result, value)
     return result
 
 

@@ -1,25 +1,30 @@
-"""Structured control flow: branches and loops over the statements of a Python block.
+"""Structured control flow: branches over the statements of a Python block.
 
-Every construct is labels and guarded branches, nothing else. Labels are made up unless they
-are given.
+Every construct is labels and guarded branches, nothing else, in the order they are written.
+Labels are made up unless they are given. A construct is a *region*: ``with`` enters it, and
+what it gives can be left (``r.break_()``) or begun again (``r.continue_()``) from anywhere
+inside. Loops are in :mod:`ptxkit.dsl.loops`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec
 
-from ptxkit.dsl.arithmetic import binary, emit, fresh
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.errors import DslError, python_place
 from ptxkit.dsl.operands import Label, Operand, inverted
-from ptxkit.dsl.registers import Register
 from ptxkit.dsl.statements import Statement
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ptxkit.dsl.tracing import FunctionBuilder
 
+P = ParamSpec("P")
 Condition = Any  # a predicate, ~predicate, or a function that computes one
 
 
@@ -39,30 +44,6 @@ class Open:
         self.place = python_place()
 
 
-class Loop(Open):
-    """A loop that is open: where ``break_`` and ``continue_`` lead."""
-
-    __slots__ = ("_after", "_next", "after_used", "next_used")
-
-    def __init__(self, what: str, after: Label, following: Label, hint: str = "") -> None:
-        super().__init__(what, hint)
-        self._after = after
-        self._next = following
-        self.after_used = self.next_used = False
-
-    @property
-    def after(self) -> Label:
-        """Where the loop is left to."""
-        self.after_used = True
-        return self._after
-
-    @property
-    def following(self) -> Label:
-        """Where the next round begins."""
-        self.next_used = True
-        return self._next
-
-
 def opened(block: Open) -> Open:
     """Take note of a construct that is open now."""
     body().blocks.append(block)
@@ -78,18 +59,38 @@ def closed(block: Open) -> None:
     blocks.pop()
 
 
-def as_label(given: str | Label | None, name: str = "") -> Label:
+GivenLabel = Any
+"""How a label is given: its name, a basic block's number, a label, a region for its end."""
+
+
+def as_label(given: GivenLabel) -> Label:
     """A label that was given, or a new one."""
+    if given is None:
+        return body().deferred_label()
     if isinstance(given, Label):
         return given
-    return body().new_label(name) if given is None else Label(given, python_place())
+    if isinstance(given, Region):
+        return given.end
+    if given.__class__ is int:
+        return body().block_label(given)
+    return Label(str(given), python_place())
 
 
-def branch(to: Label, when: Any = None, uniform: bool = False) -> Statement:
-    """``bra`` to a label."""
+def branch(to: Label, when: Any = None, uniform: bool | None = None) -> Statement:
+    """``bra`` to a label, ``bra.uni`` where nothing guards it and nothing else is said."""
     from ptxkit.dsl.namespace import ptx
 
-    return (ptx.bra.uni if uniform else ptx.bra)(to, when=when)
+    builder = body()
+    if when is None and builder.is_apart:
+        builder.pending = None  # both ways are branches: they stand together
+    chosen = when is None if uniform is None else uniform
+    made = (ptx.bra.uni if chosen else ptx.bra)(to, when=when)
+    if to.waiting is not None:
+        to.waiting.append(made)
+    if when is not None and builder.style.blank_after_branch:
+        builder.pending = 1
+        builder.branched = len(builder.statements)
+    return made
 
 
 def evaluated(condition: Condition) -> Operand:
@@ -119,197 +120,175 @@ def body_predicate_number() -> int:
     return register_number("pred")
 
 
-@contextmanager
-def if_(condition: Condition, label: str | Label | None = None) -> Iterator[None]:
-    """The block runs where the condition holds; ``label`` names its end."""
-    builder = body()
-    after = as_label(label)
-    branch(after, opposite(evaluated(condition)))
-    block = opened(Open("a ptx.if_ block"))
-    yield
-    closed(block)
-    builder.place_label(after.text)
-    builder.last_if = (len(builder.statements), after)
+class Region(Open):
+    """A part of a body with a label at its end; a ``with`` block, or ``open()`` and ``close()``."""
+
+    __slots__ = ("_end", "_is_given")
+
+    def __init__(self, what: str, end: GivenLabel, hint: str = "") -> None:
+        super().__init__(what, hint)
+        body().unentered[self] = None
+        self._is_given = end is not None
+        self._end = as_label(end)
+
+    @property
+    def end(self) -> Label:
+        """The label at the end; one that nobody asks for is not written."""
+        self._is_given = True
+        return self._end
+
+    def break_(self, when: Any = None, uniform: bool | None = None) -> Statement:
+        """Branch to the end."""
+        return branch(self.end, when, uniform)
+
+    def open(self) -> Self:
+        """Begin the region, where ``with`` would nest too deep for Python."""
+        body().unentered.pop(self, None)
+        self._begin()
+        opened(self)
+        return self
+
+    def close(self) -> None:
+        """End the region that ``open()`` began."""
+        closed(self)
+        self._finish()
+
+    def _begin(self) -> None:
+        """Write what stands before the block."""
+
+    def _finish(self) -> None:
+        """Write what stands after the block."""
+        if self._is_given:
+            body().place(self._end)
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
 
 
-@contextmanager
-def else_(label: str | Label | None = None) -> Iterator[None]:
-    """The block runs where the condition of the ``if_`` just before it does not hold."""
-    builder = body()
-    count, middle = builder.last_if or (0, None)
-    if middle is None or count != len(builder.statements):
-        raise DslError(
-            "ptx.else_ does not follow a ptx.if_ block",
-            "it stands right after 'with ptx.if_(...):', with no statement between",
-        )
-    placed = builder.statements.pop()
-    builder.last_if = None
-    after = as_label(label)
-    branch(after, uniform=True)
-    builder.statements.append(placed)
-    block = opened(Open("a ptx.else_ block"))
-    yield
-    closed(block)
-    builder.place_label(after.text)
+class Pending(Open):
+    """What a ``with`` block is to enter; one that it never does is a mistake."""
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, what: str, inner: AbstractContextManager[Any]) -> None:
+        super().__init__(what)
+        self._inner = inner
+        body().unentered[self] = None
+
+    def __enter__(self) -> Any:
+        body().unentered.pop(self, None)
+        return self._inner.__enter__()
+
+    def __exit__(self, *details: Any) -> bool | None:
+        return self._inner.__exit__(*details)
 
 
-def _loop(what: str, top: str | Label | None, after: str | Label | None) -> tuple[Label, Loop]:
-    return as_label(top), Loop(what, as_label(after), body().new_label())
+def construct(what: str) -> Callable[[Callable[P, Iterator[Any]]], Callable[P, Pending]]:
+    """A generator as a construct for ``with``, as :func:`contextlib.contextmanager` makes it."""
+
+    def decorate(function: Callable[P, Iterator[Any]]) -> Callable[P, Pending]:
+        made = contextmanager(function)
+
+        @wraps(made)
+        def call(*arguments: P.args, **options: P.kwargs) -> Pending:
+            return Pending(what, made(*arguments, **options))
+
+        return call
+
+    return decorate
 
 
-@contextmanager
-def loop(top: str | Label | None = None, after: str | Label | None = None) -> Iterator[None]:
-    """Run the block again and again, until ``ptx.break_()``."""
-    builder = body()
-    begin, made = _loop("a ptx.loop block", top, after)
-    made._next = begin
-    builder.place_label(begin.text)
-    block = opened(made)
-    yield
-    closed(block)
-    branch(begin, uniform=True)
-    if made.after_used:
-        builder.place_label(made._after.text)
+class If(Region):
+    """``with ptx.if_(condition):``: a branch over the block, or one into it and one over it."""
 
+    __slots__ = ("_condition", "_inside", "_uniform")
 
-@contextmanager
-def while_(
-    condition: Condition, top: str | Label | None = None, after: str | Label | None = None
-) -> Iterator[None]:
-    """Run the block as long as a condition holds, tested before each round.
+    def __init__(
+        self, condition: Condition, label: GivenLabel, inside: GivenLabel | bool, uniform: bool
+    ) -> None:
+        super().__init__("a ptx.if_ block", label)
+        self._condition = condition
+        self._inside = inside
+        self._uniform = uniform
 
-    A function is called to compute the condition: ``ptx.while_(lambda: i < n)``; a predicate
-    is tested as it stands, so the block has to set it.
-    """
-    builder = body()
-    begin, made = _loop("a ptx.while_ block", top, after)
-    made._next = begin
-    builder.place_label(begin.text)
-    branch(made.after, opposite(evaluated(condition)))
-    block = opened(made)
-    yield
-    closed(block)
-    branch(begin, uniform=True)
-    builder.place_label(made._after.text)
+    def _begin(self) -> None:
+        if self._inside is False:
+            self.break_(opposite(evaluated(self._condition)), self._uniform)
+            return
+        inside = as_label(None if self._inside is True else self._inside)
+        branch(inside, evaluated(self._condition), self._uniform)
+        self.break_()
+        body().place(inside)
 
-
-@contextmanager
-def do_while(
-    condition: Condition, top: str | Label | None = None, after: str | Label | None = None
-) -> Iterator[None]:
-    """Run the block once, and again as long as a condition holds after it."""
-    builder = body()
-    begin, made = _loop("a ptx.do_while block", top, after)
-    builder.place_label(begin.text)
-    block = opened(made)
-    yield
-    closed(block)
-    if made.next_used:
-        builder.place_label(made._next.text)
-    branch(begin, evaluated(condition))
-    if made.after_used:
-        builder.place_label(made._after.text)
-
-
-def range_(*bounds: Any, type: str = "", unroll: bool | None = None) -> Iterator[Register]:
-    """A loop of the GPU: ``for i in ptx.range(start, stop, step):``.
-
-    The body is traced once; ``i`` is a register. Python's own ``range`` unrolls instead.
-    """
-    if not 1 <= len(bounds) <= 3:
-        raise DslError("ptx.range takes a stop, a start and a stop, or these and a step")
-    start, stop, step = (0, *bounds, 1)[-3:] if len(bounds) == 1 else (*bounds, 1)[:3]
-    if isinstance(step, int) and step == 0:
-        raise DslError("the step of ptx.range is zero")
-    builder = body()
-    registers = [one for one in (start, stop, step) if isinstance(one, Register)]
-    chosen = type or (registers[0].type if registers else "s32")
-    if chosen.startswith("b"):
-        chosen = "s" + chosen[1:]
-    index = fresh(chosen)
-    emit(f"mov.{chosen}", index, start)
-    begin, made = _loop("a loop over ptx.range", None, None)
-    made.hint = "Python's break and return leave it untraced; write ptx.break_()"
-    builder.place_label(begin.text)
-    down = isinstance(step, int) and step < 0
-    branch(made.after, binary("le" if down else "ge", index, stop))
-    if unroll is False:
-        from ptxkit.dsl.namespace import ptx
-
-        ptx.pragma("nounroll")
-    block = opened(made)
-    yield index
-    closed(block)
-    if made.next_used:
-        builder.place_label(made._next.text)
-    emit(f"add.{chosen}", index, index, step)
-    branch(begin, uniform=True)
-    builder.place_label(made._after.text)
-
-
-def _innermost(what: str) -> Loop:
-    for block in reversed(body().blocks):
-        if isinstance(block, Loop):
-            return block
-    raise DslError(f"ptx.{what} stands outside any loop")
-
-
-def break_(when: Any = None) -> Statement:
-    """Leave the innermost loop."""
-    return branch(_innermost("break_").after, when)
-
-
-def continue_(when: Any = None) -> Statement:
-    """Go on with the next round of the innermost loop."""
-    return branch(_innermost("continue_").following, when)
-
-
-class Switch(Open):
-    """``with ptx.switch(x) as s:``, and in it ``with s.case(1, 2):`` and ``with s.default():``."""
-
-    __slots__ = ("_after", "_has_default", "_value")
-
-    def __init__(self, value: Any) -> None:
-        super().__init__("a ptx.switch block")
-        self._value = value
-        self._after = body().new_label()
-        self._has_default = False
-
-    @contextmanager
-    def case(self, *values: Any) -> Iterator[None]:
-        """The block runs where the value is one of these; nothing falls through."""
-        if not values:
-            raise DslError("a case needs a value")
-        if self._has_default:
-            raise DslError("a case stands after the default, where it is never reached")
+    def _finish(self) -> None:
+        super()._finish()
         builder = body()
-        next_case = builder.new_label()
-        inside = builder.new_label()
-        for value in values[:-1]:
-            branch(inside, binary("eq", self._value, value))
-        branch(next_case, binary("ne", self._value, values[-1]))
-        if len(values) > 1:
-            builder.place_label(inside.text)
-        block = opened(Open("a case of ptx.switch"))
-        yield
-        closed(block)
-        branch(self._after, uniform=True)
-        builder.place_label(next_case.text)
-
-    @contextmanager
-    def default(self) -> Iterator[None]:
-        """The block runs where no case did; it comes last."""
-        self._has_default = True
-        block = opened(Open("the default of ptx.switch"))
-        yield
-        closed(block)
+        builder.last_if = (len(builder.statements), self)
 
 
-@contextmanager
-def switch(value: Callable[[], Any] | Any) -> Iterator[Switch]:
-    """Choose a block by a value."""
-    made = Switch(value() if callable(value) and not isinstance(value, Operand) else value)
-    opened(made)
-    yield made
-    closed(made)
-    body().place_label(made._after.text)
+class Else(Region):
+    """``with ptx.else_():``, right after an ``if_``."""
+
+    __slots__ = ()
+
+    def __init__(self, label: GivenLabel) -> None:
+        builder = body()
+        count, before = builder.last_if or (0, None)
+        if before is None or count != len(builder.statements):
+            raise DslError(
+                "ptx.else_ does not follow a ptx.if_ block",
+                "it stands right after 'with ptx.if_(...):', with no statement between",
+            )
+        super().__init__("a ptx.else_ block", label)
+
+    def _begin(self) -> None:
+        builder = body()
+        assert builder.last_if is not None
+        middle = builder.last_if[1]._end
+        builder.last_if = None
+        # The label of the `if_` stands behind the branch that ends its block.
+        pending = builder.unplace(middle)
+        self.break_()
+        builder.pending = pending
+        builder.place(middle)
+
+
+def if_(
+    condition: Condition,
+    label: GivenLabel = None,
+    *,
+    inside: GivenLabel | bool = False,
+    uniform: bool = False,
+) -> If:
+    """The block runs where the condition holds; ``label`` names its end.
+
+    ``inside=True``, or a label, branches into the block and over it: ``@p bra inside; bra end;``.
+    """
+    return If(condition, label, inside, uniform)
+
+
+def else_(label: GivenLabel = None) -> Else:
+    """The block runs where the condition of the ``if_`` just before it does not hold."""
+    return Else(label)
+
+
+def once(label: GivenLabel = None) -> Region:
+    """The block runs once, and can be left from inside: ``with ptx.once() as search:``."""
+    return Region("a ptx.once block", label)
+
+
+def next_block(label: GivenLabel = None) -> Label:
+    """A branch to right behind itself, as compilers leave it where they do not optimise."""
+    made = as_label(label)
+    branch(made)
+    body().place(made)
+    return made

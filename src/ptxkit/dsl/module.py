@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.builder import Builder
-from ptxkit.dsl.declarations import LINKAGES, SPACES, Words
-from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.declarations import LINKAGES, SPACES, WORDS, Words
+from ptxkit.dsl.errors import DslError, UnknownWordError
 from ptxkit.dsl.functions import Function
 from ptxkit.dsl.operands import Operand, operand
+from ptxkit.dsl.registers import Variable
 from ptxkit.dsl.statements import Statement
 from ptxkit.dsl.styles import Style, find_style
 from ptxkit.dsl.words import word_of
@@ -69,6 +70,7 @@ class Module(Builder):
         self.good: set[tuple[Any, ...]] = set()
         """What the table has been asked about and has nothing against."""
         self._head_given = False
+        self._dynamic: Variable | None = None
         self._loaded: dict[str, Any] = {}
 
     # -- builder -----------------------------------------------------------------------------
@@ -86,13 +88,18 @@ class Module(Builder):
         else:
             self.last().note(text, before)
 
+    def comments(self, *texts: str) -> None:
+        """Comments in lines of their own."""
+        for text in texts:
+            self.comment(text)
+
     def take_pending(self) -> int | str | None:
         """What was said about the next statement."""
         found, self.pending = self.pending, None
         return found
 
     def number_of(self, function: Function) -> int:
-        """The place of a function among the functions."""
+        """The place of a function among the functions that have a body."""
         return self._numbers.setdefault(function, len(self._numbers))
 
     def says(self) -> str:
@@ -195,7 +202,13 @@ class Module(Builder):
         word = "." + word_of(name)
         if word in LINKAGES or word in SPACES:
             return ModuleWords((word,), self)
-        raise AttributeError(f"a module has no {name!r}")
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise UnknownWordError(
+            f"a module has no '{name}'",
+            "a declaration begins with a state space or a linkage: module.global_, module.const, "
+            "module.visible; a kernel with @module.kernel, a function with @module.func",
+        )
 
     @property
     def ordered(self) -> ModuleWords:
@@ -219,9 +232,18 @@ class Module(Builder):
 
     def add_function(self, function: Function) -> Function:
         """Put a function after what stands there."""
-        self.number_of(function)
+        if not function.is_declaration:
+            self.number_of(function)
         self._items.append(function)
         return function
+
+    def dynamic_shared(self, function: Function, align: int) -> Variable:
+        """The shared memory of a launch, declared before the function that takes of it."""
+        if self._dynamic is None:
+            self._dynamic = Variable("$dynamic_shared", "b8", "shared", None)
+            text = f".extern .shared .align {align} .b8 {self._dynamic.text}[];"
+            self._items.insert(self._items.index(function), Statement("variable", text))
+        return self._dynamic
 
     # -- text ------------------------------------------------------------------------------------
 
@@ -231,6 +253,9 @@ class Module(Builder):
             items, self._items = self._items, []
             self.head()
             self._items += items
+        for item in list(self._items):
+            if isinstance(item, Function):
+                item.statements()  # may declare variables of the module
         found: list[Statement] = []
         for item in self._items:
             if isinstance(item, Function):
@@ -302,6 +327,7 @@ class ModuleWords(Words):
     """Words of a declaration at module level; ``.entry`` and ``.func`` make functions."""
 
     __slots__ = ()
+    _known = WORDS | {".entry", ".func"}
 
     def __getattr__(self, name: str) -> Any:
         made = super().__getattr__(name)
@@ -332,9 +358,14 @@ class FunctionWords:
         parentheses: bool = True,
         spaced: Mapping[int, str] | None = None,
         constants: Mapping[str, Any] | None = None,
+        globl: bool = False,
         **directives: Any,
     ) -> Any:
+        """Make a function; ``globl`` puts the comment before it that compilers put there."""
+
         def decorate(body: Callable[..., Any]) -> Function:
+            if globl:
+                self._module.comment(f".globl\t{name or body.__name__}")
             made = Function(
                 self._module,
                 body,

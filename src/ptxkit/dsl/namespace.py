@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
-from ptxkit.dsl import control
+from ptxkit.dsl import control, loops, pools, switches
 from ptxkit.dsl.builder import current
-from ptxkit.dsl.control import body
-from ptxkit.dsl.errors import DslError, python_place
+from ptxkit.dsl.control import body, construct
+from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.inline_assembly import Assembly
 from ptxkit.dsl.instructions import Opcode, opcode
+from ptxkit.dsl.line_tables import LineTable
 from ptxkit.dsl.operands import Label, Operand, operand
 from ptxkit.dsl.statements import Statement
 
@@ -29,20 +30,28 @@ class Ptx:
         """An opcode that is not looked up in the table: ``ptx.unchecked("new.op.b32")(...)``."""
         return Opcode(text, is_checked=False)
 
+    asm = Assembly()
+    """Inline assembly as compilers mark it: ``ptx.asm.add.s32(...)``, ``with ptx.asm():``."""
+
     @property
     def returns(self) -> list[Any]:
         """The parameters that carry the function's results."""
         return body().returns
 
+    def registers(self, *ranges: str) -> Any:
+        """Declare ranges, ``"%r<28>"``, that new registers are taken from, one after another."""
+        return pools.declare(body(), ranges)
+
     # -- labels ------------------------------------------------------------------------------
 
-    def label(self, name: str | Label | None = None) -> Label:
-        """Place a label here: one of that name, one made before, or a new one."""
+    def label(self, name: str | int | Label | None = None, *, again: bool = False) -> Label:
+        """Place a label here: one of that name or number, one made before, or a new one.
+
+        One that stands in the same block already is a mistake, unless ``again`` says so.
+        """
         builder = body()
-        found = name if isinstance(name, Label) else None
-        if found is None:
-            found = builder.new_label() if name is None else Label(str(name), python_place())
-        builder.place_label(found.text)
+        found = builder.new_label() if name is None else control.as_label(name)
+        builder.place(found, again)
         return found
 
     def new_label(self) -> Label:
@@ -53,17 +62,20 @@ class Ptx:
 
     if_ = staticmethod(control.if_)
     else_ = staticmethod(control.else_)
-    loop = staticmethod(control.loop)
-    while_ = staticmethod(control.while_)
-    do_while = staticmethod(control.do_while)
-    range = staticmethod(control.range_)
-    break_ = staticmethod(control.break_)
-    continue_ = staticmethod(control.continue_)
-    switch = staticmethod(control.switch)
+    once = staticmethod(control.once)
+    next_block = staticmethod(control.next_block)
+    loop = staticmethod(loops.loop)
+    repeat = staticmethod(loops.repeat)
+    while_ = staticmethod(loops.while_)
+    do_while = staticmethod(loops.do_while)
+    range = staticmethod(loops.range_)
+    break_ = staticmethod(loops.break_)
+    continue_ = staticmethod(loops.continue_)
+    switch = staticmethod(switches.switch)
 
     # -- blocks and directives -----------------------------------------------------------------
 
-    @contextmanager
+    @construct("a block")
     def block(self, note: str | None = None) -> Iterator[None]:
         """A scope of its own: ``{ ... }``."""
         self.open_block()
@@ -100,6 +112,14 @@ class Ptx:
             place = " ".join([operand(one).text for one in inlined_at or ()])
             text += f", function_name {operand(function_name)}, inlined_at {place}"
         return builder.add("loc", text)
+
+    def lines(self, table: str, files: Mapping[int, str] | None = None) -> None:
+        """The source lines of what follows as a table, see :mod:`ptxkit.dsl.line_tables`.
+
+        ``files`` names the files in a comment behind each line.
+        """
+        builder = body()
+        builder.line_table = (len(builder.statements), LineTable(table, files))
 
     def pragma(self, *values: str) -> Statement:
         """``.pragma "nounroll";``."""

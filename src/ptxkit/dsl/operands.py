@@ -50,6 +50,14 @@ class Operand:
             "or guard one instruction with 'when='; and, or, not are &, |, ~",
         )
 
+    def __index__(self) -> int:
+        raise DslError(
+            f"'{self.text}' has no value while the kernel is traced, so Python cannot count to it "
+            "or look up an element by it",
+            "write 'for i in ptx.range(n):' for a loop of the GPU; an element of memory is "
+            "addr(base + i * size)",
+        )
+
 
 class Constant(Operand):
     """A number or a constant expression, with its spelling."""
@@ -67,6 +75,13 @@ class Special(Operand):
         super().__init__(text, INTERNER.number(register.actual(component)))
         self.requirement: Requirement = register.requirement
         self.type = register.type
+
+    def new(self, type: str = "", *, to: int | None = None, next: int | None = None) -> Any:
+        """Its value in a new register: ``sreg.tid.x.new()`` is a ``mov.u32``."""
+        from ptxkit.dsl.namespace import ptx
+
+        opcode = getattr(ptx.mov, type or self.type)
+        return opcode.new(self, to=to, next=next)
 
 
 class SpecialVector(Special):
@@ -347,8 +362,11 @@ def selected(base: Operand, selector: str) -> Operand:
 class Label(Operand):
     """A place in a function's body; ``ptx.label()`` makes and places one."""
 
-    __slots__ = ("place",)
+    __slots__ = ("is_placed", "place", "waiting")
 
     def __init__(self, name: str, place: tuple[str, int]) -> None:
         super().__init__(name, LABEL_NUMBER)
         self.place = place
+        self.is_placed = False
+        self.waiting: list[Any] | None = None
+        """Statements that name it, until it is named itself; None: it is."""

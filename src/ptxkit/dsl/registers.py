@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.errors import DslError, DslIndexError
 from ptxkit.dsl.operands import (
     UNKNOWN_NUMBER,
     Operand,
+    addr,
     element,
     inverted,
     offset,
@@ -21,9 +24,10 @@ if TYPE_CHECKING:
     from ptxkit.dsl.builder import Builder
 
 SELECTORS = frozenset("x y z w r g b a b0 b1 b2 b3 h0 h1".split())
-_MOST_AT_ONCE = 1 << 16
+MOST_AT_ONCE = 1 << 16
 
 
+@lru_cache(maxsize=256)
 def register_number(type: str, width: int = 1) -> int:
     """The number of a register of a type."""
     if type not in SCALAR_TYPES:
@@ -68,10 +72,60 @@ class Register(Operand):
         """Convert into a new register: ``n.to("f32")``, ``x.to(u32, "rni.sat")``."""
         return _arithmetic().convert(self, str(type), modifiers)
 
+    def element(self, index: Any, size: int, sign: str = "s") -> Any:
+        """The address of an element: this plus ``index`` times ``size`` bytes, 64 bits wide."""
+        from ptxkit.dsl.instructions import Opcode
+
+        distance = Opcode(f"mul.wide.{sign}32").new(index, size)
+        return Opcode("add.s64").new(self, distance)
+
     # Comparisons give predicates, so equality of Python objects is by identity.
     __hash__ = object.__hash__
 
+    if TYPE_CHECKING:  # set below, all alike
 
+        def __add__(self, other: Any) -> Register: ...
+        def __radd__(self, other: Any) -> Register: ...
+        def __iadd__(self, other: Any) -> Register: ...
+        def __sub__(self, other: Any) -> Register: ...
+        def __rsub__(self, other: Any) -> Register: ...
+        def __isub__(self, other: Any) -> Register: ...
+        def __mul__(self, other: Any) -> Register: ...
+        def __rmul__(self, other: Any) -> Register: ...
+        def __imul__(self, other: Any) -> Register: ...
+        def __truediv__(self, other: Any) -> Register: ...
+        def __rtruediv__(self, other: Any) -> Register: ...
+        def __itruediv__(self, other: Any) -> Register: ...
+        def __floordiv__(self, other: Any) -> Register: ...
+        def __rfloordiv__(self, other: Any) -> Register: ...
+        def __ifloordiv__(self, other: Any) -> Register: ...
+        def __mod__(self, other: Any) -> Register: ...
+        def __rmod__(self, other: Any) -> Register: ...
+        def __imod__(self, other: Any) -> Register: ...
+        def __and__(self, other: Any) -> Register: ...
+        def __rand__(self, other: Any) -> Register: ...
+        def __iand__(self, other: Any) -> Register: ...
+        def __or__(self, other: Any) -> Register: ...
+        def __ror__(self, other: Any) -> Register: ...
+        def __ior__(self, other: Any) -> Register: ...
+        def __xor__(self, other: Any) -> Register: ...
+        def __rxor__(self, other: Any) -> Register: ...
+        def __ixor__(self, other: Any) -> Register: ...
+        def __lshift__(self, other: Any) -> Register: ...
+        def __rlshift__(self, other: Any) -> Register: ...
+        def __ilshift__(self, other: Any) -> Register: ...
+        def __rshift__(self, other: Any) -> Register: ...
+        def __rrshift__(self, other: Any) -> Register: ...
+        def __irshift__(self, other: Any) -> Register: ...
+        def __lt__(self, other: Any) -> Register: ...
+        def __le__(self, other: Any) -> Register: ...
+        def __gt__(self, other: Any) -> Register: ...
+        def __ge__(self, other: Any) -> Register: ...
+        def __eq__(self, other: Any) -> Register: ...  # type: ignore[override]
+        def __ne__(self, other: Any) -> Register: ...  # type: ignore[override]
+
+
+@cache
 def _arithmetic() -> Any:
     from ptxkit.dsl import arithmetic
 
@@ -119,15 +173,18 @@ class RegisterRange(list[Register]):
         )
 
 
-class LongRegisterRange:
+class LongRegisterRange(Sequence[Register]):
     """A range too long to make all its registers at once."""
 
-    __slots__ = ("_count", "_made", "_values", "prefix")
+    __slots__ = ("_count", "_first", "_made", "_values", "prefix")
 
-    def __init__(self, prefix: str, count: int, type: str, owner: object, width: int) -> None:
+    def __init__(
+        self, prefix: str, count: int, type: str, owner: object, width: int, first: int = 0
+    ) -> None:
         number = register_number(type, width)
         self.prefix = prefix
         self._count = count
+        self._first = first
         self._made: dict[int, Register] = {}
         self._values = (type, number, owner, width)
 
@@ -138,10 +195,10 @@ class LongRegisterRange:
         if isinstance(index, slice):
             return [self[one] for one in range(*index.indices(self._count))]
         if not -self._count <= index < self._count:
-            raise DslError(f"'{self.prefix}<{self._count}>' has no register {index}")
+            raise DslIndexError(f"'{self.prefix}<{self._count}>' has no register {index}")
         index %= self._count
         if index not in self._made:
-            self._made[index] = Register(f"{self.prefix}{index}", *self._values)
+            self._made[index] = Register(f"{self.prefix}{self._first + index}", *self._values)
         return self._made[index]
 
 
@@ -149,7 +206,7 @@ def register_range(
     prefix: str, count: int, type: str, owner: object, width: int
 ) -> RegisterRange | LongRegisterRange:
     """The registers of a range."""
-    if count <= _MOST_AT_ONCE:
+    if count <= MOST_AT_ONCE:
         return RegisterRange(prefix, count, type, owner, width)
     return LongRegisterRange(prefix, count, type, owner, width)
 
@@ -173,6 +230,16 @@ class Variable(Operand):
 
     def __getitem__(self, index: Any) -> Operand:
         return element(self, index)
+
+    def load(
+        self, type: str = "", offset: Any = None, *, to: int | None = None, next: int | None = None
+    ) -> Any:
+        """What it holds, in a new register: ``ld.param.u32`` for ``n: param.u32``."""
+        from ptxkit.dsl.instructions import Opcode
+
+        return Opcode(f"ld.{self.space}.{type or self.type}").new(
+            addr(self, offset), to=to, next=next
+        )
 
     def __iter__(self) -> Any:
         raise DslError(f"'{self.text}' is in the GPU's memory and cannot be iterated over")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ptxkit.dsl.inline_assembly import Assembly
 from ptxkit.dsl.words import attribute_of
 from ptxkit.isa.forms import Form, OperandSpec
 from ptxkit.isa.registry import known_names, specs_of
@@ -23,11 +24,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, TypeAlias, overload
 
-from ptxkit.dsl.control import Condition, Switch
+from ptxkit.dsl.control import Condition, Else, GivenLabel, If, Region
 from ptxkit.dsl.instructions import Opcode
+from ptxkit.dsl.loops import DoWhile, Loop, Repeat, While
 from ptxkit.dsl.operands import Constant, Label, Operand
 from ptxkit.dsl.registers import Register
 from ptxkit.dsl.statements import Statement
+from ptxkit.dsl.switches import Switch
 
 Value: TypeAlias = Operand | int | float | str
 Vector: TypeAlias = Sequence[Value]
@@ -65,6 +68,7 @@ def _instruction(name: str) -> str:
     else:
         lines += ['    """' + summaries[0], *[f"    {one}" for one in summaries[1:]], '    """']
     words: dict[str, None] = {}
+    forms = [form for spec in specs for form in spec.forms]
     for spec in specs:
         for form in spec.forms:
             for slot in form.slots:
@@ -74,8 +78,21 @@ def _instruction(name: str) -> str:
         attribute = attribute_of(word[1:])
         if attribute is not None:
             lines.append(f"    {attribute}: {own}")
-    lines.append("    def new(self, *operands: Value | Vector, when: Guard = None) -> Any: ...")
-    forms = [form for spec in specs for form in spec.forms]
+    lines.append(
+        "    def new(self, *operands: Value | Vector, when: Guard = None, to: int | None = None, "
+        'next: int | None = None, type: str = "") -> Any: ...'
+    )
+    if any(spec.kind == "pair" for form in forms for spec in form.operands[:1]):
+        lines.append(
+            "    def paired(self, *operands: Value | Vector, when: Guard = None, "
+            "to: int | None = None, next: int | None = None, predicate: int | None = None) "
+            "-> Any: ..."
+        )
+    if name == "mov":
+        lines.append(
+            "    def halves(self, value: Value, *, to: int | None = None, "
+            'next: int | None = None, type: str = "") -> Any: ...'
+        )
     # Names do not tell calls apart, types do.
     by_types = {re.sub(r"\w+: ", "", call): call for call in sorted(map(_call, forms))}
     calls = sorted(by_types.values(), key=lambda call: (call.count(":"), call))
@@ -138,6 +155,9 @@ def _namespace(names: list[str]) -> Iterator[str]:
 
 
 def _member(name: str, member: object) -> Iterator[str]:
+    if isinstance(member, Assembly):
+        yield f"    {name}: Any"
+        return
     if isinstance(member, property):
         yield "    @property"
         yield f"    def {name}(self) -> Any:"

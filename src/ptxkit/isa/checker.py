@@ -95,6 +95,22 @@ class Checker:
         return found
 
 
+def check_function(function: Function, scopes: Scopes | None = None) -> list[Diagnostic]:
+    """What is wrong in one function alone, in source order; ``scopes`` are its module's.
+
+    >>> import ptxkit
+    >>> m = ptxkit.parse(".version 8.0\\n.target sm_80\\n.func f() { add.s32 a, 1, 2; ret; }")
+    >>> [one.message for one in check_function(m["f"])]
+    ["the name 'a' is not declared"]
+    """
+    module = function.root
+    context = Context(module, _version(module), _target(module, None), scopes or Scopes(module))
+    check_function_header(context, function)
+    check_directives(context, function)
+    check_body(context, function)
+    return sorted(context.found, key=lambda one: (one.line, one.column))
+
+
 def _version(module: Module) -> Version | None:
     text = module.version
     try:

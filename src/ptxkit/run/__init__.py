@@ -33,6 +33,7 @@ from ptxkit.run.pieces import Pieces, lower_pieces
 from ptxkit.run.profile import ProfileRow
 from ptxkit.run.shape import LaunchError
 from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport
+from ptxkit.run.tensor_maps import tensor_map
 from ptxkit.run.textures import Surface, Texture
 from ptxkit.run.trace import MemoryAccess, Trace, TraceRecord
 from ptxkit.run.watch import Sanitize
@@ -85,6 +86,8 @@ def load(
     numbered = number.isdecimal() and place == "cuda"
     if device not in ("cpu", "cuda", "auto") and not numbered:
         raise UsageError(f"the device must be 'cpu', 'cuda', 'cuda:1' or 'auto', not {device!r}")
+    if not isinstance(check, bool):
+        raise UsageError(f"check is True or False, not {check!r}")
     if not isinstance(module, Module):
         module = parse(module)
     if sanitize and place == "cuda":
@@ -115,4 +118,5 @@ __all__ = [
     "UnsupportedError",
     "load",
     "lower_pieces",
+    "tensor_map",
 ]

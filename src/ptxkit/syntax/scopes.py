@@ -105,7 +105,7 @@ class Scope:
 def declarations_of(node: Node) -> Iterator[Declaration]:
     """What a statement declares in the scope it stands in."""
     if isinstance(node, Variable):
-        space, scalar = node.space, node.type
+        space, _, scalar = node.layout
         kind = "register" if space == "reg" else "variable"
         for declarator in node.declarators:
             position = declarator.span[0]  # its own initialiser may name it

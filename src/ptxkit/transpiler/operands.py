@@ -8,9 +8,13 @@ from ptxkit._native import Node
 from ptxkit.dsl.operands import float_constant, shortest_f32
 from ptxkit.dsl.registers import SELECTORS
 from ptxkit.dsl.spacing import split
+from ptxkit.errors import UsageError
 from ptxkit.syntax.nodes import HAS_OFFSET
 from ptxkit.transpiler.names import Scope, special
 from ptxkit.transpiler.tree import Argument, Group, Symbol, quoted
+
+#: Python's own parser takes up to a hundred nested lists.
+_DEEPEST_LIST = 60
 
 Spelled = tuple[Argument, str]
 """An argument, and its PTX text as the writer spells it."""
@@ -187,6 +191,12 @@ class OperandReader:
         return Group("addr(", parts, closing), f"[{spelled}]{suffix}"
 
     def _initializer_list(self, node: Node, text: str) -> Spelled:
+        depth = len(text) - len(text.lstrip("{ \t\r\n"))
+        if depth > _DEEPEST_LIST and text.count("{", 0, depth) > _DEEPEST_LIST:
+            raise UsageError(
+                f"line {node.line}: an initialiser is nested more than {_DEEPEST_LIST} deep, "
+                "which Python cannot say; write it flat, as PTX allows"
+            )
         parts = [self.read(child) for child in node.children]
         inner = ", ".join([spelled for _, spelled in parts])
         return Group("[", [argument for argument, _ in parts], "]"), f"{{{inner}}}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ptxkit._native import Node
@@ -39,7 +39,9 @@ class Plain:
         self.reader = OperandReader(self.scope)
         self.reader.ready = set()
         self._labels: set[str] = set()
+        self._placed: set[tuple[object, str]] = set()
         self._blocks = 0
+        self._functions = 0  # those with a body
         self._head: int | None = None  # how many lines of the head are said already
 
     def run(self) -> File:
@@ -222,15 +224,15 @@ class Plain:
         kind = "header" if node.has_body else "prototype"
         header = FunctionHeader(node, symbol, layout, self.reader)
         layout.statement(kind, node.span[0], header.end, None, "")
-        suite = header.suite()
+        suite = header.suite(self._functions)
+        self._functions += node.has_body
         outer = self._enter(suite)
         body = node.body
         if body is not None:
             reader, self.reader = self.reader, header.reader
             layout.is_body = True
             self._labels = {label.name for label in node.labels}
-            for child in body.children:
-                _BODY[child.kind](self, child)
+            self._statements(body)
             layout.statement("body_close", node.span[1] - 1, node.span[1], None, "")
             layout.is_body = False
             layout.is_asm = False
@@ -241,30 +243,53 @@ class Plain:
 
     # -- bodies ----------------------------------------------------------------------------------
 
-    def _block(self, node: Node) -> None:
+    def _statements(self, body: Node) -> None:
+        """The statements of a body; blocks may nest deeper than Python calls."""
+        open_blocks: list[tuple[Node, Iterator[Node], list[Entry], Scope]] = []
+        children = iter(body.children)
+        while True:
+            child = next(children, None)
+            if child is None:
+                if not open_blocks:
+                    return
+                node, children, outer_body, outer_scope = open_blocks.pop()
+                self._close_block(node, outer_body, outer_scope)
+            elif child.kind == "Block":
+                open_blocks.append((child, children, self.layout.body, self.reader.scope))
+                self._open_block(child)
+                children = iter(child.children)
+            else:
+                _BODY[child.kind](self, child)
+
+    def _open_block(self, node: Node) -> None:
         layout = self.layout
-        start, end = node.span
-        deep = self._blocks >= DEEPEST_BLOCK
-        self._blocks += 1
-        outer_body, outer_scope = layout.body, self.reader.scope
-        if deep:
+        start = node.span[0]
+        if self._blocks >= DEEPEST_BLOCK:
             line = Line("block", "ptx.open_block", node=node)
             layout.statement("block", start, start + 1, line, "{")
         else:
             layout.statement("block", start, start + 1, None, "")
             self._enter(Suite("block", ["with ptx.block():"], node))
-        self.reader.changed(outer_scope.inner())
-        for child in node.children:
-            _BODY[child.kind](self, child)
-        line_or_none = Line("block_close", "ptx.close_block", node=node) if deep else None
-        layout.statement("block_close", end - 1, end, line_or_none, "}")
-        layout.body = outer_body
-        self.reader.changed(outer_scope)
+        self._blocks += 1
+        self.reader.changed(self.reader.scope.inner())
+
+    def _close_block(self, node: Node, outer_body: list[Entry], outer_scope: Scope) -> None:
         self._blocks -= 1
+        end = node.span[1]
+        deep = self._blocks >= DEEPEST_BLOCK
+        line = Line("block_close", "ptx.close_block", node=node) if deep else None
+        self.layout.statement("block_close", end - 1, end, line, "}")
+        self.layout.body = outer_body
+        self.reader.changed(outer_scope)
 
     def _label(self, node: Label) -> None:
         name = node.name
-        line = Line("label", "ptx.label", [quoted(name)], node=node)
+        arguments: list[Argument] = [quoted(name)]
+        place = (node.parent, name)
+        if place in self._placed:  # no PTX may have it, but it is what the file says
+            arguments.append("again=True")
+        self._placed.add(place)
+        line = Line("label", "ptx.label", arguments, node=node)
         self._add(self.style.label_kind(name), node, line, f"{name}:")
 
     def _loc(self, node: Node) -> None:
@@ -328,6 +353,8 @@ class Plain:
 
     def _instruction(self, node: Instruction) -> None:
         opcode: str = node.opcode
+        if not node.name:  # a register's name stands where the opcode does
+            opcode = f"%{opcode}"
         read = self.reader.read
         call = opcode_chain(opcode)
         if call is None:
@@ -342,7 +369,7 @@ class Plain:
         line = Line("instruction", call, arguments, node=node)
         name = node.name
         if name in ("bra", "brx"):
-            self._branch(arguments)
+            self._branch(line.arguments)
         guard = node.guard
         guard_text = ""
         if guard is not None:
@@ -361,11 +388,13 @@ class Plain:
     def _branch(self, arguments: list[Argument]) -> None:
         """Labels are named by text; one that is not there is no label to the writer."""
         for number, argument in enumerate(arguments):
-            if isinstance(argument, Symbol) and argument.kind == "name":
-                if argument.ptx not in self._labels:
+            if isinstance(argument, Symbol):
+                if argument.ptx in self._labels:
+                    arguments[number] = quoted(argument.ptx)
+                elif argument.kind == "name":
                     arguments[number] = Group("name(", [argument], ")")
-            elif isinstance(argument, Symbol) and argument.ptx in self._labels:
-                arguments[number] = quoted(argument.ptx)
+            elif isinstance(argument, str) and argument.startswith('"'):
+                arguments[number] = Group("name(", [argument], ")")
 
 
 _Visitor = Callable[[Plain, Any], None]
@@ -374,7 +403,6 @@ _BODY: dict[str, _Visitor] = {
     "Label": Plain._label,
     "Loc": Plain._loc,
     "Variable": Plain._variable,
-    "Block": Plain._block,
     "Pragma": Plain._pragma,
     "BranchTargets": Plain._targets,
     "CallTargets": Plain._targets,

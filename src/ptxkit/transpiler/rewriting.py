@@ -13,8 +13,9 @@ It never changes a line or a suite in place: what it rewrites it makes anew, wha
 passes on. So the function before the pass is still there, and undoing costs nothing.
 
 ``sites`` says where it rewrote: the ``index`` of the first and of the last PTX node that a
-rewrite covers. ``skip`` holds first nodes where it must not rewrite, because it was tried
-there and the bytes changed. ``names`` gives symbols other Python names.
+rewrite covers, and a number that stands for it. ``skip`` holds the numbers of rewrites that
+must not be done, because they were tried and the bytes changed. ``names`` gives symbols other
+Python names.
 
 :func:`rewrite` runs the passes. The Python of a function that came through all of them is
 run, and its PTX compared with the file's. Only where that differs the passes are tried one
@@ -34,7 +35,7 @@ from ptxkit.dsl.functions import Function
 from ptxkit.dsl.writer import write
 from ptxkit.errors import PtxkitError
 from ptxkit.syntax import Module
-from ptxkit.transpiler.tree import File, FunctionSuite, Line, Suite, printed_function
+from ptxkit.transpiler.tree import File, FunctionSuite, Line, Site, Suite, printed_function
 from ptxkit.transpiler.verify import run_python_names, to_bytes
 
 #: How often a pass is tried again without the site that went wrong before it is left out.
@@ -188,16 +189,13 @@ def _proved_pass(
     return before
 
 
-def _site_of(fault: Fault, sites: Sequence[tuple[int, int]], skip: frozenset[int]) -> int | None:
+def _site_of(fault: Fault, sites: Sequence[Site], skip: frozenset[int]) -> int | None:
     """The rewrite to blame: the last one that covers the node, else the last before it."""
-    open_sites = [site for site in sites if site[0] not in skip]
     if fault.node is None:
         return None
-    covering = [first for first, last in open_sites if first <= fault.node <= last]
-    before = [first for first, _ in open_sites if first <= fault.node]
-    if covering:
-        return max(covering)
-    return max(before) if before else None
+    before = [site for site in sites if site.key not in skip and site.first <= fault.node]
+    covering = [site for site in before if fault.node <= site.last]
+    return max(covering or before).key if before else None
 
 
 __all__ = ["Fault", "Pass", "Prover", "Suite", "Undone", "rewrite"]

@@ -13,12 +13,14 @@ shared by all places that name the same register, variable or label, and prints 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from ptxkit._native import Node
+from ptxkit.transpiler.sequences import summed
 
 if TYPE_CHECKING:
+    from ptxkit.dsl.styles import Style
     from ptxkit.transpiler.names import Scope
 
 
@@ -58,8 +60,55 @@ class Group:
         self.closing = closing
 
 
-Argument: TypeAlias = "str | Symbol | Group"
-"""Python text that is final, a symbol, or a group of arguments."""
+class Formula:
+    """A number that depends on the counters of loops: ``f[8 + 4 * i]`` or ``4 * i or None``.
+
+    Also several registers that follow each other, ``f[8:12]``.
+    """
+
+    __slots__ = ("constant", "is_offset", "length", "name", "rest", "step")
+
+    def __init__(
+        self,
+        constant: int,
+        rest: str,
+        name: str = "",
+        is_offset: bool = False,
+        length: int = 0,
+        step: int = 1,
+    ) -> None:
+        self.constant = constant
+        self.length = length
+        """How many registers; 0 for one alone, which is no list."""
+        self.step = step
+        self.rest = rest
+        """What is added to the constant."""
+        self.name = name
+        """The range of registers that it is an index of; empty for a number."""
+        self.is_offset = is_offset
+        """Whether 0 is no offset at all."""
+
+    def text(self) -> str:
+        """The Python."""
+        said = summed(self.constant, self.rest)
+        if self.is_offset:
+            return f"{said} or None"
+        if self.length:
+            end = summed(self.constant + self.length * self.step, self.rest)
+            step = f":{self.step}" if self.step != 1 else ""
+            return f"{self.name}[{said}:{end}{step}]"
+        if said[0] == "(" and said.find(")") == len(said) - 1:
+            said = said[1:-1]
+        return f"{self.name}[{said}]" if self.name else said
+
+    def with_number(self, constant: int, rest: str) -> Formula:
+        """The same with another number in it."""
+        return Formula(constant, rest, self.name, self.is_offset, self.length, self.step)
+
+
+Argument: TypeAlias = "str | Symbol | Group | Formula | Line"
+"""Python text that is final, a symbol, a group of arguments, a number that varies, or a
+statement that gives a value."""
 
 
 Names: TypeAlias = "Mapping[Symbol, str]"
@@ -78,12 +127,38 @@ def python_of(argument: Argument, names: Names = NO_NAMES) -> str:
         return argument
     if isinstance(argument, Symbol):
         return names.get(argument, argument.python) if names else argument.python
+    if isinstance(argument, Line):
+        return argument.called(names)
+    if isinstance(argument, Formula):
+        return argument.text()
+    opening = argument.opening
     inner = ", ".join([python_of(part, names) for part in argument.parts])
-    return f"{argument.opening}{inner}{argument.closing}"
+    if opening == "~" and isinstance(argument.parts[0], Line) and argument.parts[0].is_infix:
+        inner = f"({inner})"
+    return f"{opening}{inner}{argument.closing}"
+
+
+def atom_of(argument: Argument, names: Names = NO_NAMES) -> str:
+    """The same, in parentheses where an operator beside it would take it apart."""
+    text = python_of(argument, names)
+    infix = isinstance(argument, Line) and argument.is_infix
+    loose = infix or text[0] == "-" or (isinstance(argument, Formula) and not argument.name)
+    return f"({text})" if loose else text
+
+
+def _is_row(left: Argument, sign: str) -> bool:
+    """Whether an operator after another needs no parentheses: ``a + b + c``, ``a * b + c``."""
+    if not isinstance(left, Line) or sign not in "+-*/":
+        return False
+    return left.call in ("*", "/") or (sign in "+-" and left.call in ("+", "-"))
 
 
 class Line:
-    """One Python statement: ``target = call(arguments, keywords).suffixes``."""
+    """One Python statement: ``target = call(arguments, keywords).suffixes``.
+
+    A ``call`` that begins with a dot is a method of the first argument, ``.element``; one
+    without letters is an operator between two, ``+``, and with ``=`` one that changes the first.
+    """
 
     __slots__ = ("arguments", "call", "keywords", "kind", "node", "suffixes", "target")
 
@@ -105,61 +180,167 @@ class Line:
         self.suffixes: list[str] = []
         """Further calls on the statement: ``.note("...")``, ``.spaced({...})``."""
         self.node = node
-        self.target = target
-        """What is assigned, for declarations."""
+        self.target: Argument = target
+        """What is assigned: text, or the registers that get a name."""
+
+    @property
+    def is_infix(self) -> bool:
+        """Whether it is an operator between two arguments."""
+        return not self.call[-1:].isalnum() and self.call[-1:] not in ("", "_", ")")
 
     def text(self, names: Names = NO_NAMES) -> str:
         """The Python statement."""
+        text = self.called(names)
+        return f"{python_of(self.target, names)} = {text}" if self.target else text
+
+    def called(self, names: Names = NO_NAMES) -> str:
+        """The statement without what is assigned."""
+        if not self.call:  # several values at once
+            return ", ".join([python_of(argument, names) for argument in self.arguments])
+        if self.is_infix:
+            left, right = self.arguments
+            if self.call[-1] == "=":
+                return f"{python_of(left, names)} {self.call} {python_of(right, names)}"
+            begin = python_of(left, names) if _is_row(left, self.call) else atom_of(left, names)
+            return f"{begin} {self.call} {atom_of(right, names)}"
+        if self.call[0] == ".":
+            first, *rest = self.arguments
+            inner = [python_of(argument, names) for argument in rest]
+            inner += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
+            return f"{atom_of(first, names)}{self.call}({', '.join(inner)})"
         parts = [python_of(argument, names) for argument in self.arguments]
         parts += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
-        text = f"{self.call}({', '.join(parts)}){''.join(self.suffixes)}"
-        return f"{self.target} = {text}" if self.target else text
+        return f"{self.call}({', '.join(parts)}){''.join(self.suffixes)}"
 
 
 class Suite:
-    """A Python statement with a body: ``with ptx.block():``, ``with module.section(...):``."""
+    """A Python statement with a body: ``with ptx.block():``, ``with module.section(...):``.
+
+    The head is text, or a line for what has arguments: ``with ptx.if_(p[1]) as branch:``.
+    """
 
     __slots__ = ("body", "head", "kind", "node")
 
-    def __init__(self, kind: str, head: Sequence[str], node: Node | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        head: Sequence[str | Line],
+        node: Node | None = None,
+        body: Sequence[Entry] = (),
+    ) -> None:
         self.kind = kind  # "block", "section", and what passes add
         self.head = list(head)
-        self.body: list[Entry] = []
+        self.body: list[Entry] = list(body)
         self.node = node
 
-    def heading(self, names: Names) -> list[str]:
-        """The lines before the body."""
-        return self.head
+    def heading(self, names: Names) -> list[tuple[str, Line | None]]:
+        """The lines before the body, each with what it was printed from."""
+        return [
+            (one, None) if isinstance(one, str) else (_with(one, names), one) for one in self.head
+        ]
+
+    def with_body(self, body: Sequence[Entry]) -> Suite:
+        """The same head over another body."""
+        return Suite(self.kind, self.head, self.node, body)
+
+
+def _with(line: Line, names: Names) -> str:
+    text = line.called(names)
+    return f"with {text} as {python_of(line.target, names)}:" if line.target else f"with {text}:"
+
+
+class ForSuite(Suite):
+    """``for i in range(4):``, or over a table of what varies."""
+
+    __slots__ = ("columns", "count", "counter", "rows")
+
+    def __init__(
+        self,
+        counter: str,
+        count: int,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Argument]],
+        node: Node | None,
+        body: Sequence[Entry],
+    ) -> None:
+        super().__init__("for", (), node, body)
+        self.counter = counter
+        """The name of the counter; empty where nothing uses it."""
+        self.count = count
+        self.columns = list(columns)
+        """Names of what the table gives."""
+        self.rows = [list(row) for row in rows]
+
+    def heading(self, names: Names) -> list[tuple[str, Line | None]]:
+        """The ``for`` line; a long table takes several."""
+        if not self.columns:
+            return [(f"for {self.counter or '_'} in range({self.count}):", None)]
+        items = [[python_of(one, names) for one in row] for row in self.rows]
+        texts = [row[0] if len(row) == 1 else f"({', '.join(row)})" for row in items]
+        target = ", ".join(self.columns)
+        opening, closing = "(", "):"
+        if self.counter:
+            target = f"{self.counter}, {target if len(self.columns) == 1 else f'({target})'}"
+            opening, closing = "enumerate((", ")):"
+        head = f"for {target} in {opening}"
+        one = f"{head}{', '.join(texts)}{closing}"
+        if len(one) <= 80:
+            return [(one, None)]
+        lines = [head]
+        for text in texts:
+            if len(lines) == 1 or len(lines[-1]) + len(text) > 76:
+                lines.append(f"    {text},")
+            else:
+                lines[-1] += f" {text},"
+        return [(line, None) for line in [*lines, closing]]
+
+    def with_body(self, body: Sequence[Entry]) -> ForSuite:
+        """The same loop over another body."""
+        return ForSuite(self.counter, self.count, self.columns, self.rows, self.node, body)
 
 
 class FunctionSuite(Suite):
     """A function: its header prints decorator and signature under the names passes gave."""
 
-    __slots__ = ("header", "names", "scope", "sites")
+    __slots__ = ("_free", "header", "names", "number", "scope", "sites", "style")
 
-    def __init__(self, header: Header, scope: Scope, node: Node) -> None:
+    def __init__(self, header: Header, scope: Scope, node: Node, number: int = 0) -> None:
         super().__init__("function", (), node)
         self.header = header
+        self.style = header.style
+        """The layout of the file."""
+        self._free: dict[object, str] = {}
+        self.number = number
+        """Its place among the functions that have a body: labels are called after it."""
         self.scope = scope
-        """Where passes get free Python names from: ``scope.unused_name("tid")``."""
+        """What is known in the function, and the Python names that are taken."""
         self.names: dict[Symbol, str] = {}
         """What passes renamed in this function."""
-        self.sites: list[tuple[int, int]] = []
-        """What passes rewrote: numbers of the first and the last PTX node, see `rewriting`."""
+        self.sites: list[Site] = []
+        """What the last pass rewrote, see `rewriting`."""
 
-    def heading(self, names: Names) -> list[str]:
+    def heading(self, names: Names) -> list[tuple[str, Line | None]]:
         """Decorator and ``def``."""
-        return self.header.lines(names)
+        return [(line, None) for line in self.header.lines(names)]
+
+    def free_name(self, word: str, key: object = None) -> str:
+        """A Python name that nothing in the function has; the same for the same key."""
+        key = word if key is None else key
+        if key not in self._free:
+            self._free[key] = self.scope.unused_name(word)
+        return self._free[key]
 
     def rewritten(
         self,
         body: list[Entry],
-        sites: Sequence[tuple[int, int]] = (),
+        sites: Sequence[Site] = (),
         names: Names = NO_NAMES,
     ) -> FunctionSuite:
         """The function with another body; this one stays as it is."""
-        made = FunctionSuite(self.header, self.scope, self.node)  # type: ignore[arg-type]
+        assert self.node is not None
+        made = FunctionSuite(self.header, self.scope, self.node, self.number)
         made.body = body
+        made._free = self._free
         made.names = {**self.names, **names}
         made.sites = list(sites)
         return made
@@ -168,12 +349,22 @@ class FunctionSuite(Suite):
 class Header(Protocol):
     """What a function's suite asks for its first lines."""
 
+    style: Style
+
     def lines(self, names: Names) -> list[str]:
         """Decorator and ``def``."""
         ...
 
 
 Entry: TypeAlias = "Line | Suite"
+
+
+class Site(NamedTuple):
+    """One rewrite: the numbers of the first and the last PTX node it covers, and its own."""
+
+    first: int
+    last: int
+    key: int
 
 
 class File:
@@ -245,7 +436,7 @@ def printed_function(function: FunctionSuite, names: Names = NO_NAMES) -> _Print
 def _print(body: Sequence[Entry], indent: str, lines: _Printed, names: Names) -> None:
     for entry in body:
         if isinstance(entry, Line):
-            lines.append((indent + entry.text(names), entry))
+            lines += [(indent + text, entry) for text in entry.text(names).split("\n")]
             continue
         is_function = isinstance(entry, FunctionSuite)
         around: _Printed = [("", None), ("", None)] if is_function else []
@@ -254,7 +445,7 @@ def _print(body: Sequence[Entry], indent: str, lines: _Printed, names: Names) ->
             inner = {**names, **entry.names}
         if lines[-2:] != around:
             lines += around
-        lines += [(indent + head, None) for head in entry.heading(inner)]
+        lines += [(indent + head, line) for head, line in entry.heading(inner)]
         if entry.body:
             _print(entry.body, indent + "    ", lines, inner)
         else:
@@ -268,4 +459,39 @@ def walk(body: Sequence[Entry]) -> Iterator[Line]:
         if isinstance(entry, Line):
             yield entry
         else:
+            for head in entry.head:
+                if isinstance(head, Line):
+                    yield head
             yield from walk(entry.body)
+
+
+def symbols_of(argument: Argument) -> Iterator[Symbol]:
+    """The symbols in an argument, in the order Python comes to them."""
+    if isinstance(argument, Symbol):
+        yield argument
+    elif isinstance(argument, Group):
+        for part in argument.parts:
+            yield from symbols_of(part)
+    elif isinstance(argument, Line):
+        yield from used_symbols(argument)
+
+
+def used_symbols(line: Line) -> Iterator[Symbol]:
+    """The symbols that a line names, but for those it assigns."""
+    for argument in line.arguments:
+        if not isinstance(argument, str):
+            yield from symbols_of(argument)
+    for _, value in line.keywords:
+        if not isinstance(value, str):
+            yield from symbols_of(value)
+
+
+def mapped(body: Sequence[Entry], change: Callable[[Line], Sequence[Entry]]) -> list[Entry]:
+    """A body with every line that is no head replaced by what a function makes of it."""
+    made: list[Entry] = []
+    for entry in body:
+        if isinstance(entry, Line):
+            made += change(entry)
+        else:
+            made.append(entry.with_body(mapped(entry.body, change)))
+    return made
