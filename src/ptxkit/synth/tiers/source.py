@@ -120,4 +120,5 @@ def _row(
     )
     launch = program.launches[0]
     targets = tuple(code.target(number) for code in good)
-    return Made(_views(one), proof, targets, (launch.grid[0], launch.block[0]))
+    shape = (*launch.grid, *launch.block, launch.dynamic_shared)
+    return Made(_views(one), proof, targets, shape)
