@@ -90,6 +90,7 @@ class ProgramSource(Source):
 
         Triton makes code for sm_90a where it is asked for sm_90.
         """
+        own = arch
         results: list[tuple[Target, int] | Rejected] = []
         texts: list[str] = []
         raws: list[str] = []
@@ -99,13 +100,13 @@ class ProgramSource(Source):
                 results.append(code)
                 continue
             module = parse(code.text)
-            arch = module.target or arch
+            own = module.target or arch
             part = Library(module).extract(code.kernel)
             texts.append(canonical(part, f"k{number}_forward"))
             # Some compilers count the kernels of a process in their names.
             raws.append(part.raw.replace(code.kernel, one.name))
-            results.append((Target(arch, "", None), code.shared))
-        cubins = assemble_many(texts, arch, workers=1, batch=True, errors="return", cache=False)
+            results.append((Target(own, "", None), code.shared))
+        cubins = assemble_many(texts, own, workers=1, batch=True, errors="return", cache=False)
         found = zip(texts, raws, cubins, strict=True)
         for number, result in enumerate(results):
             if isinstance(result, Rejected):
@@ -117,7 +118,7 @@ class ProgramSource(Source):
             assert isinstance(cubin, Cubin)
             needs = cubin.resources[f"k{number}_forward"]
             target = Target(
-                arch,
+                own,
                 text.replace(f"k{number}_", ""),
                 raw,
                 None,
