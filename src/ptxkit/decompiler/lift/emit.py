@@ -390,7 +390,9 @@ class Emitter:
             node = n.Cast(LONG_LONG, node)
             made = Expr(node, LONG_LONG)
         return Expr(
-            n.Binary("<<", node, count), promoted(made.type), exact=value.width >= 32  # type: ignore[arg-type]
+            n.Binary("<<", node, count),
+            promoted(made.type),
+            exact=value.width >= 32,  # type: ignore[arg-type]
         )
 
     def _count(self, value: Value) -> n.Expression:
@@ -584,7 +586,7 @@ class Emitter:
             if type == "b32" and not call.assembly:
                 want = self._plain(argument)
             wants.append(want)
-            exact = name.startswith(("__shfl", "__match", "__reduce", "abs", "llabs"))
+            exact = name.startswith(("__shfl", "__match", "__reduce", "__dp", "abs", "llabs"))
             arguments.append((self.typed if exact else self.assigned)(argument, want))
         gives = C_TYPES[call.gives] if call.gives else SCALARS["void"]
         if call.gives == "b32" and not call.assembly:
@@ -620,9 +622,7 @@ class Emitter:
             if name.startswith("atomicExch") and chosen == FLOAT:
                 type = FLOAT
         address = self.places.pointer(value.args[0], Pointer(type), access.space, element=True)
-        return Expr(
-            n.Call(name, (address, *(self.typed(a, type) for a in value.args[1:]))), type
-        )
+        return Expr(n.Call(name, (address, *(self.typed(a, type) for a in value.args[1:]))), type)
 
     def _texture(self, value: Value, hint: Type | None) -> Expr:
         call = value.data[0]

@@ -295,7 +295,7 @@ class Kinds:
             self.visit(value.args[0], "b")
             self._flows(value.args[1], target, width)
             self._flows(value.args[2], target, width)
-            return
+            return None
         if op == "load":
             return self._access(value, target)
         if op == "collective" and value.data[0].gives == "b32":
@@ -305,11 +305,11 @@ class Kinds:
                     self._flows(argument, target, 32)
                 else:
                     self.visit(argument, kind_of(value.data[0].takes[position]))
-            return
+            return None
         cell = self.cell_of(value)
         if cell is not None and target is not None:
             cell.join(target)
-            return
+            return None
         gives = self.gives(value)
         if target is not None and gives:
             target.find().votes[gives] += 1

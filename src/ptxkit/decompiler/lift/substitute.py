@@ -32,9 +32,7 @@ _HARMLESS = ("__shfl", "__ballot", "__any", "__all", "__activemask", "__match", 
 _COMPARISONS = frozenset(
     "eq ne lt.s le.s gt.s ge.s lt.u le.u gt.u ge.u feq fne flt fle fgt fge".split()
 )
-_SIGNED_TAKERS = frozenset(
-    "lt.s le.s gt.s ge.s div.s rem.s shr.s min.s max.s sext mulhi.s".split()
-)
+_SIGNED_TAKERS = frozenset("lt.s le.s gt.s ge.s div.s rem.s shr.s min.s max.s sext mulhi.s".split())
 
 
 def exit_values(block: FlowBlock) -> tuple[Value, ...]:
