@@ -290,7 +290,8 @@ class Emitter:
         if value.op == "const":
             want = hint if isinstance(hint, Scalar) and hint.bits == value.width else None
             chosen = want if want is not None and want.is_integer else SIGNED.get(value.width, INT)
-            return Expr(self.literal(value, chosen), chosen if chosen.bits >= 32 else INT)
+            node = self._short(value, chosen) if want is not None else self.literal(value, chosen)
+            return Expr(node, chosen if chosen.bits >= 32 else INT)
         made = self.natural(value, hint)
         if not is_int(made.type):
             want = UNSIGNED_LONG_LONG if value.width == 64 else SIGNED[value.width]
@@ -303,8 +304,17 @@ class Emitter:
             return Expr(self.condition(value), BOOL)
         want = (SIGNED if sign == "s" else UNSIGNED)[value.width]
         if value.op == "const":
-            return Expr(self.literal(value, want), want if want.bits >= 32 else INT)
+            return Expr(self._short(value, want), want if want.bits >= 32 else INT)
         return Expr(self.typed(value, want), want)
+
+    def _short(self, value: Value, want: Scalar) -> n.Expression:
+        """A number next to an operand of the type: C++ brings a small one to it by itself."""
+        made = self.literal(value, want)
+        if isinstance(made, n.Literal) and want.is_integer and want.bits >= 32:
+            number = int(made.value)
+            if 0 <= number < 1 << 31 or (want.signed and -(1 << 31) < number < 0):
+                return n.Literal(number, INT)
+        return made
 
     def _const(self, value: Value, hint: Type | None) -> Expr:
         if value.width == 1:

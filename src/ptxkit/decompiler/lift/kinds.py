@@ -123,8 +123,9 @@ class Kinds:
     def survey(self) -> None:
         """Look at every step."""
         for value in self.program.lift.pointers:
-            if value.op == "var":
-                self.cell(value.data.variable).pointer += 1
+            terms = [t for t, k in sum_of(value).terms.items() if k == 1 and t.width == 64]
+            if len(terms) == 1 and terms[0].op in ("var", "load", "component"):
+                self._base_cell(terms[0]).pointer += 1
         self._find_pointers()
         for block in self.program.flow.blocks.values():
             for step in block.statements:

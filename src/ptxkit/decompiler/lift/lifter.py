@@ -15,6 +15,7 @@ from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.places import Places
+from ptxkit.decompiler.lift.polish import Polisher
 from ptxkit.decompiler.lift.prelude import (
     helper_functions,
     holds_addresses,
@@ -104,6 +105,7 @@ class ModuleLifter:
 
         body = structured(flow, is_float, fresh=fresh)
         body = _without_last_return(body)
+        body = Polisher(is_float).run(body)
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         own = [m for m in self.signatures.memory.values() if m.name in places.used]
@@ -423,7 +425,14 @@ def _shared_by_several(signatures: Signatures, functions: list[Function]) -> set
 
 def launch_bounds(function: Function) -> tuple[int, ...]:
     """``__launch_bounds__`` from ``.maxntid`` and ``.minnctapersm``."""
-    return ()
+    found = {d.name: d.values for d in function.directives}
+    threads = 1
+    for one in found.get(".maxntid", ()):
+        threads *= int(one)
+    if ".maxntid" not in found:
+        return ()
+    least = found.get(".minnctapersm")
+    return (threads, int(least[0])) if least else (threads,)
 
 
 def _without_last_return(body: tuple[n.Statement, ...]) -> tuple[n.Statement, ...]:

@@ -392,6 +392,8 @@ class Substitution:
             block.statements = kept
             for value in exit_values(block):
                 set_exit(block, replaced(value, self._lookup))
+        lift = self.program.lift
+        lift.pointers = {replaced(value, self._lookup) for value in lift.pointers}
 
 
 def leaves_here(value: Value) -> list[Definition]:
