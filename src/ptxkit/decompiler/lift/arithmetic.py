@@ -333,9 +333,7 @@ def compared(words: list[str], type: str, a: Value, b: Value) -> Value:
     raise NotLiftedError("this comparison")
 
 
-_COMPARISONS = frozenset(
-    "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan".split()
-)
+_COMPARISONS = frozenset("eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan".split())
 
 
 def _setp(lift: Lift, node: Instruction) -> None:

@@ -189,4 +189,3 @@ def _symbol(lift: Lift, node: Instruction, name: Node) -> Value:
         raise NotLiftedError(f"'{name.text}' in inline assembly")
     return raw("symbol", 64, (), (declaration.space.partition("::")[0],
                                   lift.symbol_name(declaration.node)))  # fmt: skip
-

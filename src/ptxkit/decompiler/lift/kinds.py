@@ -123,8 +123,9 @@ class Kinds:
     def survey(self) -> None:
         """Look at every step."""
         for value in self.program.lift.pointers:
-            if value.op == "var":
-                self.cell(value.data.variable).pointer += 1
+            terms = [t for t, k in sum_of(value).terms.items() if k == 1 and t.width == 64]
+            if len(terms) == 1 and terms[0].op in ("var", "load", "component"):
+                self._base_cell(terms[0]).pointer += 1
         self._find_pointers()
         for block in self.program.flow.blocks.values():
             for step in block.statements:
@@ -295,7 +296,7 @@ class Kinds:
             self.visit(value.args[0], "b")
             self._flows(value.args[1], target, width)
             self._flows(value.args[2], target, width)
-            return
+            return None
         if op == "load":
             return self._access(value, target)
         if op == "collective" and value.data[0].gives == "b32":
@@ -305,11 +306,11 @@ class Kinds:
                     self._flows(argument, target, 32)
                 else:
                     self.visit(argument, kind_of(value.data[0].takes[position]))
-            return
+            return None
         cell = self.cell_of(value)
         if cell is not None and target is not None:
             cell.join(target)
-            return
+            return None
         gives = self.gives(value)
         if target is not None and gives:
             target.find().votes[gives] += 1

@@ -32,9 +32,7 @@ _HARMLESS = ("__shfl", "__ballot", "__any", "__all", "__activemask", "__match", 
 _COMPARISONS = frozenset(
     "eq ne lt.s le.s gt.s ge.s lt.u le.u gt.u ge.u feq fne flt fle fgt fge".split()
 )
-_SIGNED_TAKERS = frozenset(
-    "lt.s le.s gt.s ge.s div.s rem.s shr.s min.s max.s sext mulhi.s".split()
-)
+_SIGNED_TAKERS = frozenset("lt.s le.s gt.s ge.s div.s rem.s shr.s min.s max.s sext mulhi.s".split())
 
 
 def exit_values(block: FlowBlock) -> tuple[Value, ...]:
@@ -394,6 +392,8 @@ class Substitution:
             block.statements = kept
             for value in exit_values(block):
                 set_exit(block, replaced(value, self._lookup))
+        lift = self.program.lift
+        lift.pointers = {replaced(value, self._lookup) for value in lift.pointers}
 
 
 def leaves_here(value: Value) -> list[Definition]:
