@@ -66,7 +66,6 @@ class SymbolicEngine:
 #: Engines by name: the module and the class. A new engine is one row.
 ENGINES = {
     "symbolic": ("ptxkit.decompiler.engines", "SymbolicEngine"),
-    "neural": ("ptxkit.decompiler.neural.engine", "NeuralEngine"),
 }
 
 

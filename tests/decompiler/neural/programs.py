@@ -8,7 +8,7 @@ from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.neural.corpus import Pair, make_pairs
-from ptxkit.decompiler.neural.program import Program, Unsupported
+from ptxkit.decompiler.neural.program import Program, UnsupportedError
 from ptxkit.decompiler.neural.statements import lower
 from ptxkit.synth.tiers.grammar import make
 
@@ -35,6 +35,6 @@ def lowered(seed: int, count: int) -> list[tuple[Any, n.Function, Program]]:
             kernel = next(k for k in sample.module.kernels if k.name == launch.kernel)
             try:
                 found.append((sample, kernel, lower(kernel, functions)))
-            except Unsupported:
+            except UnsupportedError:
                 continue
     return found

@@ -9,7 +9,7 @@ import ptxkit
 from ptxkit import cuda
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.neural.corpus import answer_of, kernels_of
-from ptxkit.decompiler.neural.program import Unsupported
+from ptxkit.decompiler.neural.program import UnsupportedError
 from ptxkit.decompiler.neural.ptxwords import read_function
 from ptxkit.decompiler.neural.raising import check, parse, raise_function
 from ptxkit.decompiler.neural.schedule import words_of
@@ -130,7 +130,7 @@ _EXPRESSIONS = {
 
 def test_what_the_grammar_lacks_is_said() -> None:
     kernel = cuda.read("(kernel k (params (param (ptr float) o)) (goto end) (label end))")
-    with pytest.raises(Unsupported, match="Goto"):
+    with pytest.raises(UnsupportedError, match="Goto"):
         lower(kernel)
 
 

@@ -179,7 +179,9 @@ def test_weights_come_back_from_their_files(folder: Path, tmp_path: Path) -> Non
     again, words, about = load_weights(tmp_path)
     assert words.words == vocabulary.words
     assert about["about"] == {"steps": 1}
-    for (name, one), two in zip(model.state_dict().items(), again.state_dict().values(), strict=True):
+    for (name, one), two in zip(
+        model.state_dict().items(), again.state_dict().values(), strict=True
+    ):
         assert torch.equal(one.bfloat16().float(), two), name
     (tmp_path / "model-1-of-1.safetensors").unlink()
     with pytest.raises(UsageError, match="no weights"):

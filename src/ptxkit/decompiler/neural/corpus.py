@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from ptxkit import cuda
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.neural.program import Unsupported
+from ptxkit.decompiler.neural.program import UnsupportedError
 from ptxkit.decompiler.neural.ptxwords import PtxWords, read_function
 from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
@@ -98,7 +98,7 @@ def make_pairs(
             try:
                 answer = answer_of(kernel, program.module)
                 source = read_function(text)
-            except Unsupported as error:
+            except UnsupportedError as error:
                 refused[str(error)] += 1
                 continue
             found.append(Pair(source, answer, program.tier, split_of(answer, program.module)))
@@ -191,7 +191,7 @@ def read_pairs(files: list[str], arch: str | None = None) -> tuple[list[Pair], C
                 try:
                     answer = answer_of(kernel, module)
                     source = read_function(text)
-                except Unsupported as error:
+                except UnsupportedError as error:
                     refused[str(error)] += 1
                     continue
                 tier = numbers.get(row["category"], 0)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ptxkit.decompiler.neural.grammar import Grammar, UnknownParameter
+from ptxkit.decompiler.neural.grammar import Grammar, UnknownParameterError
 from ptxkit.decompiler.neural.model import Memory, Model, avoid_plans, rotary, rotate
 from ptxkit.decompiler.neural.ptxwords import PtxWords
 from ptxkit.decompiler.neural.tables import Tables
@@ -84,7 +84,7 @@ class Decoder:
             return False
         try:
             Grammar().begin(function.parameters)
-        except UnknownParameter:
+        except UnknownParameterError:
             return False
         return True
 

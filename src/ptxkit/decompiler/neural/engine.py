@@ -11,6 +11,7 @@ from ptxkit.cuda import CudaModule
 from ptxkit.decompiler.engines import Candidate
 from ptxkit.decompiler.neural.ptxwords import PtxWords, read_function
 from ptxkit.decompiler.neural.raising import parse, raise_function
+from ptxkit.decompiler.neural.style import styled
 from ptxkit.errors import import_extra
 from ptxkit.syntax import Function, Module, Variable
 
@@ -58,7 +59,7 @@ def words_of_function(module: Module, function: Function) -> PtxWords:
     >>> import ptxkit
     >>> m = ptxkit.compile_cuda('extern "C" __global__ void k(int *x) { x[threadIdx.x] = 7; }')
     >>> " ".join(words_of_function(m, m["k"]).texts)
-    'mul.wide.u32 %rd1 threadIdx.x 4 add.s64 %rd2 p0 %rd1 mov.b32 %r1 7 ...'
+    'mul.wide.u32 %rd1 threadIdx.x 4 add.s64 %rd2 p0 %rd1 st.global.u32 %rd2 7 ret'
     """
     text = function.text
     shared = [
@@ -71,6 +72,6 @@ def words_of_function(module: Module, function: Function) -> PtxWords:
 
 
 def tree_of(words: Sequence[str], source: PtxWords) -> CudaModule:
-    """The tree of an answer, under the name that the kernel has in PTX."""
+    """The tree of an answer as it would be written, under the name that the kernel has in PTX."""
     answer = parse(words, len(source.parameters))
-    return raise_function(answer, source.name, source.cached)
+    return styled(raise_function(answer, source.name, source.cached))

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from ptxkit.decompiler.neural.operators import ATOMICS, OPERATORS, SPECIALS, value_type
 from ptxkit.decompiler.neural.values import ELEMENTS, VALUE_TYPES
+from ptxkit.errors import PtxkitError
 
 PARAMETERS = tuple(f"p{k}" for k in range(16))
 SHARED = tuple(f"s{k}" for k in range(4))
@@ -209,7 +210,7 @@ class State:
         return not self.stack
 
 
-class UnknownParameter(ValueError):
+class UnknownParameterError(PtxkitError):
     """A parameter of a type that the grammar has no word for."""
 
 
@@ -224,10 +225,10 @@ class Grammar:
         needs = []
         for kind in parameters:
             if kind not in _PTX_NEEDS:
-                raise UnknownParameter(f"a parameter of type .{kind}")
+                raise UnknownParameterError(f"a parameter of type .{kind}")
             needs.append(_PTX_NEEDS[kind])
         if len(needs) > len(PARAMETERS):
-            raise UnknownParameter(f"{len(needs)} parameters; {len(PARAMETERS)} at most")
+            raise UnknownParameterError(f"{len(needs)} parameters; {len(PARAMETERS)} at most")
         return State(["body", *reversed(needs)])
 
     def allowed(self, state: State) -> _Allowed:
