@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ptxkit.dsl import control, loops, pools, switches
+from ptxkit.dsl import control, loops, pools, switches, waits
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.control import body
 from ptxkit.dsl.errors import DslError
@@ -70,6 +70,7 @@ class Ptx:
     break_ = staticmethod(loops.break_)
     continue_ = staticmethod(loops.continue_)
     switch = staticmethod(switches.switch)
+    wait = staticmethod(waits.wait)
 
     # -- blocks and directives -----------------------------------------------------------------
 
