@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cstring>
 #include <stdexcept>
 
@@ -101,16 +102,16 @@ nb::object compile_one(const Bound &bound, nb::handle program, bool reported) {
     const Items items = view.items();
     Report report;
     Outcome outcome;
-    std::size_t used = 0;
+    std::size_t begin = 0, end = 0;
     if (items.size() >= kReleaseFrom) {
         nb::gil_scoped_release release;
         outcome = own_compiler().compile(bound.table->isa, bound.interface, items, report, text,
-                                         used);
+                                         end, begin);
     } else {
         outcome = own_compiler().compile(bound.table->isa, bound.interface, items, report, text,
-                                         used);
+                                         end, begin);
     }
-    nb::object made = outcome.status == Status::Fine ? to_text(text.data(), used)
+    nb::object made = outcome.status == Status::Fine ? to_text(text.data() + begin, end - begin)
                                                      : nb::object(to_tuple(outcome));
     if (!reported) return made;
     return nb::make_tuple(made, to_tuple(report));
@@ -129,9 +130,8 @@ struct Stubs {
 
     std::pair<const char *, std::size_t> at(std::size_t n) const {
         const Part &part = parts[n / share];
-        const std::size_t place = n - part.first;
-        const std::size_t begin = place == 0 ? 0 : part.ends[place - 1];
-        return {part.text.data() + begin, part.ends[place] - begin};
+        const auto [begin, end] = part.places[n - part.first];
+        return {part.text.data() + begin, end - begin};
     }
 };
 
@@ -195,6 +195,35 @@ nb::tuple evaluate_packed(const Bound &bound, nb::handle programs, nb::handle of
     return nb::make_tuple(made, told);
 }
 
+// The items of words that were seen a moment ago, by the addresses of their objects: programs
+// use the same few words over and over, and those are the same objects.
+class RecentWords {
+  public:
+    const char *find(const PyObject *word) const {
+        const Entry &entry = entries_[place(word)];
+        return entry.word == word ? entry.item : nullptr;
+    }
+    void add(const PyObject *word, const char *item) {
+        Entry &entry = entries_[place(word)];
+        entry.word = word;
+        std::memcpy(entry.item, item, sizeof entry.item);
+    }
+    // Whenever Python code has run: it may have put another object in the place of one.
+    void forget() { entries_ = {}; }
+
+  private:
+    struct Entry {
+        const PyObject *word = nullptr;
+        char item[sizeof(Item)] = {};
+    };
+    static std::size_t place(const PyObject *word) {
+        const auto address = reinterpret_cast<std::uintptr_t>(word);
+        return (address >> 4 ^ address >> 10) % kEntries;
+    }
+    static constexpr std::size_t kEntries = 64;
+    std::array<Entry, kEntries> entries_{};
+};
+
 // Names become items by a table of 16-byte strings; `other` makes an item of anything else.
 nb::object encode(nb::handle sequence, nb::dict table, nb::handle other) {
     PyObject *list = sequence.ptr();
@@ -204,21 +233,29 @@ nb::object encode(nb::handle sequence, nb::dict table, nb::handle other) {
     nb::object made = nb::steal(PyBytes_FromStringAndSize(nullptr, size * 16));
     if (!made.is_valid()) throw nb::python_error();
     char *out = PyBytes_AS_STRING(made.ptr());
-    for (Py_ssize_t n = 0; n < PySequence_Fast_GET_SIZE(list) && n < size; ++n) {
+    RecentWords recent;
+    for (Py_ssize_t n = 0; n < PySequence_Fast_GET_SIZE(list) && n < size; ++n, out += 16) {
         PyObject *item = PySequence_Fast_GET_ITEM(list, n);
+        if (const char *known = recent.find(item)) {
+            std::memcpy(out, known, 16);
+            continue;
+        }
         PyObject *found = nullptr;
-        if (PyUnicode_CheckExact(item)) {
+        const bool is_word = PyUnicode_CheckExact(item);
+        if (is_word) {
             found = PyDict_GetItemWithError(table.ptr(), item);
             if (found == nullptr && PyErr_Occurred()) throw nb::python_error();
         }
         nb::object fresh;
         if (found == nullptr) {
+            recent.forget();
             fresh = other(nb::handle(item), n);
             found = fresh.ptr();
         }
         if (!PyBytes_Check(found) || PyBytes_GET_SIZE(found) != 16)
             throw nb::type_error("an item is 16 bytes");
-        std::memcpy(out + 16 * n, PyBytes_AS_STRING(found), 16);
+        std::memcpy(out, PyBytes_AS_STRING(found), 16);
+        if (is_word && !fresh.is_valid()) recent.add(item, out);
     }
     return made;
 }

@@ -34,6 +34,7 @@ class Buffer {
         if (size_ - used >= more) [[likely]] return cursor;
         return grow(used, more);
     }
+    char *end() { return bytes_.get() + size_; }
     char *at(std::size_t place) {
         if (place > size_) grow(size_, place - size_);
         return bytes_.get() + place;

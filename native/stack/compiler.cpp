@@ -19,15 +19,12 @@ inline char *write_chunk(char *out, const char *text, std::size_t length) {
 }
 inline char *write_label(char *out, const Label &label) {
     if (label.more != nullptr) [[unlikely]] return write(out, *label.more);
-    return write_chunk(out, label.text, label.length);
+    return write_chunk(out, label.text + 2, label.length - 2);
 }
-
-Label label_of(const std::string &text) {
-    Label label;
-    label.length = static_cast<std::uint32_t>(text.size());
-    if (text.size() > kChunk) label.more = &text;
-    else std::memcpy(label.text, text.data(), text.size());
-    return label;
+// With a comma before it.
+inline char *write_next_label(char *out, const Label &label) {
+    if (label.length > kChunk) [[unlikely]] return write(write(out, ", "), *label.more);
+    return write_chunk(out, label.text, label.length);
 }
 
 }  // namespace
@@ -59,9 +56,13 @@ void finish(const Isa &isa, Interface &interface) {
         interface.opening.push_back(std::move(opening));
     }
     interface.labels.clear();
-    for (const Input &input : interface.inputs) interface.labels.push_back(label_of(input.text));
-    for (const Output &output : interface.outputs)
-        interface.labels.push_back(label_of(output.text));
+    for (const Input &input : interface.inputs) interface.labels.emplace_back(input.text);
+    for (const Output &output : interface.outputs) interface.labels.emplace_back(output.text);
+    interface.line = kLine;
+    for (const Shape &shape : isa.shapes)
+        if (shape.head != 0)
+            interface.line = std::max(interface.line, shape.longest + kLine +
+                                                          shape.segments * interface.longest);
     static std::atomic<std::uint64_t> serial{0};
     interface.serial = ++serial;
 }
@@ -69,20 +70,12 @@ void finish(const Isa &isa, Interface &interface) {
 void Compiler::start(const Isa &isa, const Interface &interface) {
     isa_ = &isa;
     interface_ = &interface;
-    if (serial_ != interface.serial) {
-        serial_ = interface.serial;
-        labels_ = interface.labels;
-        first_register_ = static_cast<std::uint32_t>(labels_.size());
-        registers_.assign(isa.class_types.size(), {});
-    }
-    for (Class &one : registers_) {
-        one.unused.clear();
-        one.taken = 0;
-    }
+    registers_.start(isa, interface);
 }
 
 Outcome Compiler::compile(const Isa &isa, const Interface &interface, Items items, Report &report,
-                          Buffer &out, std::size_t &used) {
+                          Buffer &out, std::size_t &used, std::size_t &begin) {
+    begin = used;
     start(isa, interface);
     out_ = &out;
     Outcome outcome = interpreter_.run(isa, interface, items, report);
@@ -100,11 +93,9 @@ Outcome Compiler::compile(const Isa &isa, const Interface &interface, Items item
     cursor = write_body(cursor, report);
     cursor = write_outputs(cursor, report);
     cursor = write(out.room(cursor, kLine), "}\n");
-    const auto end = static_cast<std::size_t>(cursor - out.data());
-    const std::size_t begin = write_declarations(body);
-    std::memmove(out.data() + used, out.data() + begin, end - begin);
-    used += end - begin;
-    for (const Class &one : registers_) report.registers += one.taken;
+    used = static_cast<std::size_t>(cursor - out.data());
+    begin = write_declarations(body);
+    for (std::size_t n = 0; n < registers_.kinds(); ++n) report.registers += registers_.taken(n);
     return outcome;
 }
 
@@ -133,13 +124,13 @@ Outcome Compiler::gather(Report &report) {
 // From the last node to the first: what is needed, and where it is used last.
 void Compiler::mark_needed() {
     Graph &graph = interpreter_.graph;
-    std::vector<Node> &nodes = graph.nodes;
+    Node *const nodes = graph.nodes.data();
     input_needed_.assign(interface_->inputs.size(), 0);
     for (std::uint32_t value : values_)
         if (value != kNone) nodes[value].last_use = kForever;
     for (std::uint32_t kept : graph.kept)
         if (nodes[kept].last_use == kNone) nodes[kept].last_use = kept;
-    for (auto at = static_cast<std::uint32_t>(nodes.size()); at-- > 0;) {
+    for (auto at = static_cast<std::uint32_t>(graph.nodes.size()); at-- > 0;) {
         const Node &node = nodes[at];
         if (node.last_use == kNone) continue;
         if (node.kind == NodeKind::Input) {
@@ -148,12 +139,14 @@ void Compiler::mark_needed() {
         } else if (node.kind == NodeKind::Result) {
             if (nodes[node.row].last_use == kNone) nodes[node.row].last_use = node.row;
         } else if (node.kind == NodeKind::Instruction) {
-            const std::uint32_t *arguments = graph.arguments(node);
-            for (std::uint8_t n = 0; n < node.count; ++n) {
-                Node &argument = nodes[arguments[n]];
+            const std::uint32_t *const arguments = graph.arguments(node);
+            const std::uint32_t *const last = arguments + node.count;
+            for (const std::uint32_t *one = arguments; one != last; ++one) {
+                Node &argument = nodes[*one];
                 if (argument.last_use == kNone) argument.last_use = at;
-                if (argument.kind != NodeKind::Constant) continue;
+                if (argument.kind != NodeKind::Constant) [[likely]] continue;
                 const std::vector<Argument> &taken = isa_->rows[node.row].arguments;
+                const auto n = static_cast<std::size_t>(one - arguments);
                 if (n >= taken.size() || !taken[n].literal ||
                     argument.payload > taken[n].largest)
                     argument.in_register = true;
@@ -164,7 +157,7 @@ void Compiler::mark_needed() {
 
 // A value is computed right into its output's register, unless the program reads that one.
 void Compiler::settle_outputs() {
-    std::vector<Node> &nodes = interpreter_.graph.nodes;
+    NodeList &nodes = interpreter_.graph.nodes;
     moves_.clear();
     for (std::uint32_t n = 0; n < values_.size(); ++n) {
         const std::uint32_t value = values_[n];
@@ -177,37 +170,6 @@ void Compiler::settle_outputs() {
             node.place = static_cast<std::uint32_t>(interface_->inputs.size()) + n;
         else moves_.push_back({n, value});
     }
-}
-
-inline void Compiler::take_register(Node &node) {
-    if (node.place != kNone) return;
-    Class &registers = registers_[isa_->classes[node.stack]];
-    if (!registers.unused.empty()) {
-        node.place = registers.unused.back();
-        registers.unused.pop_back();
-        return;
-    }
-    if (registers.taken == registers.labels.size()) add_register(isa_->classes[node.stack]);
-    node.place = registers.labels[registers.taken++];
-}
-
-// One more register of a class than there ever were.
-void Compiler::add_register(std::uint8_t kind) {
-    Class &registers = registers_[kind];
-    char text[kChunk + kLongestNumber] = {};
-    const char *end = write_number(write(text, interface_->prefixes[kind]), registers.labels.size());
-    Label label;
-    label.length = static_cast<std::uint32_t>(end - text);
-    std::memcpy(label.text, text, kChunk);
-    registers.labels.push_back(static_cast<std::uint32_t>(labels_.size()));
-    labels_.push_back(label);
-}
-
-// At the last use of a value its register is free again.
-inline void Compiler::give_back(Node &node, std::uint32_t at) {
-    if (node.last_use != at || node.place == kNone || node.place < first_register_) return;
-    registers_[isa_->classes[node.stack]].unused.push_back(node.place);
-    node.last_use = kNone;  // once, though it may be an argument twice
 }
 
 char *Compiler::write_literal(char *out, std::uint16_t stack, std::uint64_t bits) const {
@@ -224,7 +186,7 @@ char *Compiler::write_literal(char *out, std::uint16_t stack, std::uint64_t bits
 }
 
 inline char *Compiler::write_operand(char *out, const Node &node) const {
-    if (node.place != kNone) [[likely]] return write_label(out, labels_[node.place]);
+    if (node.place != kNone) [[likely]] return write_label(out, registers_.labels()[node.place]);
     return write_literal(out, node.stack, node.payload);
 }
 
@@ -239,7 +201,7 @@ char *Compiler::write_load(char *out, const Node &node, std::uint64_t bits) cons
 
 // Where the guard does not hold, results are zero.
 char *Compiler::write_zeros(char *out, const Node &node, std::uint32_t at) {
-    const std::vector<Node> &nodes = interpreter_.graph.nodes;
+    const NodeList &nodes = interpreter_.graph.nodes;
     const std::uint32_t *arguments = interpreter_.graph.arguments(node);
     for (std::uint8_t n = 0; n < isa_->shapes[node.row].results; ++n) {
         out = out_->room(out, 2 * interface_->longest + kLine);
@@ -249,8 +211,33 @@ char *Compiler::write_zeros(char *out, const Node &node, std::uint32_t at) {
     return write_operand(write(out, "\t@"), nodes[arguments[node.count - 1]]);
 }
 
+// An instruction whose text is its opcode and its operands; see Shape::head.
+inline char *Compiler::write_plain(char *out, std::uint32_t at, Node *nodes, const Shape &shape,
+                                   const char *head) {
+    Node &node = nodes[at];
+    const std::uint32_t *const arguments = interpreter_.graph.arguments(node);
+    const std::uint32_t *const last = arguments + node.count;
+    for (const std::uint32_t *one = arguments; one != last; ++one)
+        registers_.give_back(nodes[*one], at);
+    registers_.take(node);
+    const Label *const labels = registers_.labels();
+    char *const operands = out + shape.head;
+    do {
+        std::memcpy(out, head, kChunk);
+        out += kChunk;
+        head += kChunk;
+    } while (out < operands);
+    out = write_label(operands, labels[node.place]);
+    for (const std::uint32_t *number = arguments; number != last; ++number) {
+        const Node &one = nodes[*number];
+        if (one.place != kNone) [[likely]] out = write_next_label(out, labels[one.place]);
+        else out = write_literal(write(out, ", "), one.stack, one.payload);
+    }
+    if (node.last_use == at) registers_.give_back(node, at);  // nobody needs its result
+    return write(out, ";\n");
+}
+
 char *Compiler::write_instruction(char *out, std::uint32_t at) {
-    // Plain locals: text is written through char pointers, which may alias any member.
     Node *const nodes = interpreter_.graph.nodes.data();
     const Node &node = nodes[at];
     const Shape shape = isa_->shapes[node.row];
@@ -258,17 +245,17 @@ char *Compiler::write_instruction(char *out, std::uint32_t at) {
     const std::uint8_t count = node.count;
     const bool separate = shape.separate || node.guarded;
     if (separate)
-        for (std::uint8_t n = 0; n < shape.results; ++n) take_register(nodes[at + n]);
-    for (std::uint8_t n = 0; n < count; ++n) give_back(nodes[arguments[n]], at);
+        for (std::uint8_t n = 0; n < shape.results; ++n) registers_.take(nodes[at + n]);
+    for (std::uint8_t n = 0; n < count; ++n) registers_.give_back(nodes[arguments[n]], at);
     if (!separate)
-        for (std::uint8_t n = 0; n < shape.results; ++n) take_register(nodes[at + n]);
+        for (std::uint8_t n = 0; n < shape.results; ++n) registers_.take(nodes[at + n]);
 
     if (node.guarded) out = write_zeros(out, node, at);
     out = out_->room(out, shape.longest + shape.segments * interface_->longest + kLine);
     const Segment *segment = isa_->segments.data() + shape.first_segment;
     const Segment *const end = segment + shape.segments;
     const char *const text = isa_->text.data();
-    const Label *const labels = labels_.data();
+    const Label *const labels = registers_.labels();
     for (; segment != end; ++segment) {
         const std::uint8_t operand = segment->operand;
         out = write_chunk(out, text + segment->begin, segment->length);
@@ -286,33 +273,50 @@ char *Compiler::write_instruction(char *out, std::uint32_t at) {
         Node &result = nodes[at + n];
         if (n == 0 ? result.last_use == at : result.last_use == kNone) {
             result.last_use = at;
-            give_back(result, at);
+            registers_.give_back(result, at);
         }
     }
     return out;
 }
 
 char *Compiler::write_body(char *out, Report &report) {
-    std::vector<Node> &nodes = interpreter_.graph.nodes;
-    const auto count = static_cast<std::uint32_t>(nodes.size());
+    // Plain locals: text is written through char pointers, which may alias any member.
+    Node *const nodes = interpreter_.graph.nodes.data();
+    const auto count = static_cast<std::uint32_t>(interpreter_.graph.nodes.size());
+    const Shape *const shapes = isa_->shapes.data();
+    const char *const text = isa_->text.data();
+    const auto line = static_cast<std::ptrdiff_t>(interface_->line);
+    const char *limit = out_->end();
+    std::uint32_t emitted = 0;
     for (std::uint32_t at = 0; at < count; ++at) {
         Node &node = nodes[at];
         if (node.last_use == kNone) continue;
         if (node.kind == NodeKind::Instruction) {
+            const Shape &shape = shapes[node.row];
+            ++emitted;
+            if (shape.head != 0 && !node.guarded) [[likely]] {
+                if (limit - out < line) [[unlikely]] {
+                    out = out_->room(out, interface_->line);
+                    limit = out_->end();
+                }
+                out = write_plain(out, at, nodes, shape, text + shape.text);
+                continue;
+            }
             out = write_instruction(out, at);
-            ++report.emitted;
         } else if (node.kind == NodeKind::Constant && node.in_register) {
-            take_register(node);
+            registers_.take(node);
             out = write_load(out_->room(out, 2 * interface_->longest + kLine), node, node.payload);
             ++report.moves;
         }
+        limit = out_->end();
     }
+    report.emitted += emitted;
     return out;
 }
 
 // All moves to outputs happen at once: none may overwrite what another one still reads.
 char *Compiler::write_outputs(char *out, Report &report) {
-    std::vector<Node> &nodes = interpreter_.graph.nodes;
+    NodeList &nodes = interpreter_.graph.nodes;
     const auto is_self = [&](const Move &move) {
         const Node &node = nodes[move.value];
         return node.kind == NodeKind::Input && interface_->outputs[move.output].aliased == node.row;
@@ -345,7 +349,7 @@ char *Compiler::write_outputs(char *out, Report &report) {
             }
             const Output &output = interface_->outputs[moves_[n].output];
             write_move(isa_->stacks[output.stack].move,
-                       labels_[interface_->inputs.size() + moves_[n].output], nullptr,
+                       registers_.labels()[interface_->inputs.size() + moves_[n].output], nullptr,
                        nodes[moves_[n].value]);
             moves_.erase(moves_.begin() + static_cast<std::ptrdiff_t>(n));
         }
@@ -354,8 +358,8 @@ char *Compiler::write_outputs(char *out, Report &report) {
         Node &node = nodes[moves_.front().value];
         const std::uint32_t from = node.place;
         node.place = kNone;
-        take_register(node);
-        const Label was = labels_[from], now = labels_[node.place];
+        registers_.take(node);
+        const Label was = registers_.labels()[from], now = registers_.labels()[node.place];
         write_move(isa_->stacks[node.stack].move, now, &was, node);
     }
     return out;
@@ -365,10 +369,10 @@ char *Compiler::write_outputs(char *out, Report &report) {
 std::size_t Compiler::write_declarations(std::size_t body) {
     char *cursor = head_.room(head_.at(0), body);  // no longer than the room before the body
     cursor = write(cursor, "{\n");
-    for (std::size_t n = 0; n < registers_.size(); ++n) {
-        if (registers_[n].taken == 0) continue;
+    for (std::size_t n = 0; n < registers_.kinds(); ++n) {
+        if (registers_.taken(n) == 0) continue;
         cursor = write(cursor, interface_->opening[n]);
-        cursor = write(write_number(cursor, registers_[n].taken), ">;\n");
+        cursor = write(write_number(cursor, registers_.taken(n)), ">;\n");
     }
     const auto size = static_cast<std::size_t>(cursor - head_.data());
     std::memcpy(out_->data() + body - size, head_.data(), size);

@@ -7,6 +7,7 @@
 
 #include "buffer.hpp"
 #include "interpreter.hpp"
+#include "registers.hpp"
 
 namespace ptxkit::stack {
 
@@ -28,9 +29,9 @@ enum class Evaluation : std::uint8_t {
 // Compiles one program after another; what it needs of memory stays with it.
 class Compiler {
   public:
-    // Writes the stub into `out` at `used`, which moves on.
+    // Writes the stub into `out` somewhere behind `used`, which moves on to its end.
     Outcome compile(const Isa &isa, const Interface &interface, Items items, Report &report,
-                    Buffer &out, std::size_t &used);
+                    Buffer &out, std::size_t &used, std::size_t &begin);
 
     // Computes what the stub would, `arrays.size` values for each output.
     Evaluation evaluate(const Isa &isa, const Interface &interface, Items items,
@@ -46,6 +47,8 @@ class Compiler {
     void mark_needed();
     void settle_outputs();
     char *write_body(char *out, Report &report);
+    char *write_plain(char *out, std::uint32_t at, Node *nodes, const Shape &shape,
+                      const char *head);
     char *write_instruction(char *out, std::uint32_t at);
     char *write_zeros(char *out, const Node &node, std::uint32_t at);
     char *write_outputs(char *out, Report &report);
@@ -53,9 +56,6 @@ class Compiler {
     char *write_literal(char *out, std::uint16_t stack, std::uint64_t bits) const;
     char *write_load(char *out, const Node &node, std::uint64_t bits) const;
     std::size_t write_declarations(std::size_t body);
-    void take_register(Node &node);
-    void add_register(std::uint8_t kind);
-    void give_back(Node &node, std::uint32_t at);
 
     Interpreter interpreter_;
     const Isa *isa_ = nullptr;
@@ -64,17 +64,7 @@ class Compiler {
     std::vector<std::uint32_t> values_;           // node of each output, kNone: left alone
     std::vector<Move> moves_;
     std::vector<std::uint8_t> input_needed_;
-    std::uint64_t serial_ = 0;                    // of the interface labels_ was made for
-    std::vector<Label> labels_;                   // of inputs, outputs, registers
-    std::uint32_t first_register_ = 0;            // label
-    // The registers of a class: all that have a label, how many are declared, and which of
-    // those are free.
-    struct Class {
-        std::vector<std::uint32_t> labels;
-        std::vector<std::uint32_t> unused;
-        std::uint32_t taken = 0;
-    };
-    std::vector<Class> registers_;
+    Registers registers_;
     Buffer head_;
     std::shared_ptr<const FoldProgram> folds_;    // that machine_ runs
     std::unique_ptr<FoldMachine> machine_;
@@ -83,11 +73,12 @@ class Compiler {
 
 constexpr std::size_t kShare = 32;  // programs a thread takes at a time
 
-// Calls `work(begin, end)` for all shares of 0 .. count, on several threads.
+// Calls `work(compiler, begin, end)` for all shares of 0 .. count, on several threads, each of
+// which has a compiler.
 void for_each_share(std::size_t count, unsigned threads,
-                    const std::function<void(std::size_t, std::size_t)> &work);
+                    const std::function<void(Compiler &, std::size_t, std::size_t)> &work);
 
-// Stubs one after another: stub `n` of the part ends at `ends[n]`.
+// Stubs in one text: stub `n` of the part lies at `places[n]`.
 struct Part {
     Part() = default;
     Part(Part &&) = default;
@@ -96,9 +87,12 @@ struct Part {
         if (pool) pool->give(std::move(text));
     }
 
+    struct Place {
+        std::size_t begin, end;
+    };
     std::size_t first = 0;           // program
     Buffer text;
-    std::vector<std::size_t> ends;
+    std::vector<Place> places;
     std::shared_ptr<BufferPool> pool;  // that the text goes back to
 };
 

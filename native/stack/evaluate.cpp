@@ -19,7 +19,7 @@ Evaluation Compiler::evaluate(const Isa &isa, const Interface &interface, Items 
     if (outcome.status == Status::Fine) outcome = gather(report);
     if (outcome.status != Status::Fine) return Evaluation::Faulty;
     mark_needed();
-    std::vector<Node> &nodes = interpreter_.graph.nodes;
+    NodeList &nodes = interpreter_.graph.nodes;
     std::vector<std::uint32_t> order;  // what is executed, in its order
     std::uint32_t stored = 0;
     for (std::uint32_t at = 0; at < nodes.size(); ++at) {
@@ -77,8 +77,8 @@ void evaluate_many(const Isa &isa, const Interface &interface, const std::vector
     const std::size_t stride = interface.outputs.size() * arrays.size;
     evaluations.assign(programs.size(), Evaluation::Faulty);
     outcomes.assign(programs.size(), {});
-    for_each_share(programs.size(), threads, [&](std::size_t begin, std::size_t end) {
-        Compiler compiler;
+    for_each_share(programs.size(), threads, [&](Compiler &compiler, std::size_t begin,
+                                                 std::size_t end) {
         for (std::size_t n = begin; n < end; ++n)
             evaluations[n] = compiler.evaluate(isa, interface, programs[n], arrays,
                                                out + n * stride, outcomes[n]);

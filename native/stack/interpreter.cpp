@@ -16,7 +16,7 @@ Outcome Interpreter::run(const Isa &isa, const Interface &interface, Items items
         stack.base = 0;
     }
     slots_.assign(isa.stacks.size() * kSlots, kNone);
-    inputs_.assign(interface.inputs.size(), kNone);
+    inputs_.assign(interface.inputs.size(), {});
     matched_ = false;
     guard_ = kNone;
     if (folds_ != isa.folds) {
@@ -52,48 +52,89 @@ bool Interpreter::stop(Status status, const Code &code, std::uint32_t at, std::u
 // False when the program stops here.
 bool Interpreter::range(const Code &code, std::uint32_t begin, std::uint32_t end,
                         unsigned nesting) {
-    const std::uint32_t limit = interface_->limits.steps;
+    const Item *const items = code.items.data();
+    const Shape *const shapes = isa_->shapes.data();
+    const std::size_t rows = isa_->shapes.size(), inputs = inputs_.size();
+    // What most items are comes first, and counts its steps in a register.
+    std::uint32_t left = interface_->limits.steps - report_->steps;
+    const auto count = [&] { report_->steps = interface_->limits.steps - left; };
     for (std::uint32_t at = begin; at < end; ++at) {
-        const Item &item = code.items[at];
-        if (report_->steps >= limit) return stop(Status::StepLimit, code, at);
-        ++report_->steps;
-        // What most items are comes first.
-        if (item.kind == Kind::Instruction && item.guard == 0) {
-            if (item.index >= isa_->rows.size()) return stop(Status::UnknownRow, code, at);
-            instruction(item);
-            continue;
+        const Item &item = items[at];
+        if (left-- == 0) {
+            left = 0;
+            count();
+            return stop(Status::StepLimit, code, at);
         }
-        if (item.kind == Kind::Input && item.guard == 0 &&
-            item.index < interface_->inputs.size()) {
+        if (item.kind == Kind::Instruction && item.guard == 0 && item.index < rows) {
+            const Shape &shape = shapes[item.index];
+            if (shape.simple) simple(item.index, shape);
+            else instruction(item);
+        } else if (item.kind == Kind::Input && item.guard == 0 && item.index < inputs) {
             push_input(item.index);
-            continue;
+        } else {
+            count();
+            if (!other(code, at, nesting)) return false;
+            left = interface_->limits.steps - report_->steps;
         }
-        if (item.kind == Kind::If || item.kind == Kind::Repeat || item.kind == Kind::While) {
-            const std::vector<Jump> *jumps = code.jumps;
-            if (jumps == nullptr) {
-                if (!matched_) match_blocks(code.items, jumps_);
-                matched_ = true;
-                jumps = &jumps_;
-            }
-            const Jump jump = (*jumps)[at];
-            if (!block(code, at, jump, nesting)) return false;
-            at = jump.end;
-            continue;
-        }
-        if ((item.guard & kGuarded) && item.kind != Kind::Else && item.kind != Kind::End) {
-            if (!guarded(code, at, nesting)) return false;
-            continue;
-        }
-        if (!one(code, at, nesting)) return false;
     }
+    count();
     return true;
 }
 
-void Interpreter::push_input(std::uint32_t number) {
-    const std::uint16_t stack = interface_->inputs[number].stack;
-    std::uint32_t &node = inputs_[number];
-    if (node == kNone) node = graph.append(NodeKind::Input, number, stack, 0, nullptr, 0);
-    stacks_[stack].values.push_back(node);
+// Any item; `at` moves to the end of the block it opens.
+bool Interpreter::other(const Code &code, std::uint32_t &at, unsigned nesting) {
+    const Item &item = code.items[at];
+    if (item.kind == Kind::If || item.kind == Kind::Repeat || item.kind == Kind::While) {
+        const std::vector<Jump> *jumps = code.jumps;
+        if (jumps == nullptr) {
+            if (!matched_) match_blocks(code.items, jumps_);
+            matched_ = true;
+            jumps = &jumps_;
+        }
+        const Jump jump = (*jumps)[at];
+        if (!block(code, at, jump, nesting)) return false;
+        at = jump.end;
+        return true;
+    }
+    if ((item.guard & kGuarded) && item.kind != Kind::Else && item.kind != Kind::End)
+        return guarded(code, at, nesting);
+    return one(code, at, nesting);
+}
+
+inline void Interpreter::push_input(std::uint32_t number) {
+    Pushed &input = inputs_[number];
+    if (input.node == kNone) [[unlikely]] {
+        input.stack = interface_->inputs[number].stack;
+        input.node = graph.append({number, input.stack, NodeKind::Input, 0}, 0);
+    }
+    stacks_[input.stack].values.push_back(input.node);
+}
+
+// A pure instruction of one result with few arguments, all from one stack.
+inline void Interpreter::simple(std::uint32_t number, const Shape &shape) {
+    Stack &stack = stacks_[shape.argument_stack[0]];
+    std::vector<std::uint32_t> &values = stack.values;
+    const std::uint8_t count = shape.arguments;
+    if (stack.depth() < count) {
+        ++report_->idle;
+        return;
+    }
+    ++report_->executed;
+    Node &node = graph.nodes.spare(shape.tag, 0);
+    const std::uint32_t *const arguments = values.data() + values.size() - count;
+    node.few[0] = arguments[0];
+    if (count > 1) node.few[1] = arguments[1];
+    if (count > 2) node.few[2] = arguments[2];
+    values.resize(values.size() - count);
+    std::uint32_t made;
+    if (shape.foldable && is_constant(node.few[0]) && fold(number, node.few)) [[unlikely]] {
+        made = results_[0];
+    } else {
+        if (shape.commutes && node.few[0] > node.few[1]) std::swap(node.few[0], node.few[1]);
+        made = graph.intern(node);
+        graph.reused += !graph.fresh;
+    }
+    stacks_[shape.result_stack[0]].values.push_back(made);
 }
 
 // One item that opens no block, whatever its guard says.
@@ -232,16 +273,15 @@ std::uint32_t Interpreter::apply(std::uint32_t number, std::uint64_t payload,
         if (shape.foldable && is_constant(arguments[0]) && fold(number, arguments))
             return results_[0];
         if (shape.commutes && arguments[0] > arguments[1]) std::swap(arguments[0], arguments[1]);
-        results_[0] = graph.intern(NodeKind::Instruction, number, shape.result_stack[0], payload,
-                                   arguments, shape.arguments);
-        if (!graph.fresh) ++graph.reused;
+        results_[0] = graph.intern(shape.tag, payload, arguments);
+        graph.reused += !graph.fresh;
     } else {
         append_impure(number, payload, arguments);
     }
     // Further results follow their instruction.
     for (std::uint8_t n = 1; n < shape.results; ++n)
-        results_[n] = graph.fresh ? graph.append(NodeKind::Result, results_[0],
-                                                 shape.result_stack[n], n, nullptr, 0)
+        results_[n] = graph.fresh ? graph.append({results_[0], shape.result_stack[n],
+                                                  NodeKind::Result, 0}, n)
                                   : results_[0] + n;
     return results_[0];
 }
@@ -265,15 +305,14 @@ bool Interpreter::fold(std::uint32_t number, const std::uint32_t *arguments) {
 void Interpreter::append_impure(std::uint32_t number, std::uint64_t payload,
                                 std::uint32_t *arguments) {
     const Row &row = isa_->rows[number];
-    auto count = static_cast<std::uint8_t>(row.arguments.size());
+    Tag tag = isa_->shapes[number].tag;
     const bool conditional = row.guardable && guard_ != kNone;
     graph.fresh = true;
     // Under a condition that never holds, it is there but never executed: still a node, so
     // that further results follow it.
     const bool guarded = conditional && !(is_constant(guard_) && graph.nodes[guard_].payload);
-    if (guarded) arguments[count++] = guard_;
-    const std::uint16_t stack = row.results.empty() ? std::uint16_t{0} : row.results[0];
-    results_[0] = graph.append(NodeKind::Instruction, number, stack, payload, arguments, count);
+    if (guarded) arguments[tag.count++] = guard_;
+    results_[0] = graph.append(tag, payload, arguments);
     graph.nodes[results_[0]].guarded = guarded;
     if (row.effect == Effect::Kept) graph.kept.push_back(results_[0]);
 }

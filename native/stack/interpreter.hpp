@@ -67,6 +67,10 @@ class Interpreter {
         std::vector<std::vector<std::uint32_t>> stacks;
         std::vector<std::uint32_t> slots;
     };
+    struct Pushed {
+        std::uint32_t node = kNone;  // of the input, once it was pushed
+        std::uint16_t stack = 0;
+    };
     struct Code {
         Items items;
         const std::vector<Jump> *jumps;
@@ -76,6 +80,7 @@ class Interpreter {
     };
 
     bool range(const Code &code, std::uint32_t begin, std::uint32_t end, unsigned nesting);
+    bool other(const Code &code, std::uint32_t &at, unsigned nesting);
     bool one(const Code &code, std::uint32_t at, unsigned nesting);
     bool instruction(const Item &item);
     bool meta(const Item &item);
@@ -92,6 +97,7 @@ class Interpreter {
     bool fold(std::uint32_t row, const std::uint32_t *arguments);
     void append_impure(std::uint32_t row, std::uint64_t payload, std::uint32_t *arguments);
     void push_input(std::uint32_t number);
+    void simple(std::uint32_t number, const Shape &shape);
     std::uint32_t logic(std::uint32_t row, std::uint32_t a, std::uint32_t b);
     std::uint32_t negate(std::uint32_t predicate);
     std::uint32_t choose(std::uint32_t condition, std::uint32_t a, std::uint32_t b);
@@ -110,7 +116,7 @@ class Interpreter {
     Outcome outcome_;
     std::vector<Stack> stacks_;
     std::vector<std::uint32_t> slots_;
-    std::vector<std::uint32_t> inputs_;   // node of each input that was pushed
+    std::vector<Pushed> inputs_;
     std::vector<std::unique_ptr<Snapshot>> snapshots_;
     std::vector<Jump> jumps_;
     bool matched_ = false;

@@ -10,6 +10,18 @@ namespace {
 
 [[noreturn]] void refuse(const std::string &message) { throw std::invalid_argument(message); }
 
+// See Shape::head.
+std::uint8_t head_of(const Row &row) {
+    const std::vector<Piece> &pieces = row.pieces;
+    const std::size_t operands = row.arguments.size() + 1;
+    if (row.results.size() != 1 || row.separate || pieces.size() != operands + 1) return 0;
+    for (std::size_t n = 0; n < operands; ++n)
+        if (pieces[n].operand != n || (n != 0 && pieces[n].text != ", ")) return 0;
+    if (pieces[operands].operand != kNoOperand || pieces[operands].text != ";") return 0;
+    const std::size_t head = pieces[0].text.size() + 1;  // a tab stands before it
+    return head < 256 ? static_cast<std::uint8_t>(head) : std::uint8_t{0};
+}
+
 Shape shape_of(const Row &row, std::size_t stacks) {
     const auto check = [&](std::size_t stack) {
         if (stack >= stacks) refuse("'" + row.name + "' uses a stack that is not there");
@@ -20,8 +32,6 @@ Shape shape_of(const Row &row, std::size_t stacks) {
     Shape shape;
     for (const Argument &argument : row.arguments) {
         const std::uint8_t stack = check(argument.stack);
-        if (argument.literal)
-            shape.literals = static_cast<std::uint16_t>(shape.literals | 1u << shape.arguments);
         shape.argument_stack[shape.arguments++] = stack;
         std::uint8_t at = 0;
         while (at < shape.needs && shape.need_stack[at] != stack) ++at;
@@ -42,6 +52,9 @@ Shape shape_of(const Row &row, std::size_t stacks) {
     shape.immediate = row.span != 0;
     shape.separate = row.separate;
     shape.foldable = row.fold.is_set() && row.fold.exact && !row.arguments.empty();
+    shape.simple = shape.pure && shape.results == 1 && !shape.immediate && shape.needs == 1 &&
+                   shape.arguments <= kFewArguments;
+    shape.head = head_of(row);
     return shape;
 }
 
@@ -67,6 +80,9 @@ void Isa::finish() {
     for (const Row &row : rows) {
         Shape shape = shape_of(row, stacks.size());
         shape.first_segment = static_cast<std::uint32_t>(segments.size());
+        shape.text = static_cast<std::uint32_t>(text.size());
+        shape.tag = {static_cast<std::uint32_t>(shapes.size()), shape.result_stack[0],
+                     NodeKind::Instruction, shape.arguments};
         const auto add = [&](const char *data, std::size_t size, std::uint8_t operand) {
             segments.push_back({static_cast<std::uint32_t>(text.size()),
                                 static_cast<std::uint8_t>(size), operand});

@@ -59,15 +59,29 @@ struct Row {
     Fold fold;
 };
 
+enum class NodeKind : std::uint8_t { Input, Constant, Instruction, Result };
+
+// What a value is, in eight bytes.
+struct Tag {
+    std::uint32_t row = 0;
+    std::uint16_t stack = 0;
+    NodeKind kind = NodeKind::Input;
+    std::uint8_t count = 0;            // of arguments, the guard included
+};
+
 // What the hot loops need of a row, on one cache line.
 struct Shape {
+    Tag tag;                           // of its first result
     std::uint8_t arguments = 0, results = 0, needs = 0;
     bool pure = false, foldable = false, commutes = false, immediate = false, separate = false;
     std::uint8_t need_stack[kMostNeeds] = {}, need_count[kMostNeeds] = {};
     std::uint8_t argument_stack[kMostOperands] = {}, result_stack[kMostOperands] = {};
     std::uint16_t segments = 0;
-    std::uint16_t literals = 0;        // bit n: argument n takes constants
+    bool simple = false;               // pure, one result, few arguments, all from one stack
+    std::uint8_t head = 0;             // bytes before the operands, where the text is an opcode
+                                       // and the operands in their order, one result first; or 0
     std::uint32_t first_segment = 0;
+    std::uint32_t text = 0;            // where its text begins in Isa::text
     std::uint32_t longest = 0;         // bytes of all its stretches, padded
 };
 static_assert(sizeof(Shape) <= 64);
@@ -128,11 +142,13 @@ struct Output {
     std::uint32_t aliased = kNone; // input with the same register
 };
 
-// The name of a register. Short ones are copied as a whole chunk, long ones from `more`.
+// The name of a register after a comma and a space. Short ones are copied as a whole chunk,
+// long ones from `more`, which must stay where it is.
 struct Label {
-    char text[kChunk] = {};
-    std::uint32_t length = 0;
-    const std::string *more = nullptr;
+    explicit Label(const std::string &name);
+    char text[kChunk + 4] = {};         // so that a chunk can be read from behind the comma
+    std::uint32_t length = 0;           // of the whole
+    const std::string *more = nullptr;  // where it is longer than a chunk
 };
 
 enum class Missing : std::uint8_t { Error, Zero, Keep };
@@ -149,6 +165,7 @@ struct Interface {
     std::vector<std::string> opening;   // "\t.reg .f32 %f<", by class
     std::vector<Label> labels;          // of the inputs, then of the outputs
     std::size_t longest = 0;            // most bytes an operand takes, padded
+    std::size_t line = 0;               // most bytes an instruction with a Shape::head takes
     std::uint64_t serial = 0;           // no two interfaces have the same
     Missing missing = Missing::Error;
     Limits limits;

@@ -51,5 +51,6 @@ constexpr unsigned kSlots = 16;      // numbered slots of each stack
 constexpr unsigned kMostStacks = 32;
 constexpr unsigned kMostOperands = 10;  // results and arguments of one instruction
 constexpr unsigned kMostNeeds = 4;      // different stacks it takes arguments from
+constexpr unsigned kFewArguments = 3;   // what most instructions have at most
 
 }  // namespace ptxkit::stack

@@ -16,8 +16,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ptxkit.decompiler import decompile
     from ptxkit.diagnostics import Diagnostic
     from ptxkit.errors import (
+        CheckError,
         EditError,
         MissingExtraError,
         PtxkitError,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 # Public name -> the module that defines it. A new public name is one row here, one
 # import in the TYPE_CHECKING block above and one entry in __all__.
 _EXPORTS = {
+    "CheckError": "ptxkit.errors",
     "Diagnostic": "ptxkit.diagnostics",
     "EditError": "ptxkit.errors",
     "MissingExtraError": "ptxkit.errors",
@@ -49,6 +52,7 @@ _EXPORTS = {
     "assemble": "ptxkit.toolchain",
     "check": "ptxkit.isa",
     "compile_cuda": "ptxkit.toolchain",
+    "decompile": "ptxkit.decompiler",
     "disassemble": "ptxkit.toolchain",
     "extract": "ptxkit.toolchain",
     "format": "ptxkit.syntax",
@@ -58,6 +62,7 @@ _EXPORTS = {
 }
 
 __all__ = [
+    "CheckError",
     "Diagnostic",
     "EditError",
     "MissingExtraError",
@@ -71,6 +76,7 @@ __all__ = [
     "assemble",
     "check",
     "compile_cuda",
+    "decompile",
     "disassemble",
     "extract",
     "format",

@@ -10,6 +10,9 @@ from types import ModuleType
 
 from ptxkit.diagnostics import Diagnostic
 
+_SHOWN = 3  # diagnostics that a message shows at most
+_LISTED = 30  # names that a message lists at most
+
 
 class PtxkitError(Exception):
     """Something went wrong that the caller can do something about."""
@@ -47,6 +50,35 @@ class PtxSyntaxError(PtxkitError):
         return "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
 
 
+class CheckError(PtxkitError):
+    """PTX that `ptxkit.check` finds errors in, and that was to be run nevertheless.
+
+    >>> error = CheckError([Diagnostic("error", "guard", "'%r1' is no predicate", 2, 7,
+    ...                                filename="k.ptx", source_line="@%r1 ret;")])
+    >>> print(error)
+    k.ptx:2:7: error[guard]: '%r1' is no predicate
+        @%r1 ret;
+              ^
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(one for one in diagnostics if one.severity == "error")
+        """The errors, in the order of the source; never empty."""
+        if not self.diagnostics:
+            raise ValueError("a check error needs at least one error")
+        super().__init__(self.diagnostics)
+        self.line = self.diagnostics[0].line
+        """Line of the first error, counted from 1."""
+
+    def __str__(self) -> str:
+        shown = [one.render() for one in self.diagnostics[:_SHOWN]]
+        more = len(self.diagnostics) - _SHOWN
+        if more > 0:
+            errors = "error" if more == 1 else "errors"
+            shown.append(f"and {more} more {errors}; 'ptxkit check' lists them")
+        return "\n".join(shown)
+
+
 class EditError(PtxkitError):
     """Edits that can't be applied together, or not to this module."""
 
@@ -62,13 +94,33 @@ class UnknownNameError(PtxkitError, KeyError):
     no kernel is called 'saxpi'; there are: saxpy
     """
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+    def __init__(
+        self, what: str, name: str, known: Iterable[str], shown: Iterable[str] = ()
+    ) -> None:
         self.what, self.name, self.known = what, name, tuple(dict.fromkeys(known))
-        super().__init__(what, name, self.known)
+        self.shown = tuple(shown) or self.known
+        """The known names as the message writes them."""
+        super().__init__(what, name, self.known, self.shown)
+
+    def _list(self) -> str:
+        listed = ", ".join(self.shown[:_LISTED]) or "none"
+        more = len(self.shown) - _LISTED
+        return f"{listed} and {more:,} more" if more > 0 else listed
 
     def __str__(self) -> str:
-        known = ", ".join(self.known) or "none"
-        return f"no {self.what} is called '{self.name}'; there are: {known}"
+        return f"no {self.what} is called '{self.name}'; there are: {self._list()}"
+
+
+class AmbiguousNameError(UnknownNameError):
+    """A C++ name that several functions have.
+
+    >>> print(AmbiguousNameError("kernel", "map", ["_Z3mapi", "_Z3mapf"]))
+    2 kernels are called 'map': _Z3mapi, _Z3mapf; write more of the name
+    """
+
+    def __str__(self) -> str:
+        several = f"{len(self.known)} {self.what}s are called '{self.name}'"
+        return f"{several}: {self._list()}; write more of the name"
 
 
 class ToolchainError(PtxkitError):

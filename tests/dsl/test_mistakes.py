@@ -232,6 +232,70 @@ def iterate_memory():
         pass
 
 
+def python_range(x: u32):
+    for _ in range(x):
+        ptx.ret()
+
+
+def python_index(x: u32):
+    return [1, 2, 3][x]
+
+
+def too_large_for_the_register(x: u32):
+    x + 2**40
+
+
+def set_to_too_much(x: u32):
+    x.set(-(2**31) - 1)
+
+
+def odd_alignment():
+    smem.align(3).f32("tile[4]")
+
+
+def unknown_word():
+    smem.flot32("tile[4]")
+
+
+def register_beyond_a_long_range():
+    reg.u32[10**7][10**7]
+
+
+def if_without_with(x: u32):
+    ptx.if_(x < 4)
+    ptx.ret()
+
+
+def loop_without_with():
+    ptx.loop()
+    ptx.ret()
+
+
+def switch_without_with(x: u32):
+    ptx.switch(x)
+    ptx.ret()
+
+
+def label_twice():
+    ptx.label("here")
+    ptx.label("here")
+
+
+def unsigned_range_below_zero(x: u32):
+    for _ in ptx.range(x, -1, -1):
+        ptx.ret()
+
+
+def range_beyond_the_type():
+    for _ in ptx.range(0, 2**31):
+        ptx.ret()
+
+
+def range_of_floats(x: f32):
+    for _ in ptx.range(x):
+        ptx.ret()
+
+
 MISTAKES = [
     value
     for value in list(globals().values())
@@ -261,7 +325,7 @@ def test_message(body, snapshot):
     first = body.__code__.co_firstlineno
     assert error.filename == __file__
     assert first <= error.line <= first + 12
-    assert re.sub(r"\.py:\d+:", ".py:N:", re.sub(r"object at 0x\w+", "object", text)) == snapshot
+    assert re.sub(r"\.py:\d+", ".py:N", re.sub(r"object at 0x\w+", "object", text)) == snapshot
 
 
 def test_statements_outside_a_kernel():
@@ -324,6 +388,32 @@ def test_calls_are_checked():
         module = module.like()
         with pytest.raises(DslError, match=message):
             trace(body)
+
+
+def test_words_of_a_module():
+    module = Module()
+    with pytest.raises(DslError, match="a module has no 'globl'"):
+        module.globl.u32("x")
+    with pytest.raises(DslError, match=r"'\.visble' is no word of a declaration"):
+        module.global_.visble.u32("x")
+    assert not hasattr(module, "globl")
+    module.global_.word("newtype")("x")
+    assert ".global .newtype x;" in module.ptx()
+
+
+def test_many_registers_at_once():
+    @kernel
+    def many():
+        before, several, after = reg.u32(), reg.u32[10**7], reg.u32()
+        assert len(several) == 10**7
+        ptx.add.u32(before, several[0], several[-1])
+        ptx.add.u32(after, several[5], several[6:8][1])
+        ptx.ret()
+
+    text = many.ptx()
+    assert ".reg .u32 %r<10000003>;" in text
+    assert "add.u32 %r1, %r2, %r10000001;" in text
+    assert "add.u32 %r10000002, %r7, %r9;" in text
 
 
 def test_errors_can_be_pickled():

@@ -52,7 +52,8 @@ def _load(batch: list[tuple[str, Variant]]) -> CpuModule:
         for number, (_, variant) in enumerate(batch)
     )
     head = ".version 9.4\n.target sm_100a\n.address_size 64\n"
-    return ptxkit.load(head + _FUNCTIONS + kernels, device="cpu")
+    # The variants are for all GPUs there are, and no target has them all.
+    return ptxkit.load(head + _FUNCTIONS + kernels, device="cpu", check=False)
 
 
 def outcomes(limit: int = 6) -> Iterator[Outcome]:
@@ -74,15 +75,6 @@ def _reason(module: CpuModule, name: str) -> str:
     except UnsupportedError as error:
         return error.diagnostic.message
     return ""
-
-
-def unsimulated(limit: int = 6) -> dict[str, list[Outcome]]:
-    """The rows of the table with variants that are not simulated."""
-    found: dict[str, list[Outcome]] = {}
-    for one in outcomes(limit):
-        if one.reason:
-            found.setdefault(one.root, []).append(one)
-    return found
 
 
 def main() -> None:

@@ -153,7 +153,11 @@ def test_zeros_in_bulk() -> None:
 @pytest.mark.parametrize(
     ("body", "kind", "message"),
     [
-        (f"{_LOAD} [area], [%in], 24, [bar];", "misaligned", "not a multiple of 16"),
+        (
+            f"mov.u32 %w0, 24;\n{_LOAD} [area], [%in], %w0, [bar];",
+            "misaligned",
+            "not a multiple of 16",
+        ),
         (f"{_LOAD} [area], [%in+4], 16, [bar];", "misaligned", "must be a multiple of 16"),
         (f"{_LOAD} [area], [%in+400], 128, [bar];", "out-of-bounds", "argument 'in'"),
         (f"{_LOAD} [area+32], [%in], 512, [bar];", "out-of-bounds", "shared memory has"),
@@ -201,7 +205,7 @@ def test_a_wait_may_end_without_success() -> None:
 )
 def test_what_is_not_simulated_stops_that_kernel_only(instruction: str) -> None:
     text = f""".version 9.0
-.target sm_100a
+.target {"sm_90a" if "wgmma" in instruction else "sm_100a"}
 .address_size 64
 .visible .entry good(.param .u64 out) {{ ret; }}
 .visible .entry bad()

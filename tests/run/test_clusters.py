@@ -80,7 +80,7 @@ def test_the_directive_gives_the_cluster() -> None:
 
 def kernel(body: str, directives: str = "") -> CpuModule:
     text = f""".version 8.8
-.target sm_90a
+.target sm_100a
 .address_size 64
 .shared .align 16 .b64 words[16];
 .visible .entry k(.param .u64 out) {directives}
@@ -150,7 +150,8 @@ bar.sync 1, 96;"""
         loaded["k"][2, 64].with_options(cluster=2)(np.zeros(1, np.uint64))
     assert caught.value.kind == "deadlock"
     message = caught.value.diagnostic.message
-    assert "64 wait at a barrier, 64 wait at the barrier of the cluster" in message
+    waits = "64 wait at the barrier of the cluster (line 16), 64 wait at a barrier (line 19)"
+    assert waits in message
 
 
 def test_special_registers_of_a_launch_without_clusters() -> None:

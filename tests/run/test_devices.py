@@ -15,7 +15,8 @@ def test_the_gpu_without_its_bindings_names_the_package(monkeypatch: pytest.Monk
     with pytest.raises(ptxkit.PtxkitError) as caught:
         cuda_driver.bindings()
     assert str(caught.value) == "cuda-bindings is not installed; run: pip install 'ptxkit[cuda]'"
-    assert isinstance(ptxkit.load(".entry k() { ret; }", device="auto"), ptxkit.run.CpuModule)
+    text = ".version 8.0\n.target sm_80\n.entry k() { ret; }"
+    assert isinstance(ptxkit.load(text, device="auto"), ptxkit.run.CpuModule)
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "cpu:1", "", 0])

@@ -37,12 +37,13 @@ def nearest(name: str, x: Any) -> Any:
 
 
 def convert(opcode: str, sources: list[Any], registers: str, result: str) -> Any:
-    """What an instruction gives for arrays of sources."""
+    """What an instruction gives for arrays of sources, in registers of these types."""
     names = [f"%s{number}" for number in range(len(sources))]
+    types = (registers.split() * len(sources))[: len(sources)]
     loads = "".join(
-        f"add.u64 %at, %in, {8 * 256 * n};\nmad.wide.u32 %at, %t, 8, %at;\n"
-        f"ld.global.{registers} {name}, [%at];\n"
-        for n, name in enumerate(names)
+        f".reg .{scalar} {name};\nadd.u64 %at, %in, {8 * 256 * n};\nmad.wide.u32 %at, %t, 8, %at;\n"
+        f"ld.global.{scalar} {name}, [%at];\n"
+        for n, (name, scalar) in enumerate(zip(names, types, strict=True))
     )
     text = f""".version 9.2
 .target sm_100a
@@ -50,7 +51,7 @@ def convert(opcode: str, sources: list[Any], registers: str, result: str) -> Any
 .visible .entry k(.param .u64 in, .param .u64 out)
 {{
 .reg .b64 %in, %out, %at; .reg .b32 %t; .reg .b32 %w;
-.reg .{registers} {", ".join(names)}; .reg .{result} %d;
+.reg .{result} %d;
 ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x;
 {loads}
 {opcode} %d, {", ".join(names)};
@@ -105,7 +106,7 @@ def test_narrow_to_wide_and_back(name: str, wide: str) -> None:
 def test_scales_multiply() -> None:
     codes = np.arange(16) | np.arange(16)[::-1] << 4
     scales = (127 + np.arange(16) - 8) | 128 << 8
-    got = convert("cvt.rn.scaled::n2::ue8m0.bf16x2.e2m1x2", [codes, scales], "b16", "b32")[:16]
+    got = convert("cvt.rn.scaled::n2::ue8m0.bf16x2.e2m1x2", [codes, scales], "b8 b16", "b32")[:16]
     signed = np.concatenate([values("e2m1"), -values("e2m1")])
     low = (signed * 2.0 ** (np.arange(16) - 8)).astype(np.float32).view(np.uint32) >> 16
     high = (signed[::-1] * 2).astype(np.float32).view(np.uint32) >> 16

@@ -33,6 +33,8 @@ STORE = (
 def test_a_wrong_number_of_operands(instruction: str) -> None:
     text = f"{HEADER}.visible .entry k() {{ .reg .b32 %r<5>; .reg .f32 %f<5>; {instruction} ret; }}"
     with pytest.raises(ptxkit.PtxkitError, match="operands, which no form of it takes"):
+        load(text, device="cpu", check=False)["k"]
+    with pytest.raises(ptxkit.errors.CheckError, match=r"takes . operands, not ."):
         load(text, device="cpu")["k"]
 
 

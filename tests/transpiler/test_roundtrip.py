@@ -78,6 +78,17 @@ def test_odd_files(name, sugar):
     comes_back(to_data(ODD[name]), sugar)
 
 
+def test_declarations_that_the_dsl_refuses():
+    python = comes_back(
+        b".version 8.0\n.target sm_80\n.global .align 3 .b8 x[4];\n.global .newtype y;"
+    )
+    assert 'align(lit("3"))' in python
+    assert 'word("newtype")' in python
+    labels = b".version 8.0\n.target sm_80\n.func f()\n{\na:\n{\na:\n}\na:\nret;\n}\n"
+    for sugar in (False, True):
+        assert comes_back(labels, sugar).count("again=True") == 1
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("sugar", [False, True])
 def test_files(path, sugar):

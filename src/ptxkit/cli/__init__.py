@@ -32,6 +32,11 @@ COMMANDS = (
     "stack",
     "synth",
     "dataset",
+    "train",
+    "decompile",
+    "verify",
+    "evaluate",
+    "lsp",
     "doctor",
     "version",
 )

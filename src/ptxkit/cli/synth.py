@@ -14,7 +14,8 @@ def _words(text: str) -> tuple[str, ...]:
 
 def command(
     source: Annotated[
-        str, typer.Argument(help="What kind of kernels: warp, or your own as module:Class.")
+        str,
+        typer.Argument(help="What kind: warp, tiers, ... or your own as module:Class."),
     ],
     out: Annotated[Path, typer.Option(help="The folder of the dataset.")],
     count: Annotated[int, typer.Option(help="Samples to make.")] = 1000,
@@ -31,6 +32,10 @@ def command(
         bool, typer.Option("--backward/--no-backward", help="Differentiate the kernels too.")
     ] = True,
     sass: Annotated[bool, typer.Option("--sass", help="Machine code as a view.")] = False,
+    resources: Annotated[
+        bool,
+        typer.Option("--resources", help="Registers and memory, where the source leaves them out."),
+    ] = False,
     raw: Annotated[
         bool, typer.Option("--raw/--no-raw", help="Keep PTX as the compiler wrote it, too.")
     ] = True,
@@ -39,7 +44,9 @@ def command(
     decontaminate: Annotated[
         list[Path] | None, typer.Option(help="A file or folder whose texts no row may repeat.")
     ] = None,
-    shard_size: Annotated[int, typer.Option(help="Samples that are compiled together.")] = 100,
+    shard_size: Annotated[
+        int, typer.Option(help="Samples that are compiled together; 0: as the source likes.")
+    ] = 0,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run in the folder, as always.")
     ] = False,
@@ -69,7 +76,7 @@ def command(
         raise UsageError(f"--views is all or source, not '{views}'")
     if resume and not out.exists():
         raise UsageError(f"there is no run to resume in '{out}'")
-    settings = Settings(_words(archs), _words(categories), views, backward, sass, raw)
+    settings = Settings(_words(archs), _words(categories), views, backward, sass, resources, raw)
     plan = Plan(
         source,
         seed,

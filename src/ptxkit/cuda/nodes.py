@@ -7,11 +7,15 @@ way to write each thing (``x += 1`` and ``x++`` are the same node).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from ptxkit.cuda.types import FLOAT, INT, Pointer, Scalar, Type
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Node:
@@ -21,12 +25,33 @@ class Node:
 
     def children(self) -> Iterator[Node]:
         """The nodes directly below, in the order of the text."""
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if isinstance(value, Node):
-                yield value
-            elif isinstance(value, tuple):
-                yield from _nodes(value)
+        return iter(self._below())
+
+    def _below(self) -> list[Node]:
+        found: list[Node] = []
+        kind: type = type(self)
+        for name in _branches(kind):
+            value = getattr(self, name)
+            if isinstance(value, tuple):
+                _gather(value, found)
+            elif value is not None:
+                found.append(value)
+        return found
+
+    def rebuilt(self, change: Callable[[Any], Any], **changes: Any) -> Self:
+        """The same node with every child changed, and fields by name."""
+        kind: type = type(self)
+        for name in _branches(kind):
+            value = getattr(self, name)
+            changes[name] = (
+                tuple(_changed(item, change) for item in value)
+                if isinstance(value, tuple)
+                else value and change(value)
+            )
+        if not changes:
+            return self
+        made: Self = kind(*[changes.get(name, getattr(self, name)) for name in _fields(kind)])
+        return made
 
     def walk(self) -> Iterator[Node]:
         """This node and everything below it, parents first."""
@@ -34,15 +59,42 @@ class Node:
         while stack:
             node = stack.pop()
             yield node
-            stack.extend(reversed(list(node.children())))
+            stack.extend(reversed(node._below()))
 
 
-def _nodes(items: tuple[Any, ...]) -> Iterator[Node]:
+# What is written in a field that holds no node.
+_LEAVES = frozenset((
+    "Type", "Scalar", "bool", "int", "int | None", "int | float | bool", "str", "str | None",
+    "tuple[str, ...]", "tuple[int, ...]", "tuple[int, ...] | None",
+))  # fmt: skip
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node, in the order in which it is made of them."""
+    return tuple(field.name for field in fields(kind))
+
+
+@cache
+def _branches(kind: type) -> tuple[str, ...]:
+    """The fields that hold nodes."""
+    return tuple(field.name for field in fields(kind) if field.type not in _LEAVES)
+
+
+def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, Node):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(_changed(item, change) for item in value)
+    return value
+
+
+def _gather(items: tuple[Any, ...], found: list[Node]) -> None:
     for item in items:
         if isinstance(item, Node):
-            yield item
+            found.append(item)
         elif isinstance(item, tuple):
-            yield from _nodes(item)
+            _gather(item, found)
 
 
 # ---- expressions -------------------------------------------------------------------------

@@ -12,7 +12,6 @@ False
 from __future__ import annotations
 
 import hashlib
-from dataclasses import fields, replace
 from typing import Any
 
 from ptxkit.cuda import nodes as n
@@ -35,11 +34,7 @@ class _Renaming:
             return old
         return self.names.setdefault(old, f"v{len(self.names)}")
 
-    def node(self, node: Any) -> Any:
-        if isinstance(node, tuple):
-            return tuple(self.node(item) for item in node)
-        if not isinstance(node, n.Node):
-            return node
+    def node(self, node: n.Node) -> n.Node:
         if isinstance(node, n.Literal):
             same = self.constants or node.type.kind == "bool"
             return node if same else n.Literal(0, node.type)
@@ -49,11 +44,7 @@ class _Renaming:
             changes[field] = self.name(getattr(node, field))
         if isinstance(node, n.Call) and node.function in self.names:
             changes["function"] = self.names[node.function]
-        for part in fields(node):
-            value = getattr(node, part.name)
-            if isinstance(value, n.Node | tuple):
-                changes[part.name] = self.node(value)
-        return replace(node, **changes) if changes else node
+        return node.rebuilt(self.node, **changes)
 
 
 def canonical(node: n.Node, *, constants: bool = True) -> n.Node:
@@ -67,9 +58,7 @@ def canonical(node: n.Node, *, constants: bool = True) -> n.Node:
         for item in node.items:
             if isinstance(item, n.Function) and item.name not in BUILTINS:
                 renaming.name(item.name)
-    result = renaming.node(node)
-    assert isinstance(result, n.Node)
-    return result
+    return renaming.node(node)
 
 
 def structure_hash(node: n.Node) -> str:

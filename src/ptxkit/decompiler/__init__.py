@@ -1,1 +1,15 @@
-"""PTX back into readable CUDA C++."""
+"""PTX back into readable CUDA C++, every answer with a certificate."""
+
+from ptxkit.decompiler.decompile import Decompiled, DecompileError, decompile
+from ptxkit.decompiler.engines import Candidate, Engine
+from ptxkit.decompiler.verify import Verdict, verify
+
+__all__ = [
+    "Candidate",
+    "DecompileError",
+    "Decompiled",
+    "Engine",
+    "Verdict",
+    "decompile",
+    "verify",
+]

@@ -24,6 +24,8 @@
 <BLANKLINE>
 """
 
+from ptxkit.dsl import cp_async, mma, tma, warp, wgmma
+from ptxkit.dsl.barriers import Barrier, Barriers, Ring, fence_copies, fence_init
 from ptxkit.dsl.constants import (
     FULL_MASK,
     INFINITY,
@@ -42,6 +44,7 @@ from ptxkit.dsl.declarations import Words
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.functions import Function
 from ptxkit.dsl.kernels import Kernel, kernel
+from ptxkit.dsl.launching import cdiv
 from ptxkit.dsl.module import Module
 from ptxkit.dsl.namespace import ptx
 from ptxkit.dsl.operands import (
@@ -56,13 +59,20 @@ from ptxkit.dsl.operands import (
     pair,
     sreg,
 )
+from ptxkit.dsl.shared import Pool, SharedTile, smem
 from ptxkit.dsl.signatures import Named as named  # noqa: N813
+from ptxkit.dsl.specs import Size, Stride, Tile
+from ptxkit.dsl.swizzles import swizzled
+from ptxkit.dsl.tma import tensor_map
 from ptxkit.dsl.types import (
     b8,
     b16,
     b32,
     b64,
     b128,
+    bf16,
+    e4m3,
+    e5m2,
     f16,
     f16x2,
     f32,
@@ -73,15 +83,16 @@ from ptxkit.dsl.types import (
     s16,
     s32,
     s64,
+    tf32,
     u8,
     u16,
     u32,
     u64,
 )
+from ptxkit.dsl.views import View, view
 
 reg = Words((".reg",))
-shared = Words((".shared",))
-smem = shared
+shared = smem
 local = Words((".local",))
 const = Words((".const",))
 global_ = Words((".global",))
@@ -99,10 +110,19 @@ __all__ = [
     "PI",
     "SIGN_BIT",
     "TWO_PI",
+    "Barrier",
+    "Barriers",
     "DslError",
     "Function",
     "Kernel",
     "Module",
+    "Pool",
+    "Ring",
+    "SharedTile",
+    "Size",
+    "Stride",
+    "Tile",
+    "View",
     "addr",
     "applied",
     "b8",
@@ -110,13 +130,20 @@ __all__ = [
     "b32",
     "b64",
     "b128",
+    "bf16",
+    "cdiv",
     "const",
+    "cp_async",
     "declared",
+    "e4m3",
+    "e5m2",
     "element",
     "f16",
     "f16x2",
     "f32",
     "f64",
+    "fence_copies",
+    "fence_init",
     "field",
     "global_",
     "inverted",
@@ -124,6 +151,7 @@ __all__ = [
     "lit",
     "local",
     "minus",
+    "mma",
     "name",
     "named",
     "offset",
@@ -141,8 +169,15 @@ __all__ = [
     "shared",
     "smem",
     "sreg",
+    "swizzled",
+    "tensor_map",
+    "tf32",
+    "tma",
     "u8",
     "u16",
     "u32",
     "u64",
+    "view",
+    "warp",
+    "wgmma",
 ]

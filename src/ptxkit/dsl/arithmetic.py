@@ -20,12 +20,12 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def emit(opcode: str, *operands: Any) -> None:
+def emit(opcode: str, *operands: Any, when: Any = None) -> None:
     """Make one instruction."""
     found = _OPCODES.get(opcode)
     if found is None:
         found = _OPCODES[opcode] = Opcode(opcode)
-    found(*operands)
+    found(*operands, when=when)
 
 
 def fresh(type: str) -> Register:
@@ -128,12 +128,25 @@ def binary(name: str, left: Any, right: Any, into: Register | None = None) -> Re
     if SCALAR_TYPES[type].kind == FLOAT:
         left = float(left) if isinstance(left, int) else left
         right = float(right) if isinstance(right, int) else right
+    else:
+        for one in (left, right):
+            check_constant(one, type, f"'{_SIGNS[name]}'")
     opcode = typed(name, type)
     if not isinstance(left, Register):
         left, right, opcode = _swapped(name, left, right, opcode, type)
     result = into if into is not None else fresh("pred" if name in _COMPARISONS else type)
     emit(opcode, result, left, right)
     return result
+
+
+def check_constant(value: Any, type: str, what: str) -> None:
+    """Refuse a whole number that a register of the type cannot hold, with or without a sign."""
+    width = SCALAR_TYPES[type].width
+    if isinstance(value, int) and not -(1 << (width - 1)) <= value < 1 << width:
+        raise DslError(
+            f"{what}: {value} does not fit into .{type}",
+            "convert the register to 64 bits first, or cut the number" if width < 64 else "",
+        )
 
 
 def _swapped(name: str, left: Any, right: Any, opcode: str, type: str) -> tuple[Any, Any, str]:
@@ -151,6 +164,10 @@ def _move_type(type: str) -> str:
 
 def move(register: Register, value: Any) -> None:
     """Copy a value into a register."""
+    if SCALAR_TYPES[register.type].kind == FLOAT and value.__class__ is int:
+        value = float(value)
+    elif register.type != "pred":
+        check_constant(value, register.type, "a register is set")
     emit(f"mov.{_move_type(register.type)}", register, value)
 
 

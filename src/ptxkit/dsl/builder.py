@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,10 @@ class Builder:
     ) -> Register:
         """A new register that nobody named."""
         raise DslError("registers belong to functions", "declare them in a function's body")
+
+    def fresh_several(self, type: str, count: int, width: int = 1) -> Sequence[Register]:
+        """So many new registers that nobody named."""
+        return [self.fresh(type, width) for _ in range(count)]
 
     def new_name(self, kind: str) -> str:
         """A name for a variable that nobody named."""

@@ -8,8 +8,11 @@ inside. Loops are in :mod:`ptxkit.dsl.loops`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.errors import DslError, python_place
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
     from ptxkit.dsl.tracing import FunctionBuilder
 
+P = ParamSpec("P")
 Condition = Any  # a predicate, ~predicate, or a function that computes one
 
 
@@ -123,6 +127,7 @@ class Region(Open):
 
     def __init__(self, what: str, end: GivenLabel, hint: str = "") -> None:
         super().__init__(what, hint)
+        body().unentered[self] = None
         self._is_given = end is not None
         self._end = as_label(end)
 
@@ -138,6 +143,7 @@ class Region(Open):
 
     def open(self) -> Self:
         """Begin the region, where ``with`` would nest too deep for Python."""
+        body().unentered.pop(self, None)
         self._begin()
         opened(self)
         return self
@@ -166,6 +172,39 @@ class Region(Open):
     ) -> None:
         if kind is None:
             self.close()
+
+
+class Pending(Open):
+    """What a ``with`` block is to enter; one that it never does is a mistake."""
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, what: str, inner: AbstractContextManager[Any]) -> None:
+        super().__init__(what)
+        self._inner = inner
+        body().unentered[self] = None
+
+    def __enter__(self) -> Any:
+        body().unentered.pop(self, None)
+        return self._inner.__enter__()
+
+    def __exit__(self, *details: Any) -> bool | None:
+        return self._inner.__exit__(*details)
+
+
+def construct(what: str) -> Callable[[Callable[P, Iterator[Any]]], Callable[P, Pending]]:
+    """A generator as a construct for ``with``, as :func:`contextlib.contextmanager` makes it."""
+
+    def decorate(function: Callable[P, Iterator[Any]]) -> Callable[P, Pending]:
+        made = contextmanager(function)
+
+        @wraps(made)
+        def call(*arguments: P.args, **options: P.kwargs) -> Pending:
+            return Pending(what, made(*arguments, **options))
+
+        return call
+
+    return decorate
 
 
 class If(Region):

@@ -7,15 +7,17 @@ trailing underscore: ``global_``.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.builder import current
-from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.errors import DslError, UnknownWordError
 from ptxkit.dsl.operands import Operand, operand
 from ptxkit.dsl.registers import Register, Variable, register_number, register_range
 from ptxkit.dsl.words import word_of
+from ptxkit.isa.types import SCALAR_TYPES
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -28,6 +30,8 @@ SPACES = frozenset(
      ".shared::cta", ".shared::cluster")
 )  # fmt: skip
 _VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
+#: What a declaration is made of; any other word is said with ``word("...")``.
+WORDS = frozenset((*SPACES, *LINKAGES, *_VECTORS, ".ptr", *(f".{name}" for name in SCALAR_TYPES)))
 _DECLARATOR = re.compile(
     r"(?P<name>[A-Za-z_$%][\w$]*)(?:<(?P<count>\w+)>)?(?P<sizes>(?:\[\w*\])*)", re.ASCII
 )
@@ -80,6 +84,7 @@ class Words:
     """A chain of words that a declaration begins with."""
 
     __slots__ = ("_builder", "_words")
+    _known = WORDS
 
     def __init__(self, words: tuple[str, ...] = (), builder: Builder | None = None) -> None:
         self._words = words
@@ -88,10 +93,20 @@ class Words:
     def __getattr__(self, name: str) -> Words:
         if name.startswith("__"):
             raise AttributeError(name)
-        return type(self)((*self._words, "." + word_of(name)), self._builder)
+        word = "." + word_of(name)
+        if word not in self._known:
+            near = difflib.get_close_matches(word, self._known, 1)
+            raise UnknownWordError(
+                f"'{word}' is no word of a declaration",
+                (f"did you mean '{near[0]}'? " if near else "")
+                + f"what ptxkit does not know is written .word({word[1:]!r})",
+            )
+        return type(self)((*self._words, word), self._builder)
 
     def align(self, size: Any) -> Self:
-        """``.align 8``."""
+        """``.align 8``: a power of two."""
+        if isinstance(size, int) and (size < 1 or size & (size - 1)):
+            raise DslError(f"an alignment of {size}", "it is a power of two")
         return type(self)((*self._words, ".align", operand(size).text), self._builder)
 
     def attribute(self, *values: str) -> Self:
@@ -186,7 +201,7 @@ class Words:
             if len(shape) > 1:
                 inner = shape[1:] if len(shape) > 2 else shape[1]
                 return [self[inner] for _ in range(shape[0])]
-            return [builder.fresh(self._type, self._width) for _ in range(shape[0])]
+            return builder.fresh_several(self._type, shape[0], self._width)
         name = builder.new_name(self._space[1:])
         return self(name + "".join(f"[{size}]" for size in shape))
 

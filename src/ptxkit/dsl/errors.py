@@ -52,5 +52,13 @@ class DslError(PtxkitError):
         return _rebuild, (type(self), self.message, self.hint, place)
 
 
+class UnknownWordError(DslError, AttributeError):
+    """An attribute that is no word of PTX; to Python, one that is not there."""
+
+
+class DslIndexError(DslError, IndexError):
+    """A register that a range does not have; to Python, the end of it."""
+
+
 def _rebuild(cls: type[DslError], message: str, hint: str, place: tuple[str, int]) -> DslError:
     return cls(message, hint, place=place)

@@ -54,6 +54,8 @@ class Function(Operand):
         self.__doc__ = body.__doc__
         self.__name__ = body.__name__
         self.given = dict(constants or {})
+        self.shared_bytes: int | None = None
+        """What the body takes of the launch's shared memory; None where it takes none of it."""
         self._signature: Signature | None = None
         self._statements: list[Statement] | None = None
 

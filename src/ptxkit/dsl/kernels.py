@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.launching import Plan, Shape
 from ptxkit.dsl.module import Module
 from ptxkit.isa.targets import TARGET_SINCE, Version
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from ptxkit.diagnostics import Diagnostic
 
 DEFAULT_TARGET = "sm_75"
-OLDEST_VERSION = "7.0"
+OLDEST_VERSION = "8.0"
 
 
 class Kernel:
@@ -39,6 +41,10 @@ class Kernel:
         style: str = "ptxkit",
         name: str | None = None,
         directives: Mapping[str, Any] | None = None,
+        grid: Any = None,
+        block: Any = None,
+        shared: Any = None,
+        cluster: Any = None,
     ) -> None:
         self.body = body
         self.name = name or body.__name__
@@ -50,6 +56,7 @@ class Kernel:
         self.__name__ = body.__name__
         self._made: dict[tuple[tuple[str, Any], ...], Module] = {}
         self._loaded: dict[Any, Any] = {}
+        self._shape = Shape(grid, block, shared, cluster)
 
     def module(self, **constants: Any) -> Module:
         """The module that holds the kernel, for these compile-time values."""
@@ -63,7 +70,7 @@ class Kernel:
         if found is None:
             found = Module(version=self.version, target=self.target, style=self.style)
             found.kernel(name=self.name, constants=constants, **self.directives)(self.body)
-            found.ptx()
+            found.all_statements()  # a mistake shows here, and nothing is kept
             self._made[key] = found
         return found
 
@@ -87,6 +94,11 @@ class Kernel:
 
         return assemble(self.parse(**constants), arch=self.target).resources[self.name]
 
+    def shared_bytes(self, **constants: Any) -> int:
+        """The bytes that the body takes of the launch's shared memory (``smem.dynamic()``)."""
+        function = self.module(**constants).last_function()
+        return (function.shared_bytes if function is not None else None) or 0
+
     def load(self, device: str = "auto", **constants: Any) -> Any:
         """The kernel on a device: ``k.load("cpu")[grid, block](x, y)``."""
         from ptxkit.run import load
@@ -104,10 +116,37 @@ class Kernel:
 
         return launch
 
-    def __call__(self, *arguments: Any) -> None:
-        raise DslError(
-            f"'{self.name}' needs a grid and a block", f"write {self.name}[grid, block](...)"
-        )
+    @cached_property
+    def plan(self) -> Plan:
+        """How calls on arrays fill in the parameters."""
+        if self._shape.grid is None or self._shape.block is None:
+            raise DslError(
+                f"'{self.name}' needs a grid and a block",
+                f"write {self.name}[grid, block](...), or say them once: @kernel(grid=..., "
+                "block=...), as numbers or as functions of sizes",
+            )
+        return Plan(self, self.body, self._shape)
+
+    def __call__(
+        self,
+        *arguments: Any,
+        out: Any = None,
+        device: str | None = None,
+        stream: Any = None,
+        **constants: Any,
+    ) -> Any:
+        """Launch on arrays of numpy (the simulator), torch, cupy or JAX, and give the results.
+
+        The signature says what they are (``x: Tile("N", f32)``). ``out`` gives arrays for the
+        results, ``device`` another device than the one the arrays lie on.
+        """
+        return self.plan.call(arguments, out=out, device=device, stream=stream, constants=constants)
+
+    def torch_op(self, name: str, *, backward: Any = None, **options: Any) -> Any:
+        """The kernel as an operator of torch; see :func:`ptxkit.dsl.torch_op.torch_op`."""
+        from ptxkit.dsl.torch_op import torch_op
+
+        return torch_op(self, name, backward=backward, **options)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name} for {self.target}>"
@@ -117,7 +156,7 @@ def version_for(target: str) -> str:
     """The oldest PTX version that is fit for a target.
 
     >>> version_for("sm_90a"), version_for("sm_60")
-    ('8.0', '7.0')
+    ('8.0', '8.0')
     """
     since = TARGET_SINCE.get(target, OLDEST_VERSION)
     return max(since, OLDEST_VERSION, key=Version.parse)
@@ -126,8 +165,9 @@ def version_for(target: str) -> str:
 def kernel(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a kernel of a Python function: ``@kernel`` or ``@kernel(target="sm_90a")``.
 
-    ``target``, ``version``, ``style`` and ``name`` are the module's; the rest are directives
-    such as ``maxntid=(128, 1, 1)``.
+    ``target``, ``version``, ``style`` and ``name`` are the module's; ``grid``, ``block``,
+    ``shared`` and ``cluster`` those of calls on arrays, as values or functions of sizes; the rest
+    are directives such as ``maxntid=(128, 1, 1)``.
     """
     own = {key: options.pop(key) for key in _OPTIONS if key in options}
 
@@ -137,4 +177,4 @@ def kernel(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     return decorate if body is None else decorate(body)
 
 
-_OPTIONS = ("target", "version", "style", "name")
+_OPTIONS = ("target", "version", "style", "name", "grid", "block", "shared", "cluster")

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.builder import Builder
-from ptxkit.dsl.declarations import LINKAGES, SPACES, Words
-from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.declarations import LINKAGES, SPACES, WORDS, Words
+from ptxkit.dsl.errors import DslError, UnknownWordError
 from ptxkit.dsl.functions import Function
 from ptxkit.dsl.operands import Operand, operand
+from ptxkit.dsl.registers import Variable
 from ptxkit.dsl.statements import Statement
 from ptxkit.dsl.styles import Style, find_style
 from ptxkit.dsl.words import word_of
@@ -69,6 +70,7 @@ class Module(Builder):
         self.good: set[tuple[Any, ...]] = set()
         """What the table has been asked about and has nothing against."""
         self._head_given = False
+        self._dynamic: Variable | None = None
         self._loaded: dict[str, Any] = {}
 
     # -- builder -----------------------------------------------------------------------------
@@ -200,7 +202,13 @@ class Module(Builder):
         word = "." + word_of(name)
         if word in LINKAGES or word in SPACES:
             return ModuleWords((word,), self)
-        raise AttributeError(f"a module has no {name!r}")
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise UnknownWordError(
+            f"a module has no '{name}'",
+            "a declaration begins with a state space or a linkage: module.global_, module.const, "
+            "module.visible; a kernel with @module.kernel, a function with @module.func",
+        )
 
     @property
     def ordered(self) -> ModuleWords:
@@ -229,6 +237,14 @@ class Module(Builder):
         self._items.append(function)
         return function
 
+    def dynamic_shared(self, function: Function, align: int) -> Variable:
+        """The shared memory of a launch, declared before the function that takes of it."""
+        if self._dynamic is None:
+            self._dynamic = Variable("$dynamic_shared", "b8", "shared", None)
+            text = f".extern .shared .align {align} .b8 {self._dynamic.text}[];"
+            self._items.insert(self._items.index(function), Statement("variable", text))
+        return self._dynamic
+
     # -- text ------------------------------------------------------------------------------------
 
     def all_statements(self) -> list[Statement]:
@@ -237,6 +253,9 @@ class Module(Builder):
             items, self._items = self._items, []
             self.head()
             self._items += items
+        for item in list(self._items):
+            if isinstance(item, Function):
+                item.statements()  # may declare variables of the module
         found: list[Statement] = []
         for item in self._items:
             if isinstance(item, Function):
@@ -308,6 +327,7 @@ class ModuleWords(Words):
     """Words of a declaration at module level; ``.entry`` and ``.func`` make functions."""
 
     __slots__ = ()
+    _known = WORDS | {".entry", ".func"}
 
     def __getattr__(self, name: str) -> Any:
         made = super().__getattr__(name)

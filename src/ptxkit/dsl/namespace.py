@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from ptxkit.dsl import control, loops, pools, switches, waits
 from ptxkit.dsl.builder import current
-from ptxkit.dsl.control import body
+from ptxkit.dsl.control import body, construct
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.inline_assembly import Assembly
 from ptxkit.dsl.instructions import Opcode, opcode
@@ -45,11 +44,14 @@ class Ptx:
 
     # -- labels ------------------------------------------------------------------------------
 
-    def label(self, name: str | int | Label | None = None) -> Label:
-        """Place a label here: one of that name or number, one made before, or a new one."""
+    def label(self, name: str | int | Label | None = None, *, again: bool = False) -> Label:
+        """Place a label here: one of that name or number, one made before, or a new one.
+
+        One that stands in the same block already is a mistake, unless ``again`` says so.
+        """
         builder = body()
         found = builder.new_label() if name is None else control.as_label(name)
-        builder.place(found)
+        builder.place(found, again)
         return found
 
     def new_label(self) -> Label:
@@ -74,7 +76,7 @@ class Ptx:
 
     # -- blocks and directives -----------------------------------------------------------------
 
-    @contextmanager
+    @construct("a block")
     def block(self, note: str | None = None, end: str | None = None) -> Iterator[None]:
         """A scope of its own: ``{ ... }``; comments go behind its braces."""
         self.open_block()

@@ -3092,7 +3092,7 @@ class Ptx:
         """The parameters that carry the function's results."""
     def registers(self, *ranges: str) -> Any:
         """Declare ranges, ``"%r<28>"``, that new registers are taken from, one after another."""
-    def label(self, name: str | int | Label | None = None) -> Label:
+    def label(self, name: str | int | Label | None = None, *, again: bool = False) -> Label:
         """Place a label here: one of that name or number, one made before, or a new one."""
     def new_label(self) -> Label:
         """A label to branch to before it is placed with ``ptx.label(it)``."""

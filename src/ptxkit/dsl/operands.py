@@ -50,6 +50,14 @@ class Operand:
             "or guard one instruction with 'when='; and, or, not are &, |, ~",
         )
 
+    def __index__(self) -> int:
+        raise DslError(
+            f"'{self.text}' has no value while the kernel is traced, so Python cannot count to it "
+            "or look up an element by it",
+            "write 'for i in ptx.range(n):' for a loop of the GPU; an element of memory is "
+            "addr(base + i * size)",
+        )
+
 
 class Constant(Operand):
     """A number or a constant expression, with its spelling."""

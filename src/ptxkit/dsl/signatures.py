@@ -17,7 +17,7 @@ from ptxkit.dsl.declarations import Words, parameter_text
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.operands import addr
 from ptxkit.dsl.registers import Register
-from ptxkit.dsl.types import Pointer, Type
+from ptxkit.dsl.types import Pointer, Spec, Type
 
 
 class Named:
@@ -88,6 +88,8 @@ def parameter(
     A Python name ``param_0`` stands for ``function_param_0``, as compilers call it.
     """
     name = default_parameter_name(python_name, function)
+    if isinstance(annotation, Spec):
+        annotation = annotation.annotation
     if isinstance(annotation, Named):
         given = annotation.name
         name = name + given if given.startswith("[") else given

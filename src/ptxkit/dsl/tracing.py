@@ -12,7 +12,7 @@ from ptxkit.dsl.errors import DslError, python_place
 from ptxkit.dsl.instructions import message_of
 from ptxkit.dsl.operands import Label, Operand, Special
 from ptxkit.dsl.pools import Pool, pool_type
-from ptxkit.dsl.registers import Register, register_number
+from ptxkit.dsl.registers import MOST_AT_ONCE, LongRegisterRange, Register, register_number
 from ptxkit.dsl.statements import Statement
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ class FunctionBuilder(Builder):
         self._prefixes: dict[tuple[str, int], str] = {}
         self._declared: set[str] = set()
         self._labels: set[str] = set()
+        self._placed: dict[tuple[object, str], tuple[str, int]] = {}  # by block and name
+        self.unentered: dict[Any, None] = {}  # constructs that no ``with`` has entered yet
         self._used: dict[str, tuple[str, int]] = {}
         self._next_label = 0
         self.block_number = 0
@@ -102,6 +104,16 @@ class FunctionBuilder(Builder):
         number = self._fresh[key] = self._fresh.get(key, 0) + 1
         return Register(f"{prefix}{number}", type, register_number(type, width), self, width)
 
+    def fresh_several(self, type: str, count: int, width: int = 1) -> Sequence[Register]:
+        """So many new registers; of very many, each is made when it is asked for."""
+        if count <= MOST_AT_ONCE:
+            return super().fresh_several(type, count, width)
+        first = self.fresh(type, width)
+        prefix = first.text.rstrip("0123456789")
+        begin = self._fresh[type, width]
+        self._fresh[type, width] += count - 1
+        return LongRegisterRange(prefix, count, type, self, width, begin)
+
     def fresh_declarations(self) -> list[Statement]:
         """The declarations of the registers nobody named."""
         gap = self.style.name_gaps.get(".reg", " ")
@@ -141,19 +153,31 @@ class FunctionBuilder(Builder):
         made.waiting = []
         return made
 
-    def place_label(self, name: str) -> Statement:
+    def _scope(self) -> object:
+        """The innermost ``{ }`` that is open: labels belong to it."""
+        return next((block for block in reversed(self.blocks) if block.what == "a block"), None)
+
+    def place_label(self, name: str, again: bool = False) -> Statement:
         """Put a label here."""
+        scope = self._scope()
+        if not again and (scope, name) in self._placed:
+            filename, line = self._placed[scope, name]
+            raise DslError(
+                f"the label '{name}' is placed twice",
+                f"it stands at {filename}:{line} already; take another name, or none",
+            )
+        self._placed[scope, name] = python_place()
         self._labels.add(name)
         if self.style.numbers_blocks:
             self._blocks_until(self.statements)
             self.block_number = _block_of(name) or self.block_number
         return self.add(self.style.label_kind(name), f"{name}:")
 
-    def place(self, label: Label) -> Statement:
+    def place(self, label: Label, again: bool = False) -> Statement:
         """Put the label of a construct here, and name it if it has no name yet."""
         label.is_placed = True
         if label.waiting is None:
-            return self.place_label(label.text)
+            return self.place_label(label.text, again)
         self._blocks_until(self.statements)
         number = self.block_number + 1
         name = self.block_label(number).text
@@ -171,6 +195,7 @@ class FunctionBuilder(Builder):
         """Take the label back that was placed last; gives what was said to stand before it."""
         placed = self.statements.pop()
         self._labels.discard(label.text)
+        self._placed.pop((self._scope(), label.text), None)
         return placed.before
 
     def blank(self, lines: int = 1) -> None:
@@ -237,6 +262,12 @@ class FunctionBuilder(Builder):
         if self.line_table is not None:
             first, table = self.line_table
             self.statements = table.merged(self.statements, first, self.style)
+        for block in self.unentered:
+            raise DslError(
+                f"{block.what} is never entered",
+                "it is a block: write 'with' before it, and what belongs to it below",
+                place=block.place,
+            )
         if self.blocks:
             block = self.blocks[-1]
             raise DslError(f"{block.what} is never closed", block.hint, place=block.place)

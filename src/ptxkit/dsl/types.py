@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.operands import Constant, Operand, float_constant, operand
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
@@ -66,6 +68,12 @@ class Pointer:
     def __getitem__(self, element: Type) -> Pointer:
         return Pointer(self.space, element)
 
+    def aligned(self, alignment: int) -> Pointer:
+        """A pointer to a multiple of so many bytes, where that is more than the type's own."""
+        made = Pointer(self.space, self.element)
+        made.alignment = max(made.alignment, alignment)
+        return made
+
     @property
     def shared(self) -> Pointer:
         """A pointer into shared memory."""
@@ -85,8 +93,15 @@ class Pointer:
         return "ptr"
 
 
+class Spec:
+    """A parameter that a call on arrays fills in; ``annotation`` is its type in the body."""
+
+    annotation: Any
+
+
 ptr = Pointer()
 f32, f64, f16, f16x2 = Type("f32"), Type("f64"), Type("f16"), Type("f16x2")
+bf16, tf32, e4m3, e5m2 = Type("bf16"), Type("tf32"), Type("e4m3"), Type("e5m2")
 b8, b16, b32, b64, b128 = (Type(f"b{width}") for width in (8, 16, 32, 64, 128))
 u8, u16, u32, u64 = (Type(f"u{width}") for width in (8, 16, 32, 64))
 s8, s16, s32, s64 = (Type(f"s{width}") for width in (8, 16, 32, 64))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.inject.site import Operand
@@ -15,13 +15,15 @@ _Fact = str | tuple[str, str, bool]
 _Facts = frozenset[_Fact]
 
 
-def unassigned(function: Function, outputs: Mapping[str, Operand]) -> Iterator[Diagnostic]:
+def unassigned(
+    function: Function, outputs: Mapping[str, Operand], scopes: Scopes
+) -> Iterator[Diagnostic]:
     """What is wrong with the outputs of a stub, which is the body of a function but for its
     last instruction: never assigned, not on every path, or read before.
     """
     if not outputs:
         return
-    flow = _Flow(function, outputs)
+    flow = _Flow(function, outputs, scopes)
     yield from flow.early_reads()
     module = function.root
     end = function.instructions[-1]
@@ -47,7 +49,7 @@ class _Effect:
     __slots__ = ("assigns", "changes", "guard", "node", "reads")
 
     def __init__(self, node: Instruction, outputs: Mapping[str, Operand], scopes: Scopes) -> None:
-        found = registers(node)
+        found = registers(node, scopes)
         self.node = node
         self.guard = None if node.guard is None else (node.guard.predicate.text, node.guard.negated)
         self.changes = {name.text for name in found.defined}
@@ -82,16 +84,32 @@ def _is_output(name: Name, outputs: Mapping[str, Operand], scopes: Scopes) -> bo
     return declaration is not None and declaration.node.parent.parent.parent.kind == "Function"
 
 
+def _relevant(function: Function, outputs: Mapping[str, Operand]) -> Callable[[Instruction], bool]:
+    """Which instructions may change what is known: those that name an output, or a predicate
+    that an output is assigned under.
+    """
+    names = set(outputs)
+    for node in function.instructions:
+        if node.guard is not None and any(name in node.text for name in outputs):
+            names.add(node.guard.predicate.text)
+    return lambda node: any(name in node.text for name in names)
+
+
 class _Flow:
     """Facts that hold on every path, forward through the graph of a function."""
 
-    def __init__(self, function: Function, outputs: Mapping[str, Operand]) -> None:
+    def __init__(self, function: Function, outputs: Mapping[str, Operand], scopes: Scopes) -> None:
         self._function = function
         self._outputs = outputs
-        scopes = Scopes(function.root)
         graph = function.cfg()
+        mentions = _relevant(function, outputs)
+        self._end = function.instructions[-1]
         self._effects = {
-            block: [_Effect(node, outputs, scopes) for node in block.instructions]
+            block: [
+                _Effect(node, outputs, scopes)
+                for node in block.instructions
+                if mentions(node) or node == self._end
+            ]
             for block in graph.blocks
         }
         self._at_entry: dict[BasicBlock, _Facts] = {graph.entry: frozenset()}
@@ -136,12 +154,15 @@ class _Flow:
                 )  # fmt: skip
 
     def missing_at_end(self) -> set[str]:
-        """Outputs without a value at the last instruction; none where control never comes."""
-        end = self._function.instructions[-1]
+        """Outputs without a value at the last instruction; where control never comes there,
+        those that nothing on its way assigns.
+        """
+        assigned: set[str] = set()
         for effect, facts in self._walk():
-            if effect.node == end:
+            if effect.node == self._end:
                 return {name for name in self._outputs if name not in facts}
-        return set()
+            assigned.update(effect.assigns)
+        return set(self._outputs) - assigned
 
     def last_write(self, output: str) -> Instruction | None:
         """The last instruction that may assign an output."""

@@ -1,8 +1,8 @@
 """A stub is checked where it will stand, before an assembler sees it.
 
 It is put into a function of its own, with the site's registers declared before it, and that
-function goes through `ptxkit.check`. Names of the module and of the functions around the site
-are brought in where the stub uses them.
+function is checked as `ptxkit.check` does it. Names of the module and of the functions around
+the site are brought in where the stub uses them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ptxkit.diagnostics import Diagnostic
 from ptxkit.inject.assignment import unassigned
 from ptxkit.inject.errors import StubError
 from ptxkit.inject.site import Operand, Site
-from ptxkit.isa import check
-from ptxkit.syntax import Function, Module, Variable, parse
+from ptxkit.isa.checker import check_function
+from ptxkit.syntax import Function, Module, Scopes, Variable, parse
 
 _FUNCTION = ".entry ptxkit_stub()\n"
 _END = "\nret;\n}\n"
@@ -146,12 +146,13 @@ def _judge(header: str, registers: str, stub: str, site: Site) -> list[Diagnosti
     start = len(before.encode("utf-8", "surrogateescape"))
     end = start + len(stub.encode())
     place = _Place(stub, before.count("\n"), start, end)
-    errors = [one for one in check(module) if one.severity == "error"]
-    found = list(place.move(errors))
+    function, scopes = module.functions[-1], Scopes(module)
+    errors = [*module.diagnostics, *check_function(function, scopes)]
+    found = list(place.move(one for one in errors if one.severity == "error"))
     if found:
-        return found
+        return sorted(found, key=lambda one: (one.line, one.column))
     operands = {one.register: one for one in site.args.values() if one.direction == "out"}
-    return list(place.move(unassigned(module.functions[-1], operands)))
+    return list(place.move(unassigned(function, operands, scopes)))
 
 
 def _with_operands(one: Diagnostic, site: Site) -> Diagnostic:

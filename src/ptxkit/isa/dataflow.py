@@ -21,12 +21,13 @@ class Registers:
     used: tuple[Name, ...]
 
 
-def registers(instruction: Instruction) -> Registers:
+def registers(instruction: Instruction, scopes: Scopes | None = None) -> Registers:
     """The registers an instruction defines and uses; the guard is a use.
 
     Variables, parameters, labels, functions and special registers are not registers; a
     name that is not declared at all is taken for one. An instruction the table does not
-    know is taken to write its first operand, as most do.
+    know is taken to write its first operand, as most do. Who has the ``scopes`` of the module
+    gives them.
 
     >>> import ptxkit
     >>> m = ptxkit.parse(".func f() { @p ld.global.v2.u32 {a, b}, [c+4]; }")
@@ -44,7 +45,8 @@ def registers(instruction: Instruction) -> Registers:
         spec = specs[position] if specs is not None else None
         access = spec.access if spec is not None else ("write" if position == 0 else "read")
         _collect(operand, spec, access, defined, used)
-    scopes = _scopes(instruction.root)
+    if scopes is None:
+        scopes = _scopes(instruction.root)
     return Registers(
         tuple(name for name in defined if _is_register(scopes, name)),
         tuple(name for name in used if _is_register(scopes, name)),

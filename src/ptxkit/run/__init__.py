@@ -33,6 +33,7 @@ from ptxkit.run.pieces import Pieces, lower_pieces
 from ptxkit.run.profile import ProfileRow
 from ptxkit.run.shape import LaunchError
 from ptxkit.run.simulator import CpuKernel, CpuModule, RunReport
+from ptxkit.run.tensor_maps import tensor_map
 from ptxkit.run.textures import Surface, Texture
 from ptxkit.run.trace import MemoryAccess, Trace, TraceRecord
 from ptxkit.run.watch import Sanitize
@@ -44,18 +45,30 @@ if TYPE_CHECKING:
 
 @overload
 def load(
-    module: Module | str | bytes, device: Literal["cpu"] = "cpu", *, sanitize: Sanitize = False
+    module: Module | str | bytes,
+    device: Literal["cpu"] = "cpu",
+    *,
+    sanitize: Sanitize = False,
+    check: bool = True,
 ) -> CpuModule: ...
 @overload
 def load(
-    module: Module | str | bytes, device: Literal["cuda"], *, sanitize: Sanitize = False
+    module: Module | str | bytes,
+    device: Literal["cuda"],
+    *,
+    sanitize: Sanitize = False,
+    check: bool = True,
 ) -> CudaModule: ...
 @overload
 def load(
-    module: Module | str | bytes, device: str, *, sanitize: Sanitize = False
+    module: Module | str | bytes, device: str, *, sanitize: Sanitize = False, check: bool = True
 ) -> CpuModule | CudaModule: ...
 def load(
-    module: Module | str | bytes, device: str = "cpu", *, sanitize: Sanitize = False
+    module: Module | str | bytes,
+    device: str = "cpu",
+    *,
+    sanitize: Sanitize = False,
+    check: bool = True,
 ) -> CpuModule | CudaModule:
     """Load a module on a device; ``loaded["name"]`` gives a kernel.
 
@@ -63,11 +76,18 @@ def load(
     launch lie), ``"cuda:1"`` (that GPU), or ``"auto"`` (a GPU if there is one).
     ``sanitize=True`` makes every launch on the simulator look for races, reads of memory
     nobody wrote and the like; a single launch takes it too.
+
+    What :func:`ptxkit.check` finds errors in is not run: a :class:`~ptxkit.errors.CheckError` tells
+    them, of the module when it is loaded, of a kernel and what it calls when that is first
+    asked for. ``check=False`` leaves that out, for programs that are wrong on purpose; on a GPU the
+    driver is the judge.
     """
     place, _, number = device.partition(":") if isinstance(device, str) else ("", "", "")
     numbered = number.isdecimal() and place == "cuda"
     if device not in ("cpu", "cuda", "auto") and not numbered:
         raise UsageError(f"the device must be 'cpu', 'cuda', 'cuda:1' or 'auto', not {device!r}")
+    if not isinstance(check, bool):
+        raise UsageError(f"check is True or False, not {check!r}")
     if not isinstance(module, Module):
         module = parse(module)
     if sanitize and place == "cuda":
@@ -77,7 +97,7 @@ def load(
 
         if place == "cuda" or cuda.is_available():
             return cuda.CudaModule(module, int(number) if numbered else None)
-    return CpuModule(module, sanitize=sanitize)
+    return CpuModule(module, sanitize=sanitize, check=check)
 
 
 __all__ = [
@@ -98,4 +118,5 @@ __all__ = [
     "UnsupportedError",
     "load",
     "lower_pieces",
+    "tensor_map",
 ]

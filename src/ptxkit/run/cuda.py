@@ -10,7 +10,8 @@ import weakref
 from typing import Any
 
 from ptxkit._native import finished_launches
-from ptxkit.errors import ToolchainError, UnknownNameError
+from ptxkit.errors import ToolchainError
+from ptxkit.run.arguments import describe_module
 from ptxkit.run.cuda_driver import (
     CudaError,
     architecture,
@@ -26,6 +27,7 @@ from ptxkit.run.cuda_driver import (
 from ptxkit.run.cuda_faults import fault
 from ptxkit.run.cuda_kernel import CudaKernel, CudaLauncher
 from ptxkit.run.cuda_textures import DeviceTexture
+from ptxkit.run.shape import pick_kernel
 from ptxkit.run.textures import Surface
 from ptxkit.syntax import Module
 
@@ -47,6 +49,10 @@ class CudaModule:
         self._kernels: dict[str, CudaKernel] = {}
         self._bound: dict[str, DeviceTexture] = {}
         self._on(current_device() if self.device is None else self.device)
+
+    def __repr__(self) -> str:
+        place = "cuda" if self.device is None else f"cuda:{self.device}"
+        return describe_module(self.module, place)
 
     def _on(self, device: int) -> Any:
         """The module on one GPU, loaded there on first use."""
@@ -70,11 +76,13 @@ class CudaModule:
         return tuple(function.name for function in self.module.kernels)
 
     def __getitem__(self, name: str) -> CudaKernel:
-        if name not in self._kernels:
-            if name not in self.kernels:
-                raise UnknownNameError("kernel", name, self.kernels)
-            self._kernels[name] = CudaKernel(self, self.module[name])
-        return self._kernels[name]
+        """The kernel of that name, as it stands in the PTX or in C++."""
+        found = self._kernels.get(name) if isinstance(name, str) else None
+        if found is None:
+            function = pick_kernel(self.module, name)
+            found = self._kernels.get(function.name) or CudaKernel(self, function)
+            self._kernels[name] = self._kernels[function.name] = found
+        return found
 
     def bind(self, name: str, texture: Surface) -> None:
         """Give a texture to a ``.texref``, or a surface to a ``.surfref``, on the current GPU.

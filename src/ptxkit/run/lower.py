@@ -14,7 +14,8 @@ from functools import cached_property, lru_cache
 
 from ptxkit._native import NO_SLOT, Node, Program
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import PtxkitError, UsageError
+from ptxkit.errors import CheckError, PtxkitError, UsageError
+from ptxkit.isa.checker import Checker
 from ptxkit.isa.match import match
 from ptxkit.isa.operands import plan
 from ptxkit.isa.special_registers import find_special_register
@@ -23,6 +24,7 @@ from ptxkit.run.globals import ModuleMemory
 from ptxkit.run.layout import (
     MAX_LOCAL,
     MAX_SHARED,
+    Item,
     align,
     kernel_layout,
     parameter_layout,
@@ -64,16 +66,46 @@ class Register:
 
 
 class ModuleContext:
-    """What the kernels of a loaded module share: its names, its variables."""
+    """What the kernels of a loaded module share: its names, its variables.
 
-    def __init__(self, module: Module) -> None:
+    Unless told otherwise it refuses what the checker finds errors in: what stands outside of
+    functions at once, each function when it is first wanted.
+    """
+
+    def __init__(self, module: Module, *, check: bool = True) -> None:
         self.module = module
+        self._checker = Checker(module, scopes=self.scopes) if check else None
+        self._checked: set[int] = set()
+        if self._checker is not None:
+            self._checker.check_head()
+            _refuse(self._checker)
         self.memory = ModuleMemory(module)
+        self._layouts: dict[int, tuple[list[Item], int]] = {}
+
+    def layout(self, kernel: Function) -> tuple[list[Item], int]:
+        """The parameters of a kernel and the bytes they take together."""
+        if kernel.index not in self._layouts:
+            self._layouts[kernel.index] = kernel_layout(kernel)
+        return self._layouts[kernel.index]
+
+    def check(self, function: Function) -> None:
+        """Refuse a function with errors; the second time it costs nothing."""
+        if self._checker is None or function.index in self._checked:
+            return
+        self._checker.check_function(function)
+        _refuse(self._checker)
+        self._checked.add(function.index)
 
     @cached_property
     def scopes(self) -> Scopes:
         """The scopes of the whole module."""
         return Scopes(self.module)
+
+
+def _refuse(checker: Checker) -> None:
+    errors = [one for one in checker.take() if one.severity == "error"]
+    if errors:
+        raise CheckError(errors)
 
 
 @dataclass(slots=True)
@@ -101,6 +133,7 @@ class Lowering:
     """
 
     def __init__(self, context: ModuleContext, dynamic_base: int = 0, padding: int = 0) -> None:
+        self.context = context
         self.module = context.module
         self.memory = context.memory
         self.scopes = context.scopes
@@ -119,13 +152,16 @@ class Lowering:
         self.shared_layout: list[tuple[str, int, int]] = []  # name, offset, bytes
         self.functions: dict[int, FunctionState] = {}
         self.current: Instruction | None = None
+        from ptxkit.run.lowering import LOWERINGS
+
+        self.lowerings = LOWERINGS
 
     # -- whole program -------------------------------------------------------------------
 
     def lower(self, kernel: Function) -> Program:
         """The program of a kernel."""
         self.kernel = kernel
-        items, parameter_bytes = kernel_layout(kernel)
+        items, parameter_bytes = self.context.layout(kernel)
         self.kernel_parameters = {item.name: item.offset for item in items}
         self.function_number(kernel)
         while self.pending:
@@ -154,6 +190,7 @@ class Lowering:
             raise self.unsupported(
                 node, f"the function '{node.name}' has no body here, and is none of CUDA's own"
             )
+        self.context.check(node)
         state = self.state = FunctionState(self.numbers[node.name], node)
         self.functions[state.index] = state
         self.current = None
@@ -357,7 +394,9 @@ class Lowering:
         if isinstance(node, Name):
             declaration = self.scopes.resolve(node)
             if declaration is not None and declaration.kind == "register":
-                return self.register(node).slot
+                if node.selector_length:
+                    return self.register(node).slot  # which says that it is none for here
+                return self._named_register(node, declaration).slot
             if declaration is None and self.is_special(node):
                 return self.special(node, scalar).slot
             if node.text != "WARP_SZ":
@@ -478,10 +517,8 @@ class Lowering:
     # -- instructions --------------------------------------------------------------------
 
     def _instruction(self, node: Instruction) -> None:
-        from ptxkit.run.lowering import LOWERINGS
-
         self.current = node
-        lowering: Callable[[Lowering, Instruction], None] | None = LOWERINGS.get(node.name)
+        lowering: Callable[[Lowering, Instruction], None] | None = self.lowerings.get(node.name)
         if lowering is None:
             raise self.unsupported(node, f"'{node.opcode}' is not simulated yet")
         if not _count_fits(node.name, node.modifiers, len(node.operands)):

@@ -25,7 +25,7 @@ class Pieces:
 
 class _Recorder(Lowering):
     def __init__(self, module: Module) -> None:
-        super().__init__(ModuleContext(module))
+        super().__init__(ModuleContext(module, check=False))
         self.ranges: list[tuple[int, int] | None] = []
 
     def _instruction(self, node: Instruction) -> None:

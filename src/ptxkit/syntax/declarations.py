@@ -30,9 +30,15 @@ class _Typed(Node):
         return own_texts(self)
 
     @property
+    def layout(self) -> tuple[str, int, str]:
+        """``space``, ``vector`` and ``type`` in one go."""
+        words = self._words()
+        return _space(words), _vector(words), _type(words)
+
+    @property
     def space(self) -> str:
         """The state space without its dot: ``"global"``."""
-        return next((word[1:] for word in self._words() if word in SPACES), "")
+        return _space(self._words())
 
     @property
     def alignment(self) -> int | None:
@@ -43,16 +49,28 @@ class _Typed(Node):
     @property
     def vector(self) -> int:
         """2, 4 or 8 for ``.v2``, ``.v4``, ``.v8``; else 1."""
-        return next((int(word[2:]) for word in self._words() if word in VECTORS), 1)
+        return _vector(self._words())
 
     @property
     def type(self) -> str:
         """The scalar type without its dot: ``"f32"``."""
-        for word in self._words():
-            known = word in SPACES or word in LINKAGES or word in VECTORS
-            if word.startswith(".") and not known and word not in (".align", ".ptr"):
-                return word[1:]
-        return ""
+        return _type(self._words())
+
+
+def _space(words: list[str]) -> str:
+    return next((word[1:] for word in words if word in SPACES), "")
+
+
+def _vector(words: list[str]) -> int:
+    return next((int(word[2:]) for word in words if word in VECTORS), 1)
+
+
+def _type(words: list[str]) -> str:
+    for word in words:
+        known = word in SPACES or word in LINKAGES or word in VECTORS
+        if word.startswith(".") and not known and word not in (".align", ".ptr"):
+            return word[1:]
+    return ""
 
 
 class Variable(_Typed):

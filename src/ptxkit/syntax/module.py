@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -10,13 +11,19 @@ from typing import TYPE_CHECKING
 from ptxkit import _native
 from ptxkit._native import Node, NodeList
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import PtxSyntaxError, UnknownNameError, UsageError
+from ptxkit.errors import PtxSyntaxError, UsageError
 from ptxkit.syntax import declarations, nodes, operands
 from ptxkit.syntax.declarations import Declarator, Function, Variable, matching
 from ptxkit.syntax.nodes import Instruction
+from ptxkit.syntax.spelling import find, pick
 
 if TYPE_CHECKING:
     from ptxkit.syntax.edit import Editor
+
+#: What only C++ has at the beginning of a line, or CUDA anywhere.
+_CUDA = re.compile(
+    rb"^[ \t]*#[ \t]*(?:include|pragma|define)\b|\b__(?:global|device)__\b", re.MULTILINE
+)
 
 
 class Module(Node):
@@ -43,9 +50,19 @@ class Module(Node):
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What the parser found; empty unless parsed with ``recover=True``."""
+        raw = self.diagnostics_raw
+        cuda = _CUDA.search(self.source()) if raw and self.version is None else None
+        if cuda is not None:
+            # Dozens of errors would not say it as well.
+            return (
+                self.diagnostic(
+                    "error", "cuda", "this is CUDA C++, not PTX", cuda.span(),
+                    "compile it: 'ptxkit compile FILE', or ptxkit.compile_cuda(text)",
+                ),
+            )  # fmt: skip
         return tuple(
             self.diagnostic("error", code, message, (start, end), hint or None)
-            for code, message, hint, start, end in self.diagnostics_raw
+            for code, message, hint, start, end in raw
         )
 
     def diagnostic(
@@ -113,16 +130,22 @@ class Module(Node):
         return tuple(child for child in self.children if isinstance(child, Variable))
 
     def __getitem__(self, name: str) -> Function:
-        """The function of that name; its definition where there is one."""
+        """The function of that name; its definition where there is one.
+
+        A mangled function is found by its C++ name too, where only one has it.
+
+        >>> import ptxkit
+        >>> ptxkit.parse(".func _Z5saxpyPfS_fi() { ret; }")["saxpy"].name
+        '_Z5saxpyPfS_fi'
+        """
         if not isinstance(name, str):
             raise UsageError(f"a module is indexed by a function's name, not {name!r}")
-        found = _functions_by_name(self).get(name)
-        if found is None:
-            raise UnknownNameError("function", name, (f.name for f in self.functions))
-        return found
+        functions = functions_by_name(self)
+        return functions.get(name) or functions[pick("function", name, functions)]
 
     def __contains__(self, name: object) -> bool:
-        return name in _functions_by_name(self)
+        functions = functions_by_name(self)
+        return isinstance(name, str) and (name in functions or len(find(name, functions)) == 1)
 
     @property
     def instructions(self) -> NodeList[Instruction]:
@@ -172,7 +195,7 @@ def to_bytes(text: str) -> bytes:
 
 
 @lru_cache(maxsize=4)
-def _functions_by_name(module: Module) -> dict[str, Function]:
+def functions_by_name(module: Module) -> dict[str, Function]:
     """The functions of the modules asked about last; a definition wins over declarations."""
     found: dict[str, Function] = {}
     for function in module.functions:

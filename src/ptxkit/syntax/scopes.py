@@ -53,11 +53,19 @@ class Scope:
     parent: Scope | None
     names: dict[str, list[Declaration]] = field(default_factory=dict)
     ranges: dict[str, list[Declaration]] = field(default_factory=dict)
+    settled: int = -1
+    """From this offset on nothing is declared here any more, nor around."""
+    _known: dict[str, Declaration | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.parent is not None:
+            self.settled = self.parent.settled
 
     def add(self, declaration: Declaration) -> None:
         """Declare a name."""
         table = self.names if declaration.count is None else self.ranges
         table.setdefault(declaration.name, []).append(declaration)
+        self.settled = max(self.settled, declaration.position)
 
     def local(self, name: str, position: int) -> Declaration | None:
         """The declaration of a name in this very scope, visible at a position."""
@@ -78,6 +86,13 @@ class Scope:
 
     def resolve(self, name: str, position: int) -> Declaration | None:
         """The declaration that a name means at a position."""
+        if position < self.settled:
+            return self._resolve(name, position)
+        if name not in self._known:
+            self._known[name] = self._resolve(name, position)
+        return self._known[name]
+
+    def _resolve(self, name: str, position: int) -> Declaration | None:
         scope: Scope | None = self
         while scope is not None:
             found = scope.local(name, position)
@@ -90,7 +105,7 @@ class Scope:
 def declarations_of(node: Node) -> Iterator[Declaration]:
     """What a statement declares in the scope it stands in."""
     if isinstance(node, Variable):
-        space, scalar = node.space, node.type
+        space, _, scalar = node.layout
         kind = "register" if space == "reg" else "variable"
         for declarator in node.declarators:
             position = declarator.span[0]  # its own initialiser may name it
@@ -127,8 +142,6 @@ class Scopes:
                 for label in child.children:
                     for declaration in declarations_of(label):
                         self.root.add(declaration)
-            elif isinstance(child, Function):
-                self._function(child)
 
     def _function(self, function: Function) -> None:
         body = function.body
@@ -159,6 +172,10 @@ class Scopes:
         at: Node | None = node
         while at is not None:
             if at.kind in ("Block", "Function"):
+                if at.index not in self._by_block:
+                    # A function's scopes are made when they are asked for: of a large module
+                    # most callers want one function.
+                    self._function(_function_of(at))
                 return self._by_block[at.index]
             at = at.parent
         return self.root
@@ -178,11 +195,18 @@ class Scopes:
 
     def references(self, declaration: Declaration) -> list[Node]:
         """All uses of a declared name, in source order."""
+        home = self.scope_of(declaration.node.parent).node
         return [
             node
-            for node in self.module.find("Name")
+            for node in home.find("Name")
             if node.identifier.startswith(declaration.name) and self.resolve(node) == declaration
         ]
+
+
+def _function_of(node: Node) -> Function:
+    while not isinstance(node, Function):
+        node = node.parent
+    return node
 
 
 def rename(module: Module, node: Node, name: str) -> Module:

@@ -13,9 +13,9 @@ from typing import Any
 from ptxkit.errors import PtxkitError, import_extra
 from ptxkit.synth import shards
 from ptxkit.synth.plan import Plan
+from ptxkit.synth.source import find
 
 _TIMEOUT = 5.0
-_LIFE = 10  # tasks of a worker process
 
 
 class ClusterError(PtxkitError):
@@ -35,7 +35,8 @@ def run(
     started = _connect(ray, address, workers)
     try:
         # Workers end now and then, and with them what compilers keep.
-        task = ray.remote(max_calls=_LIFE, num_cpus=1)(_build)
+        life = max(1, find(plan.source).life // plan.shard_size)
+        task = ray.remote(max_calls=life, num_cpus=1)(_build)
         described = ray.put(plan)
         waiting = list(missing)
         running: dict[Any, int] = {}

@@ -17,11 +17,9 @@ from typing import Any
 from ptxkit.errors import PtxkitError
 from ptxkit.synth import shards, storage
 from ptxkit.synth.plan import SHARDS, Plan
+from ptxkit.synth.source import find
 
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
-
-#: A worker ends after so many samples, and with it what compilers keep of them.
-LIFE = 1000
 
 
 class WorkerError(PtxkitError):
@@ -33,7 +31,8 @@ def run(
 ) -> None:
     """Make the missing shards; calls `done` with the number of each one."""
     context = multiprocessing.get_context("spawn")
-    lists = _portions(missing, max(1, min(LIFE // plan.shard_size, -(-len(missing) // workers))))
+    life = find(plan.source).life // plan.shard_size
+    lists = _portions(missing, max(1, min(life, -(-len(missing) // workers))))
     workspace = _workspace(folder)
     running: dict[Any, tuple[Any, Connection]] = {}
     try:

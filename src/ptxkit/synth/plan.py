@@ -20,9 +20,6 @@ PLAN = "run.json"
 MANIFEST = "manifest.json"
 SHARDS = "shards"
 DATA = "data"
-#: Samples of a shard. They are compiled together, so more would take more memory, and fewer
-#: would read the compilers' headers more often.
-SHARD_SIZE = 100
 
 
 class FolderError(PtxkitError):
@@ -37,7 +34,8 @@ class Plan:
     seed: int
     count: int
     settings: Settings = field(default_factory=Settings)
-    shard_size: int = SHARD_SIZE
+    shard_size: int = 0
+    """Samples that are compiled together; 0 for what the source finds best."""
     file_rows: int = 10_000
     """Rows of a file of the dataset, at most."""
     format: str = "parquet"
@@ -78,7 +76,7 @@ def check(plan: Plan) -> Source:
     """Refuse what makes no sense, before anything is written."""
     if plan.count < 1:
         raise UsageError(f"--count must be at least 1, not {plan.count}")
-    if plan.shard_size < 1 or plan.file_rows < 1:
+    if plan.shard_size < 0 or plan.file_rows < 1:
         raise UsageError("shards and files have at least one row")
     if not 1 <= plan.level <= 22:
         raise UsageError(f"the compression level is from 1 to 22, not {plan.level}")

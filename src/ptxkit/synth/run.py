@@ -41,7 +41,11 @@ def generate(
         raise UsageError(f"the format is parquet or jsonl, not '{plan.format}'")
     source = check(plan)
     import_extra("pyarrow", extra="synth")
-    plan = replace(plan, tools=_tools(source.provenance(plan.settings)))
+    plan = replace(
+        plan,
+        shard_size=plan.shard_size or source.shard_size,
+        tools=_tools(source.provenance(plan.settings)),
+    )
     if claim(plan, folder):
         return dict(storage.read_json(folder / MANIFEST))
     with locked(folder):

@@ -27,6 +27,9 @@ from ptxkit.errors import UnknownNameError, UsageError
 BUILT_IN = {
     "warp": "ptxkit.synth.warp.source:WarpSource",
     "tiers": "ptxkit.synth.tiers.source:TiersSource",
+    "triton": "ptxkit.synth.pythonic.triton_source:TritonSource",
+    "numba": "ptxkit.synth.pythonic.numba_source:NumbaSource",
+    "ptx": "ptxkit.synth.stacked.source:StackSource",
 }
 GROUP = "ptxkit.sources"
 
@@ -43,6 +46,9 @@ class Settings:
     backward: bool = True
     """Whether kernels are differentiated, where the source can."""
     sass: bool = False
+    resources: bool = False
+    """Whether machine code is made just to say how many registers and how much memory it needs,
+    where the source would do with the assembler's word that it takes the PTX."""
     raw: bool = True
     """Whether PTX is kept as the compiler wrote it, beside the canonical one."""
 
@@ -140,6 +146,13 @@ class Source(ABC):
     """Which view is the sample's own text."""
     views: ClassVar[tuple[str, ...]]
     """All text columns of this source, in order."""
+    origin: ClassVar[str] = "PTX is the output of NVIDIA's compilers."
+    """Whose tools wrote what, for the card of the dataset."""
+    shard_size: ClassVar[int] = 100
+    """Samples that are compiled together, unless the user says otherwise: more would take more
+    memory, and fewer would read the compilers' headers more often."""
+    life: ClassVar[int] = 1000
+    """A worker process ends after so many samples, and with it what compilers keep of them."""
 
     @abstractmethod
     def sample(self, seed: int, index: int, settings: Settings) -> Sample:

@@ -67,7 +67,8 @@ def collect(dataset: Dataset) -> Statistics:
             opcodes = opcodes_of(target["ptx_forward"])
             found.opcodes.update(opcodes)
             found.instructions.append(len(opcodes))
-            found.registers.append(target["registers"])
+            if target["registers"] is not None:
+                found.registers.append(target["registers"])
     for row in dataset.rejected():
         found.rejected[row["stage"]] += 1
     found.bytes = sum(about["bytes"] for about in dataset.files.values())

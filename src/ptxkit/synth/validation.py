@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from ptxkit.synth.source import Source, find
 from ptxkit.toolchain import assemble_many
 
 _BATCH = 64
+_ENTRY = re.compile(r"\.entry (\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,16 @@ def _row(
         yield wrong
 
 
+def _apart(text: str, prefix: str) -> str:
+    """Canonical PTX under names of its own; each of its names begins with that of a kernel.
+
+    >>> _apart(".visible .entry k0(.param .u64 k0_0) { ld.param.u64 %rd1, [k0_0]; }", "r7_")
+    '.visible .entry r7_k0(.param .u64 r7_k0_0) { ld.param.u64 %rd1, [r7_k0_0]; }'
+    """
+    names = "|".join(map(re.escape, _ENTRY.findall(text)))
+    return re.sub(rf"(?<![\w$%.])(?=(?:{names})(?![A-Za-z0-9$]))", prefix, text)
+
+
 def _assembled(batch: list[dict[str, Any]]) -> Iterator[Fault]:
     """Assemble all PTX of some rows, those of one architecture together."""
     by_arch: dict[str, list[tuple[str, str]]] = {}
@@ -119,8 +131,7 @@ def _assembled(batch: list[dict[str, Any]]) -> Iterator[Fault]:
             for entry in ("forward", "backward"):
                 text = target[f"ptx_{entry}"]
                 if text:
-                    # Every name of canonical PTX begins with that of its entry.
-                    text = text.replace(entry, f"k{number}_{entry}")
+                    text = _apart(text, f"r{number}_")
                     by_arch.setdefault(target["arch"], []).append((row["id"], text))
     for arch, texts in by_arch.items():
         results = assemble_many(

@@ -21,7 +21,8 @@ from ptxkit.toolchain.cubin import Cubin
 Source = Module | str | bytes
 
 _MOST_KERNELS = 64
-_MOST_BYTES = 256 * 1024
+_BYTES_PER_KERNEL = 4096
+_MOST_BYTES = _MOST_KERNELS * _BYTES_PER_KERNEL
 _SHARED_LINKAGE = (".common", ".weak")
 _EXTERN = ".extern"
 _HEADER = ("Version", "Target", "AddressSize")
@@ -94,7 +95,7 @@ def assemble_many(
             own = {name: needs for name, needs in whole.resources.items() if name in part.names}
             found[part.index] = replace(whole, resources=own)
 
-    groups, alone = _groups(everything) if batch else ([], list(range(len(everything))))
+    groups, alone = join(everything) if batch else ([], list(range(len(everything))))
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
         tasks = [pool.submit(group, members) for members in groups]
         tasks += [pool.submit(one, index) for index in alone]
@@ -128,6 +129,7 @@ class _Group:
     parts: list[_Part] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
     externs: set[str] = field(default_factory=set)
+    most: int = _MOST_KERNELS
     kernels: int = 0
     size: int = 0
 
@@ -135,8 +137,8 @@ class _Group:
         return (
             self.names.isdisjoint(part.names | part.externs)
             and self.externs.isdisjoint(part.names)
-            and self.kernels + part.kernels <= _MOST_KERNELS
-            and self.size + len(part.body) <= _MOST_BYTES
+            and self.kernels + part.kernels <= self.most
+            and self.size + len(part.body) <= self.most * _BYTES_PER_KERNEL
         )
 
     def add(self, part: _Part) -> None:
@@ -150,8 +152,8 @@ class _Group:
         return self.header + b"\n".join(part.body for part in self.parts)
 
 
-def _groups(sources: Sequence[Source]) -> tuple[list[_Group], list[int]]:
-    """Groups to join, and what stays alone."""
+def join(sources: Sequence[Source], most: int = _MOST_KERNELS) -> tuple[list[_Group], list[int]]:
+    """Groups to join, of so many kernels at most, and what stays alone."""
     open_groups: dict[bytes, list[_Group]] = {}
     alone = []
     for index, source in enumerate(sources):
@@ -163,7 +165,7 @@ def _groups(sources: Sequence[Source]) -> tuple[list[_Group], list[int]]:
         # Only the latest few are tried: what clashes with those clashes with most.
         chosen = next((one for one in reversed(groups[-4:]) if one.takes(part)), None)
         if chosen is None:
-            chosen = _Group(part.header)
+            chosen = _Group(part.header, most=most)
             groups.append(chosen)
         chosen.add(part)
     made = [one for groups in open_groups.values() for one in groups]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptxkit._native import Node
-from ptxkit.dsl.declarations import LINKAGES, SPACES
+from ptxkit.dsl.declarations import LINKAGES, SPACES, WORDS
 from ptxkit.dsl.words import attribute_of
 from ptxkit.syntax.constants import integer_value
 from ptxkit.transpiler.operands import OperandReader
@@ -43,7 +43,10 @@ class Chain:
     def _take(self, tokens: Sequence[_Token], at: int, reader: OperandReader) -> int:
         word = tokens[at][1]
         if word == ".align":
-            argument, _ = reader.integer(tokens[at + 1][1])
+            size = tokens[at + 1][1]
+            # What no PTX may say is a spelling: the DSL refuses it as a number.
+            odd = size.isdecimal() and int(size).bit_count() != 1
+            argument = f"lit({quoted(size)})" if odd else reader.integer(size)[0]
             self.python += f".align({argument})"
             self.words += [word, tokens[at + 1][1]]
             return at + 2
@@ -66,7 +69,8 @@ class Chain:
             return at + 3
         self._add(word)
         name = attribute_of(word[1:])
-        self.python += f".word({quoted(word[1:])})" if name in (None, *_METHODS) else f".{name}"
+        plain = name is not None and name not in _METHODS and word in WORDS
+        self.python += f".{name}" if plain else f".word({quoted(word[1:])})"
         return at + 1
 
     def _add(self, word: str) -> None:

@@ -1,158 +1,206 @@
-"""Loads and stores, as calls of ``@ld`` and ``@st`` on 64-bit addresses."""
+"""Loads, stores, atomics and addresses."""
 
 from __future__ import annotations
 
 from ptxkit._native import Node
-from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import LONG_LONG, UNSIGNED_LONG_LONG, Scalar
-from ptxkit.decompiler.lift.arithmetic import Lifter, types_of, words_of
-from ptxkit.decompiler.lift.context import C_TYPES, Lift, NotLiftedError
+from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.arithmetic import Lifter
+from ptxkit.decompiler.lift.context import Access, Lift, NotLiftedError, types_of, words_of
+from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, const, raw, var
+from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Address, Instruction, Name
 
 SPACES = ("global", "shared", "local", "const", "param")
 _ORDERED = frozenset("acquire release relaxed mmio sys gpu cta cluster".split())
+_HINTS = frozenset("ca cg cs lu cv wb wt".split())
+_IGNORED = ("L1::", "L2::")
+_COUNTS = {"v2": 2, "v4": 4}
+_LOADABLE = frozenset("u8 s8 b8 u16 s16 b16 u32 s32 b32 f32 u64 s64 b64 f64".split())
 
 
-def _space(words: list[str]) -> str:
-    return next((w for w in words if w in SPACES), "generic")
+def space_of(words: list[str]) -> str:
+    """The state space of an instruction, ``generic`` without one."""
+    for word in words:
+        head = word.partition("::")[0]
+        if head in SPACES:
+            if word == "shared::cluster":
+                raise NotLiftedError("'.shared::cluster'")
+            return head
+    return "generic"
 
 
-def address_of(lift: Lift, node: Node, space: str) -> n.Expression:
-    """The address an operand stands for."""
-    if not isinstance(node, Address):
-        raise NotLiftedError("this address")
-    offset = int(node.offset.value) if node.offset is not None else 0  # type: ignore[attr-defined]
-    base = node.base
-    if isinstance(base, Name) and base.index in lift.webs.by_name:
-        _, web = lift.variable(base)
-        wide = web.type.endswith("64")
-        value: n.Expression = lift.read(base, "b64" if wide else "b32")
-        if not wide:
-            value = n.Cast(UNSIGNED_LONG_LONG, value)
-    elif isinstance(base, Name):
-        declaration = lift.scopes.resolve(base)
-        if declaration is None:
-            raise NotLiftedError(f"'{base.text}'")
-        value = n.Call(f"@address.{declaration.space}", (n.Name(declaration.name),))
-    else:
-        raise NotLiftedError("an address that is a number")
-    return n.Binary("+", value, n.Literal(offset, LONG_LONG)) if offset else value
+def _access(node: Instruction, lift: Lift) -> Access:
+    words = words_of(node)
+    types = types_of(words)
+    if not types or types[-1] not in _LOADABLE or _ORDERED & set(words) or "unified" in words:
+        raise NotLiftedError(node.opcode)
+    count = 1
+    for word in words:
+        if word[0] == "v" and word[1:].isdigit():
+            count = int(word[1:])
+    width = SCALAR_TYPES[types[-1]].width
+    if count > 4 or count * width > 128:
+        raise NotLiftedError(node.opcode)
+    if any(word.startswith(_IGNORED) for word in words):
+        raise NotLiftedError(node.opcode)
+    hint = next((w for w in words if w in _HINTS), "")
+    return Access(
+        space_of(words), types[-1], count, "volatile" in words, "nc" in words, hint, lift.number()
+    )
 
 
-def _parameter(lift: Lift, node: Node) -> n.Name | None:
-    """The variable of a parameter at offset 0."""
+def _slot_address(lift: Lift, node: Node) -> tuple[Variable, int] | None:
+    """The parameter and offset that an address is."""
     if not isinstance(node, Address) or not isinstance(node.base, Name):
         return None
-    if node.base.index in lift.webs.by_name:
+    if node.base.index in lift.versions.reads:
         return None
-    if node.offset is not None and int(node.offset.value) != 0:  # type: ignore[attr-defined]
-        return None
-    return n.Name(lift.slot(node.base))
+    offset = node.offset
+    return lift.slot(node.base), int(offset.value) if offset is not None else 0  # type: ignore[attr-defined]
 
 
-def _ld(lift: Lift, node: Instruction) -> list[n.Statement]:
+def current(lift: Lift, slot: Variable) -> Value:
+    """What a parameter's variable holds now."""
+    known = lift.slot_versions.get(slot)
+    if known is None:
+        known = lift.slot_versions[slot] = Definition(slot, lift.block)
+    return var(known)
+
+
+def _ld(lift: Lift, node: Instruction) -> None:
+    access = _access(node, lift)
+    target, place = node.operands[0], node.operands[1]
+    if access.space == "param":
+        found = _slot_address(lift, place)
+        if found is not None:
+            return _from_slot(lift, target, access, *found)
+    address = lift.address(place, access.space)
+    _load(lift, target, access, address)
+
+
+def _load(lift: Lift, target: Node, access: Access, address: Value) -> None:
+    width = access.width
+    if target.kind != "Vector":
+        value = raw("load", width, (address,), access)
+        return lift.write(target, access.type, value)
+    whole = lift.fresh(width * access.count, "vector")
+    value = raw("load", width * access.count, (address,), access)
+    lift.steps.append(Step("set", [whole], [value], line=lift.line))
+    for place, child in enumerate(target.children):
+        part = raw("component", width, (var(whole),), place)
+        lift.write(child, access.type, part)
+
+
+def _from_slot(lift: Lift, target: Node, access: Access, slot: Variable, offset: int) -> None:
+    if slot.declared != "struct":
+        if offset or access.count > 1 or access.width > slot.width:
+            raise NotLiftedError("a part of a parameter")
+        value = current(lift, slot)
+        return lift.write(target, access.type, make("trunc", access.width, value))
+    children = target.children if target.kind == "Vector" else [target]
+    one = Access("param", access.type)
+    for place, child in enumerate(children):
+        at = offset + place * access.width // 8
+        address = make("add", 64, raw("slot", 64, (), slot), const(at, 64))
+        value = raw("load", access.width, (address,), one)
+        if slot.role != "parameter":
+            # What a call gave: read at once, before the next call changes it.
+            value = raw("load", access.width, (address,),
+                        Access("local", access.type, serial=lift.number()))  # fmt: skip
+        lift.write(child, access.type, value)
+
+
+def _st(lift: Lift, node: Instruction) -> None:
+    access = _access(node, lift)
+    place, source = node.operands
+    sources = source.children if source.kind == "Vector" else [source]
+    if access.space == "param":
+        found = _slot_address(lift, place)
+        if found is None:
+            raise NotLiftedError(node.opcode)
+        slot, offset = found
+        if slot.declared != "struct":
+            if offset or access.count > 1 or access.width > slot.width:
+                raise NotLiftedError("a part of a parameter")
+            value = lift.read(sources[0], access.type)
+            if slot.width > value.width:
+                value = make("zext", slot.width, value)
+            version = lift.slot_versions[slot] = Definition(slot, lift.block)
+            slot.definitions += 1
+            lift.steps.append(Step("set", [version], [value], line=lift.line))
+            return
+        for number, child in enumerate(sources):
+            at = offset + number * access.width // 8
+            address = make("add", 64, raw("slot", 64, (), slot), const(at, 64))
+            value = lift.read(child, access.type)
+            one = Access("local", access.type)
+            lift.steps.append(Step("store", [], [address, value], one, lift.line))
+        return
+    address = lift.address(place, access.space)
+    values = [lift.read(child, access.type) for child in sources]
+    lift.steps.append(Step("store", [], [address, *values], access, lift.line))
+
+
+def _cvta(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
+    space = space_of(words)
     type = types_of(words)[-1]
-    if type not in C_TYPES or _ORDERED & set(words):
+    value = lift.read(node.operands[1], type)
+    if value.width != 64:
         raise NotLiftedError(node.opcode)
-    space = _space(words)
-    target = node.operands[0]
-    if space == "param":
-        variable = _parameter(lift, node.operands[1])
-        if variable is None or target.kind == "Vector":
-            raise NotLiftedError("a parameter that is a structure")
-        return _from_slot(lift, target, type, variable)
-    if target.kind == "Vector":
-        raise NotLiftedError(node.opcode)
-    address = address_of(lift, node.operands[1], space)
-    return _loaded(lift, target, type, space, words, address)
+    if space in ("global", "const", "param") and value.op != "symbol":
+        # The same number in both; and now known to be an address.
+        if space == "global":
+            lift.pointers.add(value)
+    elif "to" in words:
+        value = make("specific", 64, value, data=space)
+    else:
+        value = make("generic", 64, value, data=space)
+    lift.write(node.operands[0], type, value)
 
 
-def _loaded(
-    lift: Lift, target: Node, type: str, space: str, words: list[str], address: n.Expression
-) -> list[n.Statement]:
-    _, web = lift.variable(target)
-    have = lift.type_of_web(web)
-    if type[0] == "b" or type[1:] in ("32", "64"):
-        # Bits are loaded as what they are used for.
-        if have.is_float and f"{have.bits}" == type[1:]:
-            type = f"f{have.bits}"
-        elif have.is_integer and have.bits == int(type[1:]) and type[0] != "f":
-            type = ("s" if have.signed else "u") + type[1:]
-    flags = "".join(f".{w}" for w in ("volatile", "nc") if w in words)
-    call = n.Call(f"@ld.{space}{flags}.{type}", (address,))
-    lift.types[call.function] = C_TYPES[type]
-    return lift.write(target, type, call)
+_ATOMICS = {"add": "Add", "min": "Min", "max": "Max", "and": "And", "or": "Or", "xor": "Xor",
+            "exch": "Exch", "cas": "CAS", "inc": "Inc", "dec": "Dec"}  # fmt: skip
+#: What each atomic function takes: of PTX's types, as which of C++'s.
+_ATOMIC_TYPES = {
+    "Add": {"s32": "s32", "u32": "u32", "u64": "u64", "s64": "u64", "f32": "f32", "f64": "f64"},
+    "Min": {"s32": "s32", "u32": "u32", "u64": "u64", "s64": "s64"},
+    "Max": {"s32": "s32", "u32": "u32", "u64": "u64", "s64": "s64"},
+    "Exch": {"b32": "b32", "b64": "u64"},
+    "CAS": {"b32": "b32", "b64": "u64", "b16": "u16"},
+    "Inc": {"u32": "u32"},
+    "Dec": {"u32": "u32"},
+    **dict.fromkeys(("And", "Or", "Xor"), {"b32": "b32", "b64": "u64"}),
+}
+_SCOPES = {"cta": "_block", "sys": "_system", "gpu": ""}
 
 
-def _from_slot(lift: Lift, target: Node, type: str, variable: n.Name) -> list[n.Statement]:
-    _, web = lift.variable(target)
-    have = lift.type_of_web(web)
-    known = lift.types.get(variable.name)
-    if known is None or variable.name in lift.open_slots:
-        # The first look at a parameter says what it is.
-        bits = int(type[1:])
-        same = have.bits == bits and (have.is_float or type[0] != "f")
-        lift.types[variable.name] = have if same else C_TYPES[type]
-        lift.open_slots.add(variable.name)
-    return lift.write(target, type, _slot_value(lift, variable, type))
-
-
-def _slot_value(lift: Lift, variable: n.Name, type: str) -> n.Expression:
-    known = lift.types[variable.name]
-    wanted = C_TYPES[type]
-    if known == wanted or not isinstance(known, Scalar):
-        return variable
-    return lift.reinterpreted(variable, known, wanted)
-
-
-def _st(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _atomic(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
+    name = next((_ATOMICS[w] for w in words if w in _ATOMICS), None)
     type = types_of(words)[-1]
-    if type not in C_TYPES or _ORDERED & set(words):
+    refused = {"acquire", "release", "acq_rel", "cluster", "vec"}
+    if name is None or refused & set(words) or any(w.startswith("L2::") for w in words):
         raise NotLiftedError(node.opcode)
-    space = _space(words)
-    source = node.operands[1]
-    if space == "param":
-        variable = _parameter(lift, node.operands[0])
-        if variable is None or source.kind == "Vector":
-            raise NotLiftedError("a parameter that is a structure")
-        kind = _kind(lift, source, type)
-        lift.types.setdefault(variable.name, C_TYPES[kind])
-        value = lift.read(source, kind)
-        have = lift.types[variable.name]
-        if isinstance(have, Scalar):
-            value = lift.reinterpreted(value, C_TYPES[kind], have)
-        return [n.Assign(variable, value)]
-    if source.kind == "Vector":
+    typed = _ATOMIC_TYPES[name].get(type)
+    if typed is None or any(w[0] == "v" and w[1:].isdigit() for w in words):
         raise NotLiftedError(node.opcode)
-    address = address_of(lift, node.operands[0], space)
-    kind = _kind(lift, source, type)
-    flags = ".volatile" if "volatile" in words else ""
-    call = n.Call(f"@st.{space}{flags}.{kind}", (address, lift.read(source, kind)))
-    lift.types[call.function] = C_TYPES[kind]
-    return [n.Evaluate(call)]
+    scope = next((_SCOPES[w] for w in words if w in _SCOPES), "")
+    operands = list(node.operands)
+    target = operands.pop(0) if node.name == "atom" else None
+    if len(operands) != (3 if name == "CAS" else 2):
+        raise NotLiftedError(node.opcode)
+    space = space_of(words)
+    address = lift.address(operands[0], space)
+    values = [lift.read(o, type) for o in operands[1:]]
+    access = Access(space, typed, serial=lift.number())
+    width = SCALAR_TYPES[type].width
+    call = raw("atomic", width, (address, *values), (f"atomic{name}{scope}", access))
+    if target is None:
+        lift.effect(call)
+    else:
+        lift.write(target, typed, call)
 
 
-def _kind(lift: Lift, source: Node, type: str) -> str:
-    """Bits are stored as what the variable is."""
-    if isinstance(source, Name) and source.index in lift.webs.by_name:
-        _, web = lift.variable(source)
-        have = lift.type_of_web(web)
-        if f"{have.bits}" == type[1:] and (type[0] == "b" or (have.is_integer and type[0] != "f")):
-            return f"{'f' if have.is_float else 's' if have.signed else 'u'}{have.bits}"
-    return type
-
-
-def _cvta(lift: Lift, node: Instruction) -> list[n.Statement]:
-    words = words_of(node)
-    space = _space(words)
-    if space == "global":
-        return lift.write(node.operands[0], "b64", lift.read(node.operands[1], "b64"))
-    name = f"@generic.{space}" if "to" not in words else f"@specific.{space}"
-    call = n.Call(name, (lift.read(node.operands[1], "b64"),))
-    lift.types[name] = UNSIGNED_LONG_LONG
-    return lift.write(node.operands[0], "b64", call)
-
-
-LIFTERS: dict[str, Lifter] = {"ld": _ld, "st": _st, "cvta": _cvta}
+LIFTERS: dict[str, Lifter] = {"ld": _ld, "ldu": _ld, "st": _st, "cvta": _cvta,
+                              "atom": _atomic, "red": _atomic}  # fmt: skip

@@ -1,26 +1,21 @@
-"""Arithmetic, logic, comparisons and conversions as C++ expressions."""
+"""Arithmetic, logic, comparisons and conversions as values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import FLOAT, INT, UINT, Scalar
-from ptxkit.decompiler.lift.context import C_TYPES, Lift, NotLiftedError
+from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.context import Intrinsic, Lift, NotLiftedError, types_of, words_of
+from ptxkit.decompiler.lift.halves import half_arithmetic, half_compare, half_convert, is_half
+from ptxkit.decompiler.lift.values import Value, const
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Instruction
 
-Lifter = Callable[[Lift, Instruction], list[n.Statement]]
+Lifter = Callable[[Lift, Instruction], None]
 
-
-def words_of(node: Instruction) -> list[str]:
-    """The modifiers without their dots."""
-    return [modifier[1:] for modifier in node.modifiers]
-
-
-def types_of(words: list[str]) -> list[str]:
-    """The modifiers that are types."""
-    return [word for word in words if word in SCALAR_TYPES]
+_PLAIN = frozenset(
+    "pred s8 u8 b8 s16 u16 b16 s32 u32 b32 s64 u64 b64 f32 f64 f16 bf16 f16x2 bf16x2".split()
+)
 
 
 def _refuse(words: list[str], *unknown: str) -> None:
@@ -29,345 +24,443 @@ def _refuse(words: list[str], *unknown: str) -> None:
             raise NotLiftedError(f"'.{word}'")
 
 
-def _plain_type(words: list[str]) -> str:
-    type = types_of(words)[-1]
-    if type not in C_TYPES:
-        raise NotLiftedError(f"'.{type}'")
-    return type
+def _flush(lift: Lift, words: list[str], type: str) -> None:
+    """Refuse what handles subnormal numbers otherwise than plain C++ would."""
+    if type == "f32" and ("ftz" in words) != lift.flushes:
+        raise NotLiftedError("'.ftz'")
 
 
-def _neutral(type: str) -> str:
-    """Signed and unsigned sums are the same bits: let the variables say which it is."""
-    return f"b{type[1:]}" if type[0] in "su" and type[1:] in ("32", "64") else type
+def plain_type(words: list[str]) -> str:
+    """The instruction's one type."""
+    found = types_of(words)
+    if not found or found[-1] not in _PLAIN:
+        raise NotLiftedError("this type")
+    return found[-1]
 
 
-_OPERATORS = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
-_DIRECTION = ("rz", "rm", "rp")
 _CUDA_ROUNDING = {"rn": "rn", "rz": "rz", "rm": "rd", "rp": "ru"}
 
 
-def _directed(name: str, words: list[str], type: str) -> str | None:
+def _directed(name: str, words: list[str], type: str, count: int) -> Intrinsic | None:
     """The intrinsic for a rounding other than the usual one."""
-    rounding = next((w for w in words if w in _DIRECTION), None)
+    rounding = next((w for w in words if w in ("rz", "rm", "rp")), None)
     if rounding is None:
         return None
     if name == "fma":
         stem = "__fmaf" if type == "f32" else "__fma"
     else:
         stem = f"__{'f' if type == 'f32' else 'd'}{name}"
-    return f"{stem}_{_CUDA_ROUNDING[rounding]}"
+    return Intrinsic(f"{stem}_{_CUDA_ROUNDING[rounding]}", (type,) * count, type)
 
 
-def _sum(lift: Lift, node: Instruction) -> list[n.Statement]:
-    """add, sub, mul and the bitwise operators."""
+def _saturated(lift: Lift, words: list[str], value: Value, type: str) -> Value:
+    if "sat" not in words:
+        return value
+    if type != "f32" or lift.flushes:
+        raise NotLiftedError("'.sat'")
+    return lift.pure(Intrinsic("__saturatef", ("f32",), "f32"), value)
+
+
+def _sum(lift: Lift, node: Instruction) -> None:
+    """add, sub and mul."""
     words = words_of(node)
-    _refuse(words, "cc", "sat", "ftz")
-    type = _plain_type(words)
-    if type == "pred":
-        return _logic(lift, node)
+    type = plain_type(words)
     first, second = node.operands[1:3]
+    if is_half(type):
+        return half_arithmetic(lift, node, words, type)
     if type[0] == "f":
-        left, right = lift.read(first, type), lift.read(second, type)
-        directed = _directed(node.name, words, type)
+        _flush(lift, words, type)
+        values = (lift.read(first, type), lift.read(second, type))
+        directed = _directed(node.name, words, type, 2)
         if directed is not None:
-            return lift.write(node.operands[0], type, n.Call(directed, (left, right)))
-        return lift.write(node.operands[0], type, n.Binary(_OPERATORS[node.name], left, right))
+            value = lift.pure(directed, *values)
+        else:
+            exact = "rn" in words
+            value = make(f"f{node.name}", values[0].width, *values, data=(type, exact))
+        return lift.write(node.operands[0], type, _saturated(lift, words, value, type))
+    _refuse(words, "cc", "sat")
+    a, b = lift.read(first, type), lift.read(second, type)
     if "wide" in words:
-        double = f"{type[0]}{2 * int(type[1:])}"
-        wide = C_TYPES[double]
-        left = n.Cast(wide, lift.read(first, type))
-        product = n.Binary("*", left, _widened(lift.read(second, type), wide))
-        return lift.write(node.operands[0], double, product)
+        double = f"{type[0]}{2 * a.width}"
+        return lift.write(node.operands[0], double, _wide(type, a, b))
     if "hi" in words:
-        name = {"s32": "__mulhi", "u32": "__umulhi", "s64": "__mul64hi", "u64": "__umul64hi"}
-        if type not in name:
-            raise NotLiftedError(f"mul.hi.{type}")
-        high = n.Call(name[type], (lift.read(first, type), lift.read(second, type)))
-        return lift.write(node.operands[0], type, high)
-    kind = _neutral(type)
-    value = n.Binary(_OPERATORS[node.name], lift.read(first, kind), lift.read(second, kind))
-    return lift.write(node.operands[0], kind, _trimmed(value, kind))
+        if a.width < 32:
+            raise NotLiftedError(node.opcode)
+        return lift.write(node.operands[0], type, make(f"mulhi.{type[0]}", a.width, a, b))
+    return lift.write(node.operands[0], type, make(node.name, a.width, a, b))
 
 
-def _trimmed(value: n.Expression, type: str) -> n.Expression:
-    """Sums of 16 bits are computed in int: cut them back."""
-    return n.Cast(C_TYPES[type], value) if type[1:] == "16" else value
+def _wide(type: str, a: Value, b: Value) -> Value:
+    extend = "sext" if type[0] == "s" else "zext"
+    width = 2 * a.width
+    return make("mul", width, make(extend, width, a), make(extend, width, b))
 
 
-def _widened(value: n.Expression, type: Scalar) -> n.Expression:
-    if isinstance(value, n.Literal):
-        return n.Literal(int(value.value), INT if abs(int(value.value)) < 1 << 31 else type)
-    return value
-
-
-def _mad(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _mad(lift: Lift, node: Instruction) -> None:
     """mad and fma."""
     words = words_of(node)
-    _refuse(words, "cc", "sat", "ftz", "hi", "relu", "oob")
-    type = _plain_type(words)
+    type = plain_type(words)
     a, b, c = node.operands[1:4]
+    if is_half(type):
+        return half_arithmetic(lift, node, words, type)
     if type[0] == "f":
+        _flush(lift, words, type)
         values = (lift.read(a, type), lift.read(b, type), lift.read(c, type))
-        directed = _directed("fma", words, type)
-        name = directed or ("fmaf" if type == "f32" else "fma")
-        return lift.write(node.operands[0], type, n.Call(name, values))
+        directed = _directed("fma", words, type, 3)
+        if directed is not None:
+            value = lift.pure(directed, *values)
+        else:
+            value = make("fma", values[0].width, *values, data=(type, True))
+        return lift.write(node.operands[0], type, _saturated(lift, words, value, type))
+    _refuse(words, "cc", "sat")
+    x, y = lift.read(a, type), lift.read(b, type)
     if "wide" in words:
-        double = f"{type[0]}{2 * int(type[1:])}"
-        wide = C_TYPES[double]
-        left = n.Cast(wide, lift.read(a, type))
-        product = n.Binary("*", left, _widened(lift.read(b, type), wide))
-        addend = lift.read(c, _neutral(double))
-        return lift.write(node.operands[0], _neutral(double), n.Binary("+", product, addend))
-    kind = _neutral(type)
-    product = n.Binary("*", lift.read(a, kind), lift.read(b, kind))
-    value = _trimmed(n.Binary("+", product, lift.read(c, kind)), kind)
-    return lift.write(node.operands[0], kind, value)
-
-
-def _logic(lift: Lift, node: Instruction) -> list[n.Statement]:
-    left, right = (lift.read(o, "pred") for o in node.operands[1:3])
-    if node.name == "xor":
-        value = n.Binary("!=", left, right)
+        double = f"{type[0]}{2 * x.width}"
+        total = make("add", 2 * x.width, _wide(type, x, y), lift.read(c, double))
+        return lift.write(node.operands[0], double, total)
+    if "hi" in words:
+        if x.width < 32:
+            raise NotLiftedError(node.opcode)
+        product = make(f"mulhi.{type[0]}", x.width, x, y)
     else:
-        value = n.Binary({"and": "&&", "or": "||"}[node.name], left, right)
-    return lift.write(node.operands[0], "pred", value)
+        product = make("mul", x.width, x, y)
+    return lift.write(node.operands[0], type, make("add", x.width, product, lift.read(c, type)))
 
 
-def _bits(lift: Lift, node: Instruction) -> list[n.Statement]:
-    type = _plain_type(words_of(node))
-    if type == "pred":
-        return _logic(lift, node)
-    left, right = (lift.read(o, type) for o in node.operands[1:3])
-    value = n.Binary(_OPERATORS[node.name], left, right)
-    return lift.write(node.operands[0], type, _trimmed(value, type))
+def _bits(lift: Lift, node: Instruction) -> None:
+    type = plain_type(words_of(node))
+    a, b = (lift.read(o, type) for o in node.operands[1:3])
+    lift.write(node.operands[0], type, make(node.name, a.width, a, b))
 
 
-def _not(lift: Lift, node: Instruction) -> list[n.Statement]:
-    type = _plain_type(words_of(node))
-    operand = lift.read(node.operands[1], type)
-    value = n.Unary("!" if type == "pred" else "~", operand)
-    return lift.write(node.operands[0], type, _trimmed(value, type))
+def _not(lift: Lift, node: Instruction) -> None:
+    type = plain_type(words_of(node))
+    a = lift.read(node.operands[1], type)
+    lift.write(node.operands[0], type, make("not", a.width, a))
 
 
-def _divide(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _divide(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
-    _refuse(words, "ftz", "approx", "full")
-    type = _plain_type(words)
-    left, right = (lift.read(o, type) for o in node.operands[1:3])
-    directed = _directed("div", words, type) if type[0] == "f" else None
-    if directed is not None:
-        value: n.Expression = n.Call(directed, (left, right))
-    else:
-        value = n.Binary("/" if node.name == "div" else "%", left, right)
-    return lift.write(node.operands[0], type, _trimmed(value, type))
+    type = plain_type(words)
+    values = tuple(lift.read(o, type) for o in node.operands[1:3])
+    if type[0] == "f":
+        if type == "f32" and ("approx" in words or "full" in words):
+            if "approx" in words and ("ftz" in words) == lift.flushes:
+                call = Intrinsic("__fdividef", (type, type), type)
+                return lift.write(node.operands[0], type, lift.pure(call, *values))
+            raise NotLiftedError(node.opcode)
+        _flush(lift, words, type)
+        directed = _directed("div", words, type, 2)
+        if directed is not None:
+            return lift.write(node.operands[0], type, lift.pure(directed, *values))
+        value = make("fdiv", values[0].width, *values, data=(type, True))
+        return lift.write(node.operands[0], type, value)
+    lift.write(node.operands[0], type, make(f"{node.name}.{type[0]}", values[0].width, *values))
 
 
-def _shift(lift: Lift, node: Instruction) -> list[n.Statement]:
-    type = _plain_type(words_of(node))
-    amount = node.operands[2]
+def _shift(lift: Lift, node: Instruction) -> None:
+    type = plain_type(words_of(node))
     value = lift.read(node.operands[1], type)
-    count = lift.read(amount, "b32")
-    width = int(type[1:])
-    if isinstance(count, n.Literal):
-        number = int(count.value) & 0xFFFFFFFF
-        if number >= width:
-            raise NotLiftedError("a shift past the width")
-        operator = "<<" if node.name == "shl" else ">>"
-        shifted = n.Binary(operator, value, n.Literal(number, INT))
-        return lift.write(node.operands[0], type, _trimmed(shifted, type))
-    # C++ leaves shifts past the width open; PTX says what they give.
-    if width != 32:
-        raise NotLiftedError("a shift by a variable amount of 64 bits")
-    if node.name == "shl":
-        left = n.Call("__funnelshift_lc", (n.Literal(0, UINT), _as(lift, value, UINT), count))
-        return lift.write(node.operands[0], type, left)
-    if type[0] == "s":
-        raise NotLiftedError("an arithmetic shift by a variable amount")
-    right = n.Call("__funnelshift_rc", (_as(lift, value, UINT), n.Literal(0, UINT), count))
-    return lift.write(node.operands[0], type, right)
-
-
-def _as(lift: Lift, value: n.Expression, type: Scalar) -> n.Expression:
-    from ptxkit.cuda.infer import infer
-
-    have = infer(value, lift.types)
-    return value if have == type else n.Cast(type, value)
+    count = lift.read(node.operands[2], "u32")
+    op = "shl" if node.name == "shl" else "shr.s" if type[0] == "s" else "shr.u"
+    lift.write(node.operands[0], type, make(op, value.width, value, count))
 
 
 # ---- functions ---------------------------------------------------------------------------
 
 
-def _extreme(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _extreme(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
-    _refuse(words, "ftz", "NaN", "xorsign", "relu")
-    type = _plain_type(words)
+    _refuse(words, "xorsign", "relu")
+    type = plain_type(words)
+    if is_half(type):
+        return half_arithmetic(lift, node, words, type)
     if len(node.operands) != 3:
         raise NotLiftedError("three operands")
-    left, right = (lift.read(o, type) for o in node.operands[1:3])
-    name = node.name
+    values = tuple(lift.read(o, type) for o in node.operands[1:3])
     if type[0] == "f":
+        _refuse(words, "NaN")
+        _flush(lift, words, type)
         name = f"f{node.name}{'f' if type == 'f32' else ''}"
-    elif type[1:] == "16":
-        raise NotLiftedError(f"{node.name}.{type}")
-    return lift.write(node.operands[0], type, n.Call(name, (left, right)))
+        return lift.write(
+            node.operands[0], type, lift.pure(Intrinsic(name, (type, type), type), *values)
+        )
+    lift.write(node.operands[0], type, make(f"{node.name}.{type[0]}", values[0].width, *values))
 
 
-def _absolute(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _absolute(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
-    _refuse(words, "ftz")
-    type = _plain_type(words)
+    type = plain_type(words)
+    if is_half(type):
+        return half_arithmetic(lift, node, words, type)
+    if type == "f32":
+        _flush(lift, words, type)
     name = {"f32": "fabsf", "f64": "fabs", "s32": "abs", "s64": "llabs"}.get(type)
     if name is None:
         raise NotLiftedError(f"abs.{type}")
-    value = n.Call(name, (lift.read(node.operands[1], type),))
-    return lift.write(node.operands[0], type, value)
+    call = Intrinsic(name, (type,), type)
+    lift.write(node.operands[0], type, lift.pure(call, lift.read(node.operands[1], type)))
 
 
-def _negate(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _negate(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
-    _refuse(words, "ftz")
-    type = _plain_type(words)
-    value = _trimmed(n.Unary("-", lift.read(node.operands[1], type)), type)
-    return lift.write(node.operands[0], type, value)
+    type = plain_type(words)
+    if is_half(type):
+        return half_arithmetic(lift, node, words, type)
+    _flush(lift, words, type)
+    a = lift.read(node.operands[1], type)
+    if type[0] == "f":
+        value = make("fneg", a.width, a, data=(type, True))
+    else:
+        value = make("neg", a.width, a)
+    lift.write(node.operands[0], type, value)
 
 
 #: Opcode without its .ftz: the function that nvcc compiles to exactly that.
 _FUNCTIONS = {
     "sqrt.rn.f32": "sqrtf", "sqrt.rn.f64": "sqrt", "rsqrt.approx.f32": "rsqrtf",
-    "rcp.rn.f32": "__frcp_rn", "rcp.rn.f64": "__drcp_rn",
+    "rcp.rn.f32": "__frcp_rn", "rcp.rn.f64": "__drcp_rn", "rcp.rz.f32": "__frcp_rz",
+    "rcp.rm.f32": "__frcp_rd", "rcp.rp.f32": "__frcp_ru",
+    "sqrt.rz.f32": "__fsqrt_rz", "sqrt.rm.f32": "__fsqrt_rd", "sqrt.rp.f32": "__fsqrt_ru",
+    "sqrt.rz.f64": "__dsqrt_rz", "sqrt.rm.f64": "__dsqrt_rd", "sqrt.rp.f64": "__dsqrt_ru",
     "sin.approx.f32": "__sinf", "cos.approx.f32": "__cosf", "lg2.approx.f32": "__log2f",
     "popc.b32": "__popc", "popc.b64": "__popcll", "clz.b32": "__clz", "clz.b64": "__clzll",
     "brev.b32": "__brev", "brev.b64": "__brevll",
 }  # fmt: skip
+_COUNTED = {"popc": ("u32", "u64", "s32"), "clz": ("s32", "s64", "s32"),
+            "brev": ("u32", "u64", "")}  # fmt: skip
 
 
-def _function(lift: Lift, node: Instruction) -> list[n.Statement]:
-    name = _FUNCTIONS.get(node.opcode)
+def _function(lift: Lift, node: Instruction) -> None:
+    words = words_of(node)
+    type = plain_type(words)
+    _flush(lift, words, type)
+    name = _FUNCTIONS.get(node.opcode.replace(".ftz", ""))
     if name is None:
         raise NotLiftedError(node.opcode)
-    type = _plain_type(words_of(node))
-    value = n.Call(name, (lift.read(node.operands[1], type),))
-    return lift.write(node.operands[0], "u32" if node.name in ("popc", "clz") else type, value)
+    takes = gives = type
+    if node.name in _COUNTED:
+        narrow, wide, gives = _COUNTED[node.name]
+        takes = narrow if type == "b32" else wide
+        gives = gives or takes
+    call = Intrinsic(name, (takes,), gives)
+    lift.write(node.operands[0], gives, lift.pure(call, lift.read(node.operands[1], type)))
+
+
+def _prmt(lift: Lift, node: Instruction) -> None:
+    if words_of(node) != ["b32"]:
+        raise NotLiftedError(node.opcode)
+    call = Intrinsic("__byte_perm", ("u32", "u32", "u32"), "u32")
+    values = [lift.read(o, "b32") for o in node.operands[1:4]]
+    lift.write(node.operands[0], "b32", lift.pure(call, *values))
+
+
+def _funnel(lift: Lift, node: Instruction) -> None:
+    words = words_of(node)
+    name = f"__funnelshift_{words[0]}{'c' if 'clamp' in words else ''}"
+    call = Intrinsic(name, ("u32", "u32", "u32"), "u32")
+    values = [lift.read(o, "b32") for o in node.operands[1:4]]
+    lift.write(node.operands[0], "b32", lift.pure(call, *values))
+
+
+def _insert(lift: Lift, node: Instruction) -> None:
+    """bfi.b64 of two halves: how newer compilers make a 64-bit number of two."""
+    if words_of(node) == ["b64"] and [o.text for o in node.operands[3:]] == ["32", "32"]:
+        high, low = (lift.read(o, "b64") for o in node.operands[1:3])
+        low = make("zext", 64, make("trunc", 32, low))
+        return lift.write(node.operands[0], "b64", _joined(low, high))
+    raise NotLiftedError(node.opcode)
+
+
+def _joined(low: Value, high: Value) -> Value:
+    return make("or", 64, make("shl", 64, high, const(32, 32)), low)
+
+
+def _dot(lift: Lift, node: Instruction) -> None:
+    """dp4a: four products of bytes."""
+    words = words_of(node)
+    types = types_of(words)
+    if node.name != "dp4a" or types[0] != types[1]:
+        raise NotLiftedError(node.opcode)
+    type = types[0]
+    call = Intrinsic("__dp4a", (type, type, type), type)
+    values = [lift.read(o, type) for o in node.operands[1:4]]
+    lift.write(node.operands[0], type, lift.pure(call, *values))
+
+
+def _sad(lift: Lift, node: Instruction) -> None:
+    type = plain_type(words_of(node))
+    name = {"s32": "__sad", "u32": "__usad"}.get(type)
+    if name is None:
+        raise NotLiftedError(node.opcode)
+    taken = (type, type, "u32")
+    values = [lift.read(o, t) for o, t in zip(node.operands[1:4], taken, strict=True)]
+    lift.write(node.operands[0], "u32", lift.pure(Intrinsic(name, taken, "u32"), *values))
 
 
 # ---- comparisons -------------------------------------------------------------------------
 
-_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
-            "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}  # fmt: skip
-_UNORDERED = {"equ": "!=", "neu": "!=", "ltu": ">=", "leu": ">", "gtu": "<=", "geu": "<"}
+_SIGNLESS = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+_UNORDERED = {"ltu": "fge", "leu": "fgt", "gtu": "fle", "geu": "flt"}
 
 
-def comparison(
-    words: list[str], type: str, left: n.Expression, right: n.Expression
-) -> n.Expression:
-    """A comparison as C++; unordered ones by what they are the opposite of."""
-    for word in words:
+def compared(words: list[str], type: str, a: Value, b: Value) -> Value:
+    """A comparison; unordered ones by what they are the opposite of."""
+    word = next((w for w in words if w in _COMPARISONS), "")
+    if type[0] == "f":
+        data = (type, True)
         if word == "num":
-            return n.Binary("&&", n.Binary("==", left, left), n.Binary("==", right, right))
+            return make("and", 1, make("feq", 1, a, a, data=data), make("feq", 1, b, b, data=data))
         if word == "nan":
-            return n.Binary("||", n.Binary("!=", left, left), n.Binary("!=", right, right))
-        if word == "ne" and type[0] == "f":
+            return make("or", 1, make("fne", 1, a, a, data=data), make("fne", 1, b, b, data=data))
+        if word in ("ne", "equ"):
             # In PTX .ne is false for not-a-number; C++'s != is true.
-            return n.Binary("||", n.Binary("<", left, right), n.Binary(">", left, right))
+            less, more = make("flt", 1, a, b, data=data), make("fgt", 1, a, b, data=data)
+            either = make("or", 1, less, more)
+            return either if word == "ne" else make("not", 1, either)
         if word == "neu":
-            return n.Binary("!=", left, right)
-        if word == "equ":
-            ordered = n.Binary("||", n.Binary("<", left, right), n.Binary(">", left, right))
-            return n.Unary("!", ordered)
+            return make("fne", 1, a, b, data=data)
         if word in _UNORDERED:
-            return n.Unary("!", n.Binary(_UNORDERED[word], left, right))
-        if word in _COMPARE:
-            return n.Binary(_COMPARE[word], left, right)
+            return make("not", 1, make(_UNORDERED[word], 1, a, b, data=data))
+        if word in ("eq", "lt", "le", "gt", "ge"):
+            return make(f"f{word}", 1, a, b, data=data)
+    elif word in ("eq", "ne"):
+        return make(word, 1, a, b)
+    elif word in ("lt", "le", "gt", "ge"):
+        return make(f"{word}.{'s' if type[0] == 's' else 'u'}", 1, a, b)
+    elif word in _SIGNLESS:
+        return make(f"{_SIGNLESS[word]}.u", 1, a, b)
     raise NotLiftedError("this comparison")
 
 
-def _setp(lift: Lift, node: Instruction) -> list[n.Statement]:
+_COMPARISONS = frozenset("eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan".split())
+
+
+def _setp(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
-    _refuse(words, "ftz")
-    type = _plain_type(words)
-    left, right = (lift.read(o, type) for o in node.operands[1:3])
-    value = comparison(words, type, left, right)
+    type = plain_type(words)
     target = node.operands[0]
     if target.kind == "Pair":
         raise NotLiftedError("two results")
+    a, b = (lift.read(o, type) for o in node.operands[1:3])
+    if is_half(type):
+        value = half_compare(lift, words, type, a, b)
+    else:
+        _flush(lift, words, type)
+        value = compared(words, type, a, b)
     if len(node.operands) > 3:
         other = lift.read(node.operands[3], "pred")
         combine = next(w for w in words if w in ("and", "or", "xor"))
-        value = n.Binary({"and": "&&", "or": "||", "xor": "!="}[combine], value, other)
-    return lift.write(target, "pred", value)
+        value = make(combine, 1, value, other)
+    lift.write(target, "pred", value)
 
 
-def _selp(lift: Lift, node: Instruction) -> list[n.Statement]:
-    type = _plain_type(words_of(node))
-    if type[0] == "b" and type != "b16":
-        # What is selected is of the kind of where it goes.
-        _, web = lift.variable(node.operands[0])
-        have = lift.type_of_web(web)
-        if have.is_float:
-            type = f"f{have.bits}"
+def _set(lift: Lift, node: Instruction) -> None:
+    words = words_of(node)
+    types = types_of(words)
+    if len(types) != 2 or len(node.operands) != 3 or types[0] not in ("s32", "u32"):
+        raise NotLiftedError(node.opcode)
+    _flush(lift, words, types[1])
+    if types[1] not in _PLAIN or is_half(types[1]):
+        raise NotLiftedError(node.opcode)
+    a, b = (lift.read(o, types[1]) for o in node.operands[1:3])
+    condition = compared(words[:1], types[1], a, b)
+    chosen = make("select", 32, condition, const(-1, 32), const(0, 32))
+    lift.write(node.operands[0], types[0], chosen)
+
+
+def _selp(lift: Lift, node: Instruction) -> None:
+    type = plain_type(words_of(node))
     then, otherwise = (lift.read(o, type) for o in node.operands[1:3])
-    value = n.Conditional(lift.read(node.operands[3], "pred"), then, otherwise)
-    return lift.write(node.operands[0], type, value)
+    condition = lift.read(node.operands[3], "pred")
+    lift.write(node.operands[0], type, make("select", then.width, condition, then, otherwise))
 
 
 # ---- conversions -------------------------------------------------------------------------
 
 _INTEGER_ROUNDING = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
+_NUMBER = {"s32": "int", "u32": "uint", "s64": "ll", "u64": "ull", "f32": "float", "f64": "double"}
+_TO_INTEGER = {"rni": "rn", "rmi": "rd", "rpi": "ru", "rzi": "rz"}
 
 
-def _cvt(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _cvt(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
-    _refuse(words, "ftz", "sat", "relu", "satfinite")
+    _refuse(words, "relu", "satfinite", "rs")
     target, source = types_of(words)[-2:]
-    if target not in C_TYPES or source not in C_TYPES:
+    if is_half(target) or is_half(source):
+        return half_convert(lift, node, words, target, source)
+    if target not in _PLAIN or source not in _PLAIN:
         raise NotLiftedError(node.opcode)
     value = lift.read(node.operands[1], source)
-    to, was = C_TYPES[target], C_TYPES[source]
+    lift.write(node.operands[0], target, _converted(lift, node, words, target, source, value))
+
+
+def _converted(
+    lift: Lift, node: Instruction, words: list[str], target: str, source: str, value: Value
+) -> Value:
+    width = SCALAR_TYPES[target].width
     rounding = next((w for w in words if w[0] == "r"), "")
-    if to.is_float and was.is_float and to == was:
+    saturates = "sat" in words
+    if "f32" in (target, source) and (target[0] == source[0] or source == "f32"):
+        _flush(lift, words, "f32")
+    elif "ftz" in words:
+        raise NotLiftedError("'.ftz'")
+    if target[0] != "f" and source[0] != "f":
+        if saturates:
+            raise NotLiftedError("'.sat'")
+        if width <= value.width:
+            return make("trunc", width, value)
+        return make("sext" if source[0] == "s" else "zext", width, value)
+    if target == source:
+        if saturates and not rounding:
+            return _saturated(lift, words, value, target)
         name = _INTEGER_ROUNDING.get(rounding)
-        if name is None:
+        if name is None or saturates:
             raise NotLiftedError(node.opcode)
-        return lift.write(node.operands[0], target, n.Call(name + "f" * (to == FLOAT), (value,)))
-    if was.is_float and to.is_integer:
-        if rounding != "rzi":
+        call = Intrinsic(name + "f" * (target == "f32"), (target,), target)
+        return lift.pure(call, value)
+    if saturates:
+        raise NotLiftedError("'.sat'")
+    if source[0] == "f" and target[0] != "f":
+        if target not in _NUMBER:
             raise NotLiftedError(node.opcode)
-        return lift.write(node.operands[0], target, n.Cast(to, value))
-    if to.is_float and rounding not in ("rn", ""):
+        if rounding == "rzi":
+            return make("cvt", width, value, data=(target, source))
+        name = f"__{_NUMBER[source]}2{_NUMBER[target]}_{_TO_INTEGER[rounding]}"
+        return lift.pure(Intrinsic(name, (source,), target), value)
+    if rounding in ("rn", ""):
+        return make("cvt", width, value, data=(target, source))
+    if source not in _NUMBER:
         raise NotLiftedError(node.opcode)
-    if isinstance(value, n.Literal) and to.is_integer:
-        return lift.write(node.operands[0], target, n.Cast(to, value))
-    return lift.write(node.operands[0], target, n.Cast(to, value))
+    name = f"__{_NUMBER[source]}2{_NUMBER[target]}_{_CUDA_ROUNDING[rounding]}"
+    return lift.pure(Intrinsic(name, (source,), target), value)
 
 
-def _mov(lift: Lift, node: Instruction) -> list[n.Statement]:
-    type = _plain_type(words_of(node))
+def _mov(lift: Lift, node: Instruction) -> None:
+    type = plain_type(words_of(node))
     target, source = node.operands
     if target.kind == "Vector" or source.kind == "Vector":
         return _pack(lift, node, type)
-    if type != "pred":
-        # A copy says nothing about types: it has that of where it goes.
-        _, web = lift.variable(target)
-        have = lift.type_of_web(web)
-        type = f"f{have.bits}" if have.is_float else f"b{type[1:]}"
-    return lift.write(target, type, lift.read(source, type))
+    lift.write(target, type, lift.read(source, type))
 
 
-def _pack(lift: Lift, node: Instruction, type: str) -> list[n.Statement]:
+def _pack(lift: Lift, node: Instruction, type: str) -> None:
+    """mov between a number and its parts."""
     target, source = node.operands
-    if type != "b64" or len((target if target.kind == "Vector" else source).children) != 2:
-        raise NotLiftedError(node.opcode)
+    width = SCALAR_TYPES[type].width
+    parts = (target if target.kind == "Vector" else source).children
+    each = width // len(parts)
+    part = f"b{each}"
     if source.kind == "Vector":
-        low, high = (_as(lift, lift.read(child, "b32"), UINT) for child in source.children)
-        upper = n.Binary("<<", n.Cast(C_TYPES["u64"], high), n.Literal(32, INT))
-        return lift.write(target, "b64", n.Binary("|", upper, low))
-    value = lift.read(source, "u64")
-    low_node, high_node = target.children
-    made = lift.write(low_node, "u32", n.Cast(UINT, value)) if low_node.kind != "Sink" else []
-    if high_node.kind != "Sink":
-        top = n.Cast(UINT, n.Binary(">>", value, n.Literal(32, INT)))
-        made += lift.write(high_node, "u32", top)
-    return made
+        total = const(0, width)
+        for place, child in enumerate(parts):
+            wide = make("zext", width, lift.read(child, part))
+            total = make("or", width, make("shl", width, wide, const(place * each, 32)), total)
+        return lift.write(target, type, total)
+    value = lift.read(source, type)
+    for place, child in enumerate(parts):
+        moved = make("shr.u", width, value, const(place * each, 32))
+        lift.write(child, part, make("trunc", each, moved))
 
 
 LIFTERS: dict[str, Lifter] = {
@@ -382,7 +475,13 @@ LIFTERS: dict[str, Lifter] = {
     "abs": _absolute,
     "neg": _negate,
     "setp": _setp,
+    "set": _set,
     "selp": _selp,
     "cvt": _cvt,
     "mov": _mov,
+    "prmt": _prmt,
+    "shf": _funnel,
+    "bfi": _insert,
+    "dp4a": _dot,
+    "sad": _sad,
 }

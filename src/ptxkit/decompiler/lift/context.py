@@ -1,63 +1,71 @@
-"""What instructions are lifted with: variables for registers, operands as expressions.
-
-Memory is not C++ yet at this point: a load is a call of ``@ld`` with its space and type
-in the name and a 64-bit address as argument, a store likewise. ``memory.py`` turns them
-into array accesses once the addresses are known in full.
-"""
+"""What instructions are lifted with: operands as values, results as steps."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 
 from ptxkit._native import Node
-from ptxkit.cuda import nodes as n
-from ptxkit.cuda.infer import infer
-from ptxkit.cuda.literals import from_bits
-from ptxkit.cuda.types import (
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG_LONG,
-    SCALARS,
-    UINT,
-    UNSIGNED_LONG_LONG,
-    Scalar,
-    Type,
-)
-from ptxkit.decompiler.lift.webs import Web, Webs
+from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.signatures import Signatures
+from ptxkit.decompiler.lift.ssa import Versions
+from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, const, raw, var
 from ptxkit.errors import PtxkitError
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS
 from ptxkit.isa.types import SCALAR_TYPES
-from ptxkit.syntax import Function, Module, Name, Parameter, Scopes, evaluate
-
-#: The C++ type that an instruction's type stands for.
-C_TYPES: dict[str, Scalar] = {
-    "pred": BOOL, "s8": SCALARS["schar"], "u8": SCALARS["uchar"], "b8": SCALARS["uchar"],
-    "s16": SCALARS["short"], "u16": SCALARS["ushort"], "b16": SCALARS["ushort"],
-    "s32": INT, "u32": UINT, "b32": UINT, "s64": LONG_LONG, "u64": UNSIGNED_LONG_LONG,
-    "b64": UNSIGNED_LONG_LONG, "f32": FLOAT, "f64": DOUBLE,
-}  # fmt: skip
-_REINTERPRET = {
-    (FLOAT, INT): "__float_as_int", (FLOAT, UINT): "__float_as_uint",
-    (INT, FLOAT): "__int_as_float", (UINT, FLOAT): "__uint_as_float",
-    (DOUBLE, LONG_LONG): "__double_as_longlong", (LONG_LONG, DOUBLE): "__longlong_as_double",
-}  # fmt: skip
-_BUILTINS = {
-    f"%{short}.{axis}": n.builtin(f"{name}.{axis}")
-    for short, name in (
-        ("tid", "threadIdx"),
-        ("ctaid", "blockIdx"),
-        ("ntid", "blockDim"),
-        ("nctaid", "gridDim"),
-    )
-    for axis in "xyz"
-}
+from ptxkit.syntax import Address, Function, Instruction, Module, Name, Scopes, evaluate
 
 
 class NotLiftedError(PtxkitError):
     """Something the lifter has no C++ for; the caller writes inline assembly instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How memory is read or written."""
+
+    space: str
+    type: str
+    count: int = 1
+    volatile: bool = False
+    constant: bool = False
+    """Read through a path that promises nobody writes it (``.nc``)."""
+    hint: str = ""
+    """A cache operator that has a function of its own, such as ``cs``."""
+    serial: int = 0
+
+    @property
+    def width(self) -> int:
+        """Bits of one element."""
+        return SCALAR_TYPES[self.type].width
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsic:
+    """A function of CUDA C++, or one that holds a single instruction.
+
+    ``takes`` and ``gives`` are types of PTX, or "" for nothing given.
+    """
+
+    name: str
+    takes: tuple[str, ...]
+    gives: str
+    assembly: str = ""
+    """For one made here: the instruction, with ``%0`` for the result."""
+    header: str = ""
+
+
+#: Special registers that C++ has a name for.
+BUILTINS = {
+    f"%{short}.{axis}": f"{name}.{axis}"
+    for short, name in (
+        ("tid", "threadIdx"), ("ctaid", "blockIdx"), ("ntid", "blockDim"), ("nctaid", "gridDim"),
+    )
+    for axis in "xyz"
+}  # fmt: skip
+#: Special registers that differ from one moment to the next.
+CHANGING = frozenset(
+    "%clock %clock64 %clock_hi %globaltimer %globaltimer_lo %globaltimer_hi %smid %warpid".split()
+)
 
 
 @dataclass(slots=True)
@@ -67,198 +75,219 @@ class Lift:
     module: Module
     function: Function
     scopes: Scopes
-    webs: Webs
-    votes: dict[int, Counter[str]] = field(default_factory=dict)
-    types: dict[str, Type] = field(default_factory=dict)
-    """Types of variables by name."""
-    before: list[n.Statement] = field(default_factory=list)
-    """Statements that must run before the one being made."""
-    after: list[n.Statement] = field(default_factory=list)
-    """Statements that must run after it."""
-    fresh: int = 0
-    open_slots: set[str] = field(default_factory=set)
-    """Parameters whose type a later pass may still change."""
-    slots: dict[int, str] = field(default_factory=dict)
+    versions: Versions
+    signatures: Signatures
+    flushes: bool = False
+    """Whether code is compiled so that ``.ftz`` is what plain arithmetic does."""
+    steps: list[Step] = field(default_factory=list)
+    """Statements of the block being lifted."""
+    variables: list[Variable] = field(default_factory=list)
+    slots: dict[int, Variable] = field(default_factory=dict)
     """Variables for parameters and for what calls pass, by the node that declares them."""
+    used_definitions: set[int] = field(default_factory=set)
+    line: int = 0
+    block: int = 0
+    serial: int = 0
+    slot_versions: dict[Variable, Definition] = field(default_factory=dict)
+    """What variables of parameters hold now."""
+    pointers: set[Value] = field(default_factory=set)
+    """Values that are addresses, since they were converted as such."""
 
-    def __post_init__(self) -> None:
-        for space in ("global", "shared", "local", "const", "param", "function"):
-            self.types[f"@address.{space}"] = UNSIGNED_LONG_LONG
+    # ---- variables -----------------------------------------------------------------------
 
-    def slot(self, node: Node) -> str:
+    def fresh(self, width: int, declared: str, register: str = "") -> Definition:
+        """A new variable with one definition, here."""
+        variable = Variable(len(self.variables), width, declared, register, 1)
+        self.variables.append(variable)
+        return Definition(variable, self.block)
+
+    def number(self) -> int:
+        """A number for what must not be taken for anything else."""
+        self.serial += 1
+        return self.serial
+
+    def slot(self, node: Node) -> Variable:
         """The variable of a ``.param`` symbol."""
         key = node.index
-        if not isinstance(node, Parameter):
+        if isinstance(node, Name):
             declaration = self.scopes.resolve(node)
             if declaration is None:
                 raise NotLiftedError(f"'{node.text}'")
             key = declaration.node.index
-        if key not in self.slots:
-            self.slots[key] = f"a{len(self.slots)}"
-        return self.slots[key]
+        found = self.slots.get(key)
+        if found is None:
+            raise NotLiftedError(f"the parameter '{node.text}'")
+        return found
 
-    # ---- variables -----------------------------------------------------------------------
-
-    def name_of(self, web: Web) -> str:
-        """The variable of a web."""
-        return f"v{web.number}"
-
-    def variable(self, node: Node) -> tuple[n.Name, Web]:
-        """The variable that a register's name means."""
-        if not isinstance(node, Name) or node.index not in self.webs.by_name:
-            raise NotLiftedError(f"'{node.text}' is not a register")
-        web = self.webs.of(node)
-        return n.Name(self.name_of(web)), web
-
-    def type_of_web(self, web: Web) -> Scalar:
-        """The type a web's variable has."""
-        found = self.types.get(self.name_of(web))
-        return found if isinstance(found, Scalar) else C_TYPES[web.type]
-
-    def temporary(self, type: Scalar) -> n.Name:
-        """A variable of its own."""
-        name = f"t{self.fresh}"
-        self.fresh += 1
-        self.types[name] = type
-        return n.Name(name)
-
-    def vote(self, web: Web, type: str) -> None:
-        """Note that an instruction takes a variable for a type."""
-        self.votes.setdefault(web.number, Counter())[type] += 1
-
-    def decide(self) -> None:
-        """Choose types from the votes; forget the votes."""
-        for web in self.webs.all:
-            self.types[self.name_of(web)] = _chosen(web.type, self.votes.get(web.number, Counter()))
-        self.votes = {}
+    def is_read(self, node: Node) -> bool:
+        """Whether anybody reads what an operand is set to."""
+        definition = self.versions.writes.get(node.index)
+        if definition is None:
+            return False
+        variable = definition.variable
+        return variable.definitions > 1 or id(definition) in self.used_definitions
 
     # ---- operands ------------------------------------------------------------------------
 
-    def read(self, node: Node, type: str) -> n.Expression:
-        """An operand as a value of an instruction's type.
-
-        Untyped bits (``b32``) come in whatever integer type the variable has.
-        """
-        wanted = C_TYPES[type]
-        if isinstance(node, Name) and node.index in self.webs.by_name:
-            name, web = self.variable(node)
-            self.vote(web, type)
-            have = self.type_of_web(web)
-            if type[0] == "b" and have.is_integer and have.bits == wanted.bits:
-                return name
-            return self.reinterpreted(name, have, wanted)
-        if type == "pred" and node.kind == "Unary":
-            return n.Unary("!", self.read(node.children[0], "pred"))
-        if isinstance(node, Name):
-            return self._named(node, wanted)
-        value = evaluate(node)
-        if value is None:
-            raise NotLiftedError(f"'{node.text}' as an operand")
-        return self.constant(value, node.text, type)
-
-    def constant(self, value: int | float, text: str, type: str) -> n.Expression:
-        """A literal operand."""
-        wanted = C_TYPES[type]
-        if isinstance(value, float):
-            exact = DOUBLE if text[:2].lower() == "0d" else FLOAT
-            if text[:2].lower() in ("0f", "0d") and wanted.bits == exact.bits:
-                bits = int(text[2:], 16)
-                if wanted.is_float:
-                    return from_bits(bits, wanted)
-                return n.Literal(_wrapped(bits, wanted), wanted)
-            if wanted.is_float:
-                return n.Literal(float(value), wanted)
-            raise NotLiftedError(f"'{text}' as {type}")
-        if wanted.is_float:
-            return from_bits(int(value) & ((1 << wanted.bits) - 1), wanted)
-        if wanted == BOOL:
-            return n.Literal(bool(value), BOOL)
-        if type[0] == "b":
-            wanted = {32: INT, 64: LONG_LONG}.get(wanted.bits, wanted)
-        return n.Literal(_wrapped(int(value), wanted), wanted)
-
-    def _named(self, node: Name, wanted: Scalar) -> n.Expression:
-        text = node.text
-        if text in _BUILTINS:
-            return self.reinterpreted(_BUILTINS[text], UINT, wanted)
-        if node.identifier in SPECIAL_REGISTERS:
-            return self._special(text, wanted)
-        if text == "WARP_SZ":
-            return n.Literal(32, wanted)
-        declaration = self.scopes.resolve(node)
-        if declaration is None:
-            raise NotLiftedError(f"'{text}' as an operand")
-        return n.Call(f"@address.{declaration.space or 'function'}", (n.Name(declaration.name),))
-
-    def _special(self, text: str, wanted: Scalar) -> n.Expression:
-        """A special register without a name in C++: read by one instruction."""
-        wide = "64" in text or text in ("%globaltimer",)
-        type, letter, suffix = (UNSIGNED_LONG_LONG, "l", "u64") if wide else (UINT, "r", "u32")
-        result = self.temporary(type)
-        output = (n.AsmOperand("=" + letter, result),)
-        self.before.append(n.Declare(type, result.name))
-        self.before.append(n.Asm(f"mov.{suffix} %0, %{text};", output, volatile=text in _CHANGING))
-        return self.reinterpreted(result, type, wanted)
-
-    def reinterpreted(self, value: n.Expression, have: Scalar, wanted: Scalar) -> n.Expression:
-        """The same bits as another type; wider or narrower integers are cut or extended."""
-        if have == wanted:
+    def read(self, node: Node, type: str) -> Value:
+        """An operand as bits of an instruction's type."""
+        width = SCALAR_TYPES[type].width
+        definition = self.versions.reads.get(node.index)
+        if definition is not None and isinstance(node, Name):
+            value = var(definition)
+            if node.selector_length:
+                raise NotLiftedError("a part of a register")
+            if value.width > width:
+                return make("trunc", width, value)
+            if value.width < width:
+                return make("sext" if type[0] == "s" else "zext", width, value)
             return value
-        if have.is_float and wanted.is_float:
-            raise NotLiftedError(f"the bits of {have.spelling} as {wanted.spelling}")
-        if have.is_integer and wanted.is_integer:
-            if isinstance(value, n.Literal):
-                return n.Literal(_wrapped(int(value.value), wanted), wanted)
-            return n.Cast(wanted, value)
-        if have.bits != wanted.bits:
-            raise NotLiftedError(f"the bits of {have.spelling} as {wanted.spelling}")
-        function = _REINTERPRET.get((have, wanted))
-        if function is not None:
-            return n.Call(function, (value,))
-        # By way of the signed integer of the same width.
-        middle = {32: INT, 64: LONG_LONG}.get(have.bits)
-        if middle is None or middle in (have, wanted):
-            raise NotLiftedError(f"the bits of {have.spelling} as {wanted.spelling}")
-        return self.reinterpreted(self.reinterpreted(value, have, middle), middle, wanted)
+        kind = node.kind
+        if kind == "Unary" and type == "pred" and node.operator == "!":
+            return make("not", 1, self.read(node.children[0], "pred"))
+        if isinstance(node, Name):
+            return self._named(node, width)
+        if kind == "Float":
+            return const(float_bits(node, type), width)
+        number = evaluate(node)
+        if number is None:
+            return self._symbol_sum(node, width)
+        if isinstance(number, float):
+            raise NotLiftedError(f"'{node.text}' as an operand")
+        return const(int(number), width)
+
+    def _symbol_sum(self, node: Node, width: int) -> Value:
+        """``variable + 8`` as an operand."""
+        names = list(node.find("Name"))
+        operators = getattr(node, "operators", ())
+        if node.kind == "Expression" and len(names) == 1 and operators == ("+",):
+            number = evaluate(node.children[1])
+            if node.children[0].kind == "Name" and isinstance(number, int):
+                return make("add", width, self._named(names[0], width), const(number, width))
+        raise NotLiftedError(f"'{node.text}' as an operand")
+
+    def _named(self, node: Name, width: int) -> Value:
+        text = node.text
+        if text in BUILTINS:
+            value = raw("builtin", 32, (), BUILTINS[text])
+            return value if width == 32 else make("zext" if width > 32 else "trunc", width, value)
+        if node.identifier in SPECIAL_REGISTERS:
+            return self._special(node, width)
+        if text == "WARP_SZ":
+            return const(32, width)
+        declaration = self.scopes.resolve(node)
+        if declaration is None or declaration.kind not in ("variable", "function", "parameter"):
+            raise NotLiftedError(f"'{text}' as an operand")
+        if declaration.kind == "function":
+            return raw("symbol", width, (), ("function", declaration.name))
+        if declaration.space == "param":
+            return raw("slot", width, (), self.slot(node))
+        return raw("symbol", width, (), (declaration.space, self.symbol_name(declaration.node)))
+
+    def symbol_name(self, node: Node) -> str:
+        """The name a variable of memory goes by; two of a name in one function differ."""
+        return self.signatures.memory_name(node)
+
+    def _special(self, node: Name, width: int) -> Value:
+        """A special register without a name in C++: read by one instruction."""
+        register = SPECIAL_REGISTERS[node.identifier]
+        type = register.type if register.type in ("u32", "u64", "pred") else "u32"
+        if type == "pred":
+            type = "u32"
+        bits = SCALAR_TYPES[type].width
+        text = str(node.text)
+        name = text.strip("%").replace(".", "_") + "_register"
+        serial = self.number() if text in CHANGING else 0
+        call = Intrinsic(name, (), type, f"mov.{type} %0, %{text};")
+        if serial:
+            value = raw("collective", bits, (), (call, serial))
+            target = self.fresh(bits, type)
+            self.steps.append(Step("set", [target], [value], line=self.line))
+            value = var(target)
+        else:
+            value = raw("call", bits, (), call)
+        if width == bits:
+            return value
+        return make("zext" if width > bits else "trunc", width, value)
+
+    def address(self, node: Node, space: str) -> Value:
+        """The address an operand stands for: 64 bits, or 32 where a register has these."""
+        if not isinstance(node, Address) or node.rest:
+            raise NotLiftedError("this address")
+        offset = evaluate(node.offset) if node.offset is not None else 0
+        if not isinstance(offset, int):
+            raise NotLiftedError("this address")
+        base = node.base
+        definition = self.versions.reads.get(base.index)
+        if definition is not None:
+            value = var(definition)
+        elif isinstance(base, Name):
+            value = self._named(base, 64)
+        else:
+            number = evaluate(base)
+            if not isinstance(number, int):
+                raise NotLiftedError("this address")
+            value = const(number, 64)
+        return make("add", value.width, value, const(offset, value.width))
 
     # ---- results -------------------------------------------------------------------------
 
-    def write(self, node: Node, type: str, value: n.Expression) -> list[n.Statement]:
+    def write(self, node: Node, type: str, value: Value) -> None:
         """Assign a value of an instruction's type to a destination."""
         if node.kind == "Sink":
-            return []
-        name, web = self.variable(node)
-        self.vote(web, type)
-        have = self.type_of_web(web)
-        made = infer(value, self.types)
-        wanted = made if type[0] == "b" and isinstance(made, Scalar) else C_TYPES[type]
-        if not (wanted.is_integer and have.is_integer):
-            value = self.reinterpreted(value, wanted, have)
-        elif wanted.bits != have.bits and have.bits > wanted.bits:
-            # A narrow result in a wide register is extended as its type says.
-            value = n.Cast(wanted, value) if made != wanted else value
-        return [n.Assign(name, value)]
+            if value.op in ("atomic", "collective", "function"):
+                self.steps.append(Step("effect", [], [value], line=self.line))
+            return
+        definition = self.versions.writes.get(node.index)
+        if definition is None or node.selector_length:
+            raise NotLiftedError(f"'{node.text}' as a destination")
+        width = definition.variable.width
+        if width > value.width:
+            value = make("sext" if type[0] == "s" else "zext", width, value)
+        elif width < value.width:
+            value = make("trunc", width, value)
+        self.steps.append(Step("set", [definition], [value], line=self.line))
+
+    def pure(self, intrinsic: Intrinsic, *args: Value) -> Value:
+        """A call that only computes."""
+        return raw("call", SCALAR_TYPES[intrinsic.gives].width, args, intrinsic)
+
+    def collective(self, intrinsic: Intrinsic, *args: Value) -> Value:
+        """A call that must happen where it stands."""
+        width = SCALAR_TYPES[intrinsic.gives].width if intrinsic.gives else 0
+        return raw("collective", width, args, (intrinsic, self.number()))
+
+    def effect(self, value: Value) -> None:
+        """A statement that is a call."""
+        self.steps.append(Step("effect", [], [value], line=self.line))
 
 
-_CHANGING = frozenset(
-    "%clock %clock64 %clock_hi %globaltimer %globaltimer_lo %globaltimer_hi %smid %warpid".split()
-)
+def float_bits(node: Node, type: str) -> int:
+    """The bits of a floating-point literal as a type."""
+    import struct
+
+    text = node.text
+    prefix = text[:2].lower()
+    width = SCALAR_TYPES[type].width
+    if prefix in ("0f", "0d") and len(text) == (10 if prefix == "0f" else 18):
+        bits = int(text[2:], 16)
+        if width == (32 if prefix == "0f" else 64):
+            return bits
+    value = node.value
+    if width == 64:
+        return int.from_bytes(struct.pack("<d", value), "little")
+    if width == 32:
+        return int.from_bytes(struct.pack("<f", value), "little")
+    if type == "f16":
+        return int.from_bytes(struct.pack("<e", value), "little")
+    raise NotLiftedError(f"'{text}' as {type}")
 
 
-def _wrapped(value: int, type: Scalar) -> int:
-    value &= (1 << type.bits) - 1
-    return value - (1 << type.bits) if type.signed and value >> (type.bits - 1) else value
+def words_of(node: Instruction) -> list[str]:
+    """The modifiers without their dots."""
+    return [modifier[1:] for modifier in node.modifiers]
 
 
-def _chosen(declared: str, votes: Counter[str]) -> Scalar:
-    """The type of a variable from how instructions take it."""
-    if declared == "pred":
-        return BOOL
-    width = SCALAR_TYPES[declared].width
-    floats = votes[f"f{width}"] + (1 if declared.startswith("f") else 0)
-    signed, unsigned = votes[f"s{width}"], votes[f"u{width}"]
-    if floats > signed + unsigned:
-        return C_TYPES[f"f{width}"]
-    if width == 16 and not signed and not unsigned:
-        return SCALARS["ushort"]
-    return C_TYPES[f"u{width}" if unsigned > signed else f"s{width}"]
+def types_of(words: list[str]) -> list[str]:
+    """The modifiers that are types."""
+    return [word for word in words if word in SCALAR_TYPES]

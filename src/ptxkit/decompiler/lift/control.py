@@ -1,139 +1,195 @@
-"""Calls, barriers, warp exchanges, votes and atomics."""
+"""Calls, barriers, warp exchanges and votes."""
 
 from __future__ import annotations
 
 from ptxkit._native import Node
-from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import INT
-from ptxkit.decompiler.lift.access import address_of
-from ptxkit.decompiler.lift.arithmetic import Lifter, types_of, words_of
-from ptxkit.decompiler.lift.context import C_TYPES, Lift, NotLiftedError
+from ptxkit.decompiler.lift.access import current
+from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.arithmetic import Lifter
+from ptxkit.decompiler.lift.context import Intrinsic, Lift, NotLiftedError, types_of, words_of
+from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, const, raw, var
 from ptxkit.syntax import Instruction, Name
 
 
-def _call(name: str, *arguments: n.Expression) -> n.Evaluate:
-    return n.Evaluate(n.Call(name, arguments))
-
-
-def _number(node: Node) -> int | None:
+def _constant(node: Node) -> int | None:
     value = getattr(node, "value", None)
     return value if isinstance(value, int) else None
 
 
-def _barrier(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _barrier(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
     if "warp" in words:
-        return [_call("__syncwarp", lift.read(node.operands[0], "u32"))]
-    whole = node.name == "bar" or "aligned" in words
-    if (
-        "sync" not in words
-        or not whole
-        or len(node.operands) != 1
-        or _number(node.operands[0]) != 0
-    ):
+        mask = lift.read(node.operands[0], "u32")
+        return lift.effect(lift.collective(Intrinsic("__syncwarp", ("u32",), ""), mask))
+    if "cluster" in words or (node.name == "barrier" and "aligned" not in words):
         raise NotLiftedError(node.opcode)
-    return [_call("__syncthreads")]
+    if "red" in words:
+        return _counting(lift, node, words)
+    if "sync" not in words or len(node.operands) != 1 or _constant(node.operands[0]) != 0:
+        raise NotLiftedError(node.opcode)
+    return lift.effect(lift.collective(Intrinsic("__syncthreads", (), "")))
+
+
+def _counting(lift: Lift, node: Instruction, words: list[str]) -> None:
+    """A barrier that counts conditions."""
+    mode = next((w for w in words if w in ("popc", "and", "or")), "")
+    if len(node.operands) != 3 or _constant(node.operands[1]) != 0:
+        raise NotLiftedError(node.opcode)
+    condition = make("zext", 32, lift.read(node.operands[2], "pred"))
+    name = {"popc": "count"}.get(mode, mode)
+    call = lift.collective(Intrinsic(f"__syncthreads_{name}", ("s32",), "s32"), condition)
+    if mode == "popc":
+        return lift.write(node.operands[0], "u32", call)
+    made = lift.fresh(32, "s32")
+    lift.steps.append(Step("set", [made], [call], line=lift.line))
+    lift.write(node.operands[0], "pred", make("ne", 1, var(made), const(0, 32)))
 
 
 _FENCES = {"gl": "__threadfence", "cta": "__threadfence_block", "sys": "__threadfence_system"}
 
 
-def _fence(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _fence(lift: Lift, node: Instruction) -> None:
     level = words_of(node)[-1]
-    if node.name != "membar" or level not in _FENCES:
+    name = _FENCES.get(level) if node.name == "membar" else None
+    if not name:
         raise NotLiftedError(node.opcode)
-    return [_call(_FENCES[level])]
+    return lift.effect(lift.collective(Intrinsic(name, (), "")))
 
 
 _SHUFFLES = {"bfly": "xor", "up": "up", "down": "down", "idx": ""}
 
 
-def _shuffle(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _shuffle(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
     if "sync" not in words:
         raise NotLiftedError(node.opcode)
     target = node.operands[0]
     if target.kind == "Pair":
         target, inside = target.children
-        if inside.kind != "Sink" and lift.webs.of(inside).uses:
+        if inside.kind != "Sink" and lift.is_read(inside):
             raise NotLiftedError("shfl with a predicate that is used")
     mode = next(w for w in words if w in _SHUFFLES)
-    clamp = _number(node.operands[3])
+    clamp = _constant(node.operands[3])
     if clamp is None:
-        raise NotLiftedError("shfl with a clamp that is not known")
+        raise NotLiftedError("shfl with a clamp that is computed")
     segment = 32 - (clamp >> 8 & 31)
     if clamp & 31 != (0 if mode == "up" else 31) or segment & (segment - 1):
         raise NotLiftedError("shfl with an odd clamp")
-    _, web = lift.variable(target)
-    type = "f32" if lift.type_of_web(web).is_float else "b32"
     name = "_".join(filter(None, ("__shfl", _SHUFFLES[mode], "sync")))
+    distance = "s32" if mode in ("bfly", "idx") else "u32"
+    takes: tuple[str, ...] = ("u32", "b32", distance)
     arguments = [
         lift.read(node.operands[4], "u32"),
-        lift.read(node.operands[1], type),
+        lift.read(node.operands[1], "b32"),
         lift.read(node.operands[2], "b32"),
     ]
     if segment != 32:
-        arguments.append(n.Literal(segment, INT))
-    return lift.write(target, type, n.Call(name, tuple(arguments)))
+        takes = (*takes, "s32")
+        arguments.append(const(segment, 32))
+    lift.write(target, "b32", lift.collective(Intrinsic(name, takes, "b32"), *arguments))
 
 
-def _vote(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _vote(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
-    mode = next((w for w in words if w in ("ballot", "any", "all")), "")
-    if "sync" not in words or not mode:
+    mode = next((w for w in words if w in ("ballot", "any", "all", "uni")), "")
+    if "sync" not in words or mode in ("", "uni"):
         raise NotLiftedError(node.opcode)
-    arguments = (lift.read(node.operands[2], "u32"), lift.read(node.operands[1], "pred"))
-    value: n.Expression = n.Call(f"__{mode}_sync", arguments)
+    gives = "u32" if mode == "ballot" else "s32"
+    condition = make("zext", 32, lift.read(node.operands[1], "pred"))
+    call = lift.collective(
+        Intrinsic(f"__{mode}_sync", ("u32", "s32"), gives),
+        lift.read(node.operands[2], "u32"),
+        condition,
+    )
     if mode == "ballot":
-        return lift.write(node.operands[0], "b32", value)
-    return lift.write(node.operands[0], "pred", n.Binary("!=", value, n.Literal(0, INT)))
+        return lift.write(node.operands[0], "b32", call)
+    made = lift.fresh(32, "s32")
+    lift.steps.append(Step("set", [made], [call], line=lift.line))
+    lift.write(node.operands[0], "pred", make("ne", 1, var(made), const(0, 32)))
 
 
-def _active(lift: Lift, node: Instruction) -> list[n.Statement]:
-    return lift.write(node.operands[0], "b32", n.Call("__activemask"))
+def _active(lift: Lift, node: Instruction) -> None:
+    call = lift.collective(Intrinsic("__activemask", (), "u32"))
+    lift.write(node.operands[0], "b32", call)
 
 
-_ATOMICS = {"add": "Add", "min": "Min", "max": "Max", "and": "And", "or": "Or", "xor": "Xor",
-            "exch": "Exch", "cas": "CAS", "inc": "Inc", "dec": "Dec"}  # fmt: skip
-_ATOMIC_TYPES = frozenset("s32 u32 b32 u64 b64 s64 f32 f64".split())
-
-
-def _atomic(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _match(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
-    name = next((_ATOMICS[w] for w in words if w in _ATOMICS), None)
-    type = types_of(words)[-1]
-    orders = {"acquire", "release", "acq_rel", "sys", "cta", "cluster", "noftz", "vec"}
-    if name is None or type not in _ATOMIC_TYPES or orders & set(words) - {"noftz"}:
+    if "any" not in words:
         raise NotLiftedError(node.opcode)
-    operands = list(node.operands)
-    target = operands.pop(0) if node.name == "atom" else None
-    space = next((w for w in words if w in ("global", "shared")), "generic")
-    address = address_of(lift, operands[0], space)
-    # The functions take unsigned numbers where PTX has untyped bits.
-    typed = {"b32": "u32", "b64": "u64", "s64": "u64"}.get(type, type)
-    values = tuple(lift.read(o, typed) for o in operands[1:])
-    call = n.Call(f"@atomic{name}.{space}.{typed}", (address, *values))
-    lift.types[call.function] = C_TYPES[typed]
-    if target is None:
-        return [n.Evaluate(call)]
-    return lift.write(target, typed, call)
+    type = types_of(words)[-1]
+    call = Intrinsic("__match_any_sync", ("u32", f"u{type[1:]}"), "u32")
+    values = lift.read(node.operands[2], "u32"), lift.read(node.operands[1], type)
+    lift.write(node.operands[0], "b32", lift.collective(call, *values))
 
 
-def _function_call(lift: Lift, node: Instruction) -> list[n.Statement]:
+def _redux(lift: Lift, node: Instruction) -> None:
+    words = words_of(node)
+    mode = next((w for w in words if w in ("add", "min", "max", "and", "or", "xor")), "")
+    type = types_of(words)[-1]
+    if not mode or type not in ("s32", "u32", "b32") or "abs" in words:
+        raise NotLiftedError(node.opcode)
+    typed = "u32" if type == "b32" else type
+    call = Intrinsic(f"__reduce_{mode}_sync", ("u32", typed), typed)
+    values = lift.read(node.operands[2], "u32"), lift.read(node.operands[1], type)
+    lift.write(node.operands[0], typed, lift.collective(call, *values))
+
+
+# ---- calls -------------------------------------------------------------------------------
+
+
+def _function_call(lift: Lift, node: Instruction) -> None:
     operands = list(node.operands)
     results = operands.pop(0).children if operands[0].kind == "ArgumentList" else ()
     target = operands.pop(0)
     arguments = operands.pop(0).children if operands and operands[0].kind == "ArgumentList" else ()
-    if not isinstance(target, Name) or target.index in lift.webs.by_name or len(results) > 1:
-        raise NotLiftedError("an indirect call")
-    call = n.Call(target.text, tuple(n.Name(lift.slot(a)) for a in arguments))
-    if not results:
-        return [n.Evaluate(call)]
-    return [n.Assign(n.Name(lift.slot(results[0])), call)]
+    if len(results) > 1 or not isinstance(target, Name):
+        raise NotLiftedError("a call with several results")
+    values = [_argument(lift, a) for a in arguments]
+    result = lift.slot(results[0]) if results else None
+    pointer = lift.versions.reads.get(target.index)
+    callee: tuple[str, object]
+    if pointer is not None:
+        if not operands:
+            raise NotLiftedError("an indirect call without a prototype")
+        callee = ("indirect", tuple(_c_slot(lift, a) for a in (*results, *arguments)))
+        values.insert(0, var(pointer))
+    else:
+        callee = ("direct", target.text)
+    width = 0 if result is None else result.width
+    call = raw("function", width, tuple(values), (*callee, result, lift.number()))
+    if result is None:
+        return lift.effect(call)
+    version = lift.slot_versions[result] = Definition(result, lift.block)
+    result.definitions += 1
+    lift.steps.append(Step("set", [version], [call], line=lift.line))
 
 
-def _trap(lift: Lift, node: Instruction) -> list[n.Statement]:
-    return [_call("__trap")]
+def _c_slot(lift: Lift, node: Node) -> str:
+    slot = lift.slot(node)
+    return "" if slot.declared == "struct" else slot.declared
+
+
+def _argument(lift: Lift, node: Node) -> Value:
+    if isinstance(node, Name) and node.index not in lift.versions.reads:
+        slot: Variable = lift.slot(node)
+        if slot.declared == "struct":
+            return raw("whole", slot.width, (), slot)
+        return current(lift, slot)
+    raise NotLiftedError("an argument that is no parameter")
+
+
+def _trap(lift: Lift, node: Instruction) -> None:
+    lift.effect(lift.collective(Intrinsic("__trap", (), "")))
+
+
+def _breakpoint(lift: Lift, node: Instruction) -> None:
+    lift.effect(lift.collective(Intrinsic("__brkpt", (), "")))
+
+
+def _sleep(lift: Lift, node: Instruction) -> None:
+    value = lift.read(node.operands[0], "u32")
+    lift.effect(lift.collective(Intrinsic("__nanosleep", ("u32",), ""), value))
 
 
 LIFTERS: dict[str, Lifter] = {
@@ -143,8 +199,10 @@ LIFTERS: dict[str, Lifter] = {
     "shfl": _shuffle,
     "vote": _vote,
     "activemask": _active,
-    "atom": _atomic,
-    "red": _atomic,
+    "match": _match,
+    "redux": _redux,
     "call": _function_call,
     "trap": _trap,
+    "brkpt": _breakpoint,
+    "nanosleep": _sleep,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Type
@@ -64,6 +65,18 @@ class Declarer:
                         if name in names and name not in set(_names(value)):  # fmt: skip
                     names.remove(name)
                     statement = n.Declare(self.types[name], name, value)
+            if isinstance(statement, n.For) and isinstance(statement.start, n.Assign):
+                # for (int i = 0; ...) where nobody looks at i afterwards.
+                target = statement.start.target
+                if (
+                    isinstance(target, n.Name)
+                    and target.name in names
+                    and len(where[target.name]) == 1
+                    and target.name not in set(_names(statement.start.value))
+                ):
+                    names.remove(target.name)
+                    start = n.Declare(self.types[target.name], target.name, statement.start.value)
+                    statement = replace(statement, start=start)
             result += [n.Declare(self.types[name], name) for name in names]
             if place in inner:
                 statement = self._inside(statement, inner[place])
@@ -94,6 +107,8 @@ class Declarer:
                 return n.If(condition, self._chosen(then, names), self._chosen(otherwise, names))
             case n.While(condition=condition, body=body):
                 return n.While(condition, self._chosen(body, names))
+            case n.For(body=body):
+                return replace(made, body=self._chosen(body, names))
             case n.DoWhile(body=body, condition=condition):
                 return n.DoWhile(self._chosen(body, names), condition)
             case n.Block(body=body):
@@ -110,30 +125,70 @@ class Declarer:
 
 
 def _assigned_first(body: Body, name: str) -> bool:
-    """Whether the first thing that happens to a variable is that it is set, on every path."""
+    """Whether nothing reads a variable before it was set, however control goes."""
+    return _look(body, name) != _READS
+
+
+_NOTHING, _SETS, _READS = 0, 1, 2
+
+
+def _look(body: Body, name: str) -> int:
+    """What happens first to a variable: it is read, set on every way, or neither."""
     for statement in body:
-        if name not in set(_names(statement)):
-            continue
-        match statement:
-            case n.Assign(target=n.Name(name=target), value=value, operator="="):
-                return target == name and name not in set(_names(value))
-            case n.Asm(outputs=outputs, inputs=inputs):
-                reads = {x for o in inputs for x in _names(o.expression)}
-                plain = {
-                    o.expression.name
-                    for o in outputs
-                    if isinstance(o.expression, n.Name) and o.constraint[0] == "="
-                }
-                return name in plain and name not in reads
-            case n.If(condition=condition, then=then, otherwise=otherwise):
-                if name in set(_names(condition)):
-                    return False
-                both = [_assigned_first(part, name) for part in (then, otherwise) if any(
-                    name in set(_names(s)) for s in part)]  # fmt: skip
-                # Set on one side only: what the other side leaves is read later or never.
-                return all(both) and len(both) == 2
-        return False
-    return False
+        found = _first(statement, name)
+        if found != _NOTHING:
+            return found
+        if isinstance(statement, n.Return | n.Break | n.Continue | n.Goto):
+            return _NOTHING
+    return _NOTHING
+
+
+def _first(statement: n.Statement, name: str) -> int:
+    if name not in set(_names(statement)):
+        return _NOTHING
+    match statement:
+        case n.Assign(target=n.Name(name=target), value=value, operator="=") if target == name:
+            return _READS if name in set(_names(value)) else _SETS
+        case n.Asm(outputs=outputs, inputs=inputs):
+            reads = {x for o in inputs for x in _names(o.expression)}
+            plain = {
+                o.expression.name
+                for o in outputs
+                if isinstance(o.expression, n.Name) and o.constraint[0] == "="
+            }
+            return _SETS if name in plain and name not in reads else _READS
+        case n.If(condition=condition, then=then, otherwise=otherwise):
+            if name in set(_names(condition)):
+                return _READS
+            both = _look(then, name), _look(otherwise, name)
+            if _READS in both:
+                return _READS
+            # Set on one side only: later it may be read on the way of the other.
+            return _SETS if both == (_SETS, _SETS) else _NOTHING
+        case n.DoWhile(body=body, condition=condition):
+            found = _look(body, name)
+            if found == _NOTHING and name in set(_names(condition)):
+                return _READS
+            return found if not _leaves(body) or found == _READS else _NOTHING
+        case n.For(start=start, condition=condition, step=step, body=body):
+            if start is not None and _first(start, name) != _NOTHING:
+                return _first(start, name)
+            parts = [p for p in (condition, step) if p is not None]
+            if any(name in set(_names(p)) for p in parts) or _look(body, name) == _READS:
+                return _READS
+            return _NOTHING
+        case n.While(condition=condition, body=body):
+            if name in set(_names(condition)) or _look(body, name) == _READS:
+                return _READS
+            return _NOTHING
+        case n.Block(body=body):
+            return _look(body, name)
+    return _READS
+
+
+def _leaves(body: Body) -> bool:
+    """Whether control may leave a loop in its middle."""
+    return any(isinstance(p, n.Break | n.Continue | n.Goto) for s in body for p in s.walk())
 
 
 def _order(name: str) -> tuple[str, int]:

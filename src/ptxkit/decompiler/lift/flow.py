@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-from ptxkit.cuda import nodes as n
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +18,8 @@ class Jump:
 class Branch:
     """Control goes to ``then`` where the condition holds, else to ``otherwise``."""
 
-    condition: n.Expression
+    condition: Any
+    """A value while the function is lifted, an expression of C++ afterwards."""
     then: int
     otherwise: int
 
@@ -28,7 +28,7 @@ class Branch:
 class Select:
     """A jump table: the target of each value from 0 on; other values are not defined."""
 
-    value: n.Expression
+    value: Any
     targets: tuple[int, ...]
 
 
@@ -44,7 +44,7 @@ Exit = Jump | Branch | Select | Leave
 class FlowBlock:
     """Statements, and where control goes after them."""
 
-    statements: list[n.Statement]
+    statements: list[Any]
     exit: Exit
 
     def successors(self) -> tuple[int, ...]:

@@ -1,125 +1,143 @@
-"""A function of PTX as a graph of blocks of C++ statements."""
+"""A function of PTX as a graph of blocks of steps."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import Type
-from ptxkit.decompiler.lift.context import C_TYPES, Lift, NotLiftedError
+from ptxkit.decompiler.lift.algebra import negated
+from ptxkit.decompiler.lift.context import Lift, NotLiftedError
 from ptxkit.decompiler.lift.flow import Branch, Exit, Flow, FlowBlock, Jump, Leave, Select
 from ptxkit.decompiler.lift.instructions import lift_instruction
-from ptxkit.decompiler.lift.webs import find_webs
-from ptxkit.syntax import Function, Instruction, Module, Scopes
-from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph
+from ptxkit.decompiler.lift.pieces import Piece, pieces_of
+from ptxkit.decompiler.lift.signatures import Signatures, slot_of
+from ptxkit.decompiler.lift.ssa import VersionFinder
+from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, forget, raw, var
+from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.syntax import Declarator, Function, Instruction, Module, Scopes
+from ptxkit.syntax import Variable as Declaration
+from ptxkit.syntax.graph import ControlFlowGraph
 
 
 @dataclass(slots=True)
-class Lifted:
-    """A function's graph, and the types of its variables."""
+class Program:
+    """A function's graph of steps, its variables and parameters."""
 
-    flow: Flow
-    types: dict[str, Type]
-    parameters: list[str]
-    result: str | None
     lift: Lift
+    flow: Flow
+    variables: list[Variable]
+    parameters: list[Variable]
+    result: Variable | None
+    meeting: dict[int, list[Definition]] = field(default_factory=dict)
+    pragmas: set[int] = field(default_factory=set)
+    """Heads of loops that the compiler was told not to unroll."""
 
 
-def lift_function(module: Module, function: Function, scopes: Scopes) -> Lifted:
-    """Lift one function, twice: the first time only to see how variables are used."""
+def lift_function(
+    module: Module, function: Function, scopes: Scopes, signatures: Signatures, flushes: bool
+) -> Program:
+    """Lift one function to steps."""
+    forget()
     graph = ControlFlowGraph.of(function)
-    webs = find_webs(graph, scopes)
-    lift = Lift(module, function, scopes, webs)
-    parameters = [lift.slot(p) for p in function.parameters]
-    results = [lift.slot(p) for p in function.return_parameters]
+    pieces, labels = pieces_of(graph)
+    finder = VersionFinder(pieces, scopes)
+    versions = finder.run()
+    lift = Lift(module, function, scopes, versions, signatures, flushes)
+    lift.variables = versions.variables
+    parameters = [_slot(lift, p, "parameter") for p in function.parameters]
+    results = [_slot(lift, p, "result") for p in function.return_parameters]
+    for variable in function.find("Variable"):
+        if isinstance(variable, Declaration) and variable.space == "param":
+            for declarator in variable.declarators:
+                _slot(lift, declarator, "argument")
     if len(results) > 1:
         raise NotLiftedError("more than one result")
-    for _ in range(2):
-        for web in webs.all:
-            lift.types.setdefault(lift.name_of(web), C_TYPES.get(web.type, C_TYPES["b32"]))
-        flow = _flow(lift, graph, results[0] if results else None)
-        lift.decide()
-    # Types are settled: lift for good.
-    flow = _flow(lift, graph, results[0] if results else None)
-    for name, parameter in zip(parameters, function.parameters, strict=True):
-        lift.types.setdefault(name, C_TYPES.get(parameter.type, C_TYPES["b64"]))
-    return Lifted(flow, lift.types, parameters, results[0] if results else None, lift)
+    result = results[0] if results else None
+    if result is not None:
+        result.definitions = 2
+    lift.used_definitions = {id(d) for d in versions.reads.values()}
+    reached = set(finder.tree.order)
+    blocks = {
+        p.index: _block(lift, pieces, p, labels, result) for p in pieces if p.index in reached
+    }
+    return Program(lift, Flow(blocks), lift.variables, parameters, result, versions.meeting)
 
 
-def _flow(lift: Lift, graph: ControlFlowGraph, result: str | None) -> Flow:
-    lift.open_slots.clear()
-    lift.fresh = 0
-    blocks = {block.index: _block(lift, graph, block, result) for block in graph.reachable()}
-    entry = graph.entry.index
-    if entry != 0:
-        blocks[0] = FlowBlock([], Jump(entry))
-    return Flow(blocks)
+def _slot(lift: Lift, node: object, role: str) -> Variable:
+    assert isinstance(node, Declarator) or hasattr(node, "space")
+    slot = slot_of(node)  # type: ignore[arg-type]
+    if slot.size:
+        variable = Variable(len(lift.variables), slot.size * 8, "struct", slot.name)
+    else:
+        width = SCALAR_TYPES[slot.type].width if slot.type in SCALAR_TYPES else 64
+        variable = Variable(len(lift.variables), width, slot.type, slot.name)
+    variable.role, variable.alignment = role, slot.alignment
+    lift.variables.append(variable)
+    lift.slots[node.index] = variable  # type: ignore[attr-defined]
+    return variable
 
 
-def _block(lift: Lift, graph: ControlFlowGraph, block: BasicBlock, result: str | None) -> FlowBlock:
-    statements: list[n.Statement] = []
-    exit: Exit | None = None
-    for instruction in block.instructions:
-        if instruction.name in ("bra", "brx", "ret", "exit"):
-            exit = _exit(lift, graph, block, instruction, statements, result)
-        else:
-            statements += lift_instruction(lift, instruction)
-            if instruction.name == "trap" and instruction.guard is None:
-                exit = Leave()
-    if exit is None:
-        following = block.successors
-        exit = Jump(following[0].index) if following else Leave()
-        if not following and result is not None:
-            statements.append(n.Return(n.Name(result)))
-    return FlowBlock(statements, exit)
+def _block(
+    lift: Lift, pieces: list[Piece], piece: Piece, labels: dict[str, int], result: Variable | None
+) -> FlowBlock:
+    lift.steps = []
+    lift.block = piece.index
+    for slot in [s for s in lift.slot_versions if s.role != "parameter"]:
+        del lift.slot_versions[slot]
+    for instruction in piece.instructions:
+        lift_instruction(lift, instruction)
+    exit = _exit(lift, piece, labels, result)
+    return FlowBlock(lift.steps, exit)
 
 
-def _exit(
-    lift: Lift,
-    graph: ControlFlowGraph,
-    block: BasicBlock,
-    node: Instruction,
-    statements: list[n.Statement],
-    result: str | None,
-) -> Exit:
-    """Where control goes after a block's last instruction."""
+def _exit(lift: Lift, piece: Piece, labels: dict[str, int], result: Variable | None) -> Exit:
+    node, following = piece.last, piece.successors
+    if node is None:
+        if following:
+            return Jump(following[0])
+        if not (piece.instructions and piece.instructions[-1].name == "trap"):
+            _leave(lift, result)
+        return Leave()
+    lift.line = node.line
+    if node.name == "bra":
+        if len(following) < 2:
+            return Jump(following[0])
+        return Branch(_guard(lift, node), following[0], following[1])
     if node.name in ("ret", "exit"):
-        leave = n.Return(n.Name(result) if result is not None else None)
+        if len(following) >= 1 and node.guard is not None:
+            if len(following) == 1:
+                _leave(lift, result)
+                return Leave()
+            return Branch(_guard(lift, node), following[0], following[1])
         if node.name == "exit" and not lift.function.is_entry:
-            statements.append(n.Asm("exit;"))
-        if node.guard is None:
-            statements.append(leave)
-            return Leave()
-        statements.append(n.If(_guard(lift, node), (leave,)))
-        return Jump(block.successors[-1].index) if block.successors else Leave()
+            lift.steps.append(Step("asm", [], [], ("exit;", [], [], 0), lift.line))
+        _leave(lift, result)
+        return Leave()
     if node.name == "brx":
-        targets = tuple(s.index for s in _table(lift, graph, node))
+        targets = tuple(labels[name] for name in _table(lift, node))
         return Select(lift.read(node.operands[0], "u32"), targets)
-    target = _target(graph, block, node)
-    if node.guard is None:
-        return Jump(target.index)
-    other = next((s for s in block.successors if s is not target), target)
-    return Branch(_guard(lift, node), target.index, other.index)
+    return Branch(_guard(lift, node), following[0], following[1])
 
 
-def _guard(lift: Lift, node: Instruction) -> n.Expression:
+def _leave(lift: Lift, result: Variable | None) -> None:
+    value: list[Value] = []
+    if result is not None:
+        if result.declared == "struct":
+            value = [raw("whole", result.width, (), result)]
+        else:
+            known = lift.slot_versions.get(result)
+            value = [var(known if known is not None else Definition(result, lift.block))]
+    lift.steps.append(Step("return", [], value, line=lift.line))
+
+
+def _guard(lift: Lift, node: Instruction) -> Value:
     assert node.guard is not None
     condition = lift.read(node.guard.predicate, "pred")
-    return n.Unary("!", condition) if node.guard.negated else condition
+    return negated(condition) if node.guard.negated else condition
 
 
-def _target(graph: ControlFlowGraph, block: BasicBlock, node: Instruction) -> BasicBlock:
-    label = node.operands[0].text
-    for successor in block.successors:
-        if label in successor.labels:
-            return successor
-    raise NotLiftedError(f"the label '{label}'")
-
-
-def _table(lift: Lift, graph: ControlFlowGraph, node: Instruction) -> list[BasicBlock]:
+def _table(lift: Lift, node: Instruction) -> list[str]:
     declaration = lift.scopes.resolve(node.operands[1])
     table = declaration.node.next_sibling if declaration is not None else None
     if table is None or table.kind != "BranchTargets":
         raise NotLiftedError("this table of targets")
-    by_label = {label: block for block in graph.blocks for label in block.labels}
-    return [by_label[name.text] for name in table.children]
+    return [name.text for name in table.children]

@@ -2,112 +2,437 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import VOID, Array, Pointer, Type
+from ptxkit.cuda.infer import infer
+from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, Type
 from ptxkit.decompiler.lift.declare import Declarer
-from ptxkit.decompiler.lift.flow import Branch, Select
-from ptxkit.decompiler.lift.function import Lifted, lift_function
-from ptxkit.decompiler.lift.memory import Memory
-from ptxkit.decompiler.lift.simplify import Simplifier
+from ptxkit.decompiler.lift.emit import C_TYPES, Emitter, swallowed
+from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
+from ptxkit.decompiler.lift.function import Program, lift_function
+from ptxkit.decompiler.lift.kinds import Kinds, vector_type
+from ptxkit.decompiler.lift.names import Namer
+from ptxkit.decompiler.lift.places import Places
+from ptxkit.decompiler.lift.polish import Polisher
+from ptxkit.decompiler.lift.prelude import (
+    helper_functions,
+    holds_addresses,
+    initial_value,
+    prototypes,
+    table_of_addresses,
+)
+from ptxkit.decompiler.lift.signatures import Memory, Signatures
+from ptxkit.decompiler.lift.statements import Statements
+from ptxkit.decompiler.lift.structs import Layout
 from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
-from ptxkit.run.layout import variable_size
-from ptxkit.syntax import Function, Module, Scopes, Variable
+from ptxkit.decompiler.lift.values import Value, Variable
+from ptxkit.run.globals import ModuleMemory
+from ptxkit.syntax import Function, Module, Scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How code is written.
+
+    ``careful`` writes what no compiler may understand otherwise: unsigned arithmetic where
+    PTX wraps around, ``fmaf`` for fused multiply-add.
+    """
+
+    careful: bool = False
+
+
+class _Names(dict[str, Type]):
+    """Types by name; what is not known is a number."""
+
+    def __missing__(self, key: str) -> Type:
+        return INT
 
 
 class ModuleLifter:
     """Lifts the functions of one module."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, options: Options = Options()) -> None:
         self.module = module
+        self.options = options
         self.scopes = Scopes(module)
-        self.variables: dict[str, Variable] = {}
-        self.shared: dict[str, tuple[str, int, int]] = {}
-        """Variables: state space, bytes, alignment."""
-        for node in module.walk():
-            if isinstance(node, Variable) and node.space in ("shared", "global", "const", "local"):
-                for declarator in node.declarators:
-                    size, alignment = variable_size(node, declarator)
-                    self.shared[declarator.name] = (node.space, size, alignment)
-        self.called = frozenset(f.name for f in module.functions)
+        self.signatures = Signatures(module)
+        self.arrays: dict[str, Type] = {}
+        self.helpers: dict[str, object] = {}
+        self.converts: set[str] = set()
+        self.headers: set[str] = set()
+        self.structs: list[n.StructDefinition] = []
+        self.layouts: dict[tuple[str, str], Layout] = {}
+        self.common: set[str] = set()
+        """Shared variables of more than one function: declared outside of them."""
+        self.tables: list[n.StructDefinition] = []
+        """Structures of variables that hold addresses."""
+
+    # ---- one function --------------------------------------------------------------------
 
     def function(self, function: Function) -> n.Function:
         """One function."""
-        lifted = lift_function(self.module, function, self.scopes)
-        types = lifted.types
-        for callee in self.module.functions:
-            types.setdefault(callee.name, VOID)
-        Substitution(lifted.flow, types, self.called).run()
-        simplifier = Simplifier(types)
-        self._simplify(lifted, simplifier)
-        memory = Memory(types, lifted.parameters, {k: v[0] for k, v in self.shared.items()})
-        memory.survey(self._all(lifted))
-        used = self._give_types(lifted, memory)
-        self._write_memory(lifted, memory)
-        self._simplify(lifted, simplifier)
-        body = structured(lifted.flow, simplifier.is_float)
+        program = lift_function(self.module, function, self.scopes, self.signatures, False)
+        Substitution(program).run()
+        kinds = Kinds(program)
+        kinds.survey()
+        types, layouts = self._types(program, kinds)
+        taken = {s.name for s in self.signatures.functions.values()} | set(self.signatures.by_name)
+        Namer(program, types, taken).run()
+        emitter = Emitter(program.lift, kinds, types, careful=self.options.careful)
+        emitter.products, emitter.kept = _products(program)
+        emitter.helpers = self.helpers  # type: ignore[assignment]
+        emitter.converts, emitter.headers = self.converts, self.headers
+        places = Places(emitter, self.arrays, layouts)
+        emitter.places = places
+        self._restrict(program, kinds, types, places)
+        statements = Statements(program, emitter, places)
+        flow = self._flow(program, emitter, statements)
+        by_name = _Names({v.name: t for v, t in types.items()})
+
+        def is_float(node: n.Expression) -> bool:
+            found = infer(node, by_name)
+            return isinstance(found, Scalar) and found.is_float
+
+        flags: list[str] = []
+
+        def fresh() -> str:
+            flags.append(f"skip{len(flags) or ''}")
+            by_name[flags[-1]] = BOOL
+            return flags[-1]
+
+        body = structured(flow, is_float, fresh=fresh)
         body = _without_last_return(body)
-        body = Declarer(types, {*lifted.parameters, *used, *self.called}).run(body)
-        body = (*self._shared_declarations(used, types), *body)
-        parameters = tuple(n.Parameter(types[name], name) for name in lifted.parameters)
-        returns: Type = types[lifted.result] if lifted.result is not None else VOID
+        body = Polisher(is_float).run(body)
+        known = {v.name for v in program.parameters} | taken
+        body = Declarer(by_name, known).run(body)
+        own = [m for m in self.signatures.memory.values() if m.name in places.used]
+        body = (*self._declarations(own, function), *body)
+        parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
+        returns: Type = types[program.result] if program.result is not None else VOID
+        signature = self.signatures.functions[function.name]
+        qualifiers = () if function.is_entry else ("__noinline__",)
         return n.Function(
-            function.name, parameters, body, returns, function.is_entry,
-            () if function.is_entry else ("__noinline__",), linkage="C",
+            signature.name, parameters, body, returns, function.is_entry, qualifiers, linkage="C",
+            launch_bounds=launch_bounds(function),
         )  # fmt: skip
 
-    def _all(self, lifted: Lifted) -> list[n.Node]:
-        found: list[n.Node] = []
-        for block in lifted.flow.blocks.values():
-            found += block.statements
-            if isinstance(block.exit, Branch):
-                found.append(block.exit.condition)
-            elif isinstance(block.exit, Select):
-                found.append(block.exit.value)
-        return found
+    def _flow(self, program: Program, emitter: Emitter, statements: Statements) -> Flow:
+        blocks: dict[int, FlowBlock] = {}
+        for number, block in program.flow.blocks.items():
+            made: list[n.Statement] = []
+            for step in block.statements:
+                made += statements.write(step)
+            exit = block.exit
+            if isinstance(exit, Branch):
+                exit = Branch(emitter.condition(exit.condition), exit.then, exit.otherwise)
+            elif isinstance(exit, Select):
+                exit = Select(emitter.typed(exit.value, INT), exit.targets)
+            blocks[number] = FlowBlock(made, exit)
+        return Flow(blocks)
 
-    def _simplify(self, lifted: Lifted, simplifier: Simplifier) -> None:
-        for block in lifted.flow.blocks.values():
-            block.statements = [simplifier.statement(s) for s in block.statements]
-            if isinstance(block.exit, Branch):
-                condition = simplifier.expression(block.exit.condition)
-                block.exit = Branch(condition, block.exit.then, block.exit.otherwise)
-            elif isinstance(block.exit, Select):
-                block.exit = Select(simplifier.expression(block.exit.value), block.exit.targets)
+    # ---- types ---------------------------------------------------------------------------
 
-    def _give_types(self, lifted: Lifted, memory: Memory) -> set[str]:
-        """Types of the arrays that the function uses; their names."""
-        used: set[str] = set()
-        for name in lifted.parameters:
-            element = memory.element(name)
-            if element is not None:
-                lifted.types[name] = Pointer(element, const=name not in memory.stored)
-        for name, (_, size, _) in self.shared.items():
-            element = memory.element(name)
-            if element is not None:
-                lifted.types[name] = Array(element, (size // element.size,))
-                used.add(name)
-        return used
+    def _types(
+        self, program: Program, kinds: Kinds
+    ) -> tuple[dict[Variable, Type], dict[Variable, Layout]]:
+        types: dict[Variable, Type] = {}
+        layouts: dict[Variable, Layout] = {}
+        calls = _call_slots(program)
+        signature = self.signatures.functions[program.lift.function.name]
+        for variable in program.variables:
+            if variable.declared == "struct":
+                layouts[variable] = self._layout(program, kinds, variable, calls)
+                types[variable] = layouts[variable].type
+            elif variable.declared == "vector":
+                types[variable] = self._vector(kinds, variable)
+            else:
+                types[variable] = kinds.type_of(kinds.cell(variable), variable.width)
+        for variable, slot in zip(program.parameters, signature.parameters, strict=True):
+            slot.c_type = types[variable]
+        if program.result is not None:
+            slot = signature.results[0]
+            slot.c_type = types[program.result]
+        for variable, (callee, place) in calls.items():
+            if variable.declared == "struct" or callee not in self.signatures.functions:
+                continue
+            other = self.signatures.functions[callee]
+            slots = other.results if place < 0 else other.parameters
+            chosen = slots[max(place, 0)].c_type if max(place, 0) < len(slots) else None
+            if chosen is not None and not isinstance(chosen, Pointer):
+                types[variable] = chosen
+        return types, layouts
 
-    def _shared_declarations(self, used: set[str], types: dict[str, Type]) -> list[n.Statement]:
-        made: list[n.Statement] = []
-        for name in sorted(used):
-            space, size, _ = self.shared[name]
-            if space == "shared":
-                where = "shared" if size else "extern shared"
-                made.append(n.Declare(types[name], name, space=where))
-            elif space == "local":
-                made.append(n.Declare(types[name], name))
+    def _vector(self, kinds: Kinds, variable: Variable) -> Type:
+        count = 4 if variable.register else 0
+        cell = kinds.cell(("component", variable))
+        width, count = self._shape(kinds.program, variable)
+        made = vector_type(kinds.type_of(cell, width), count)
+        if made is None or not isinstance(kinds.type_of(cell, width), Scalar):
+            made = vector_type(C_TYPES[f"u{width}"], count)
+        assert made is not None
         return made
 
-    def _write_memory(self, lifted: Lifted, memory: Memory) -> None:
-        for block in lifted.flow.blocks.values():
-            block.statements = [memory.statement(s) for s in block.statements]  # type: ignore[misc]
-            if isinstance(block.exit, Branch):
-                condition = memory.statement(block.exit.condition)
-                block.exit = Branch(condition, block.exit.then, block.exit.otherwise)  # type: ignore[arg-type]
-            elif isinstance(block.exit, Select):
-                block.exit = Select(memory.statement(block.exit.value), block.exit.targets)  # type: ignore[arg-type]
+    def _shape(self, program: Program, variable: Variable) -> tuple[int, int]:
+        for block in program.flow.blocks.values():
+            for step in block.statements:
+                if step.kind == "set" and step.targets[0].variable is variable:
+                    value = step.args[0]
+                    if value.op == "load":
+                        return value.data.width, value.data.count
+        return 32, 4
+
+    def _layout(
+        self,
+        program: Program,
+        kinds: Kinds,
+        variable: Variable,
+        calls: dict[Variable, tuple[str, int]],
+    ) -> Layout:
+        function = program.lift.function.name
+        if variable in calls:
+            callee, place = calls[variable]
+            key = (callee, str(place))
+        elif variable.role == "parameter":
+            key = (function, str(program.parameters.index(variable)))
+        elif variable.role == "result":
+            key = (function, "-1")
+        else:
+            key = (function, variable.register + str(variable.number))
+        known = self.layouts.get(key)
+        if known is not None:
+            return known
+        name = self._struct_name(key)
+        known = self.layouts[key] = Layout(name, variable.width // 8, variable.alignment)
+        wanted: dict[int, Type] = {}
+        if self.signatures.functions.get(key[0]) is None or self._is_kernel(key[0]):
+            for cell_key, cell in kinds.cells.items():
+                if isinstance(cell_key, tuple) and cell_key[:2] == ("field", variable):
+                    _, _, offset, width = cell_key
+                    if offset in wanted:
+                        wanted = {}
+                        break
+                    wanted[offset] = kinds.type_of(cell, width)
+        known.give_fields(wanted)
+        self.structs.append(known.definition())
+        return known
+
+    def _is_kernel(self, name: str) -> bool:
+        signature = self.signatures.functions.get(name)
+        return signature is not None and signature.kernel
+
+    def _struct_name(self, key: tuple[str, str]) -> str:
+        number = len(self.layouts)
+        return f"Struct{number}"
+
+    def _restrict(
+        self, program: Program, kinds: Kinds, types: dict[Variable, Type], places: Places
+    ) -> None:
+        """``const`` and ``__restrict__`` for pointers that are only read."""
+        plain: set[Variable] = set()
+        constant: set[Variable] = set()
+        for block in program.flow.blocks.values():
+            for step in block.statements:
+                for value in step.args:
+                    for part in value.walk():
+                        if part.op == "load":
+                            base = kinds.base(part.args[0])
+                            if base is not None and base.op == "var":
+                                variable = base.data.variable
+                                (constant if part.data.constant else plain).add(variable)
+        for variable in program.parameters:
+            type = types[variable]
+            if isinstance(type, Pointer) and type.const:
+                restrict = variable in constant and variable not in plain
+                if restrict:
+                    places.restricted.add(variable)
+                types[variable] = Pointer(type.target, const=True, restrict=restrict)
+
+    # ---- variables of memory -------------------------------------------------------------
+
+    def _declarations(self, own: list[Memory], function: Function) -> list[n.Statement]:
+        made: list[n.Statement] = []
+        for memory in own:
+            if memory.name in self.common:
+                continue
+            if memory.space not in ("shared", "local"):
+                continue
+            made.append(self._declaration(memory))
+        return made
+
+    def _declaration(self, memory: Memory) -> n.Declare:
+        type = self.arrays[memory.name]
+        space = memory.space
+        where = {"shared": "shared", "local": "", "global": "device", "const": "constant"}[space]
+        if space == "shared" and not memory.size:
+            where = "extern shared"
+        assert isinstance(type, Array)
+        natural = 8 if isinstance(type.element, Struct | Array) else type.element.size
+        align = memory.alignment if memory.alignment > natural else 0
+        value = None
+        if memory.node.initializer is not None:
+            value = initial_value(memory, type, self.contents, self.signatures)
+        return n.Declare(type, memory.name, value, space=where, alignment=align)
+
+    @cached_property
+    def contents(self) -> ModuleMemory:
+        """What variables hold at the start."""
+        return ModuleMemory(self.module)
+
+    def _address_tables(self) -> None:
+        """Variables that hold addresses are arrays of pointers, whatever reads them."""
+        for memory in self.signatures.memory.values():
+            if memory.node.initializer is None or not holds_addresses(memory, self.contents):
+                continue
+            table = table_of_addresses(memory, self.signatures)
+            self.tables.append(table)
+            self.arrays[memory.name] = Array(Struct(table.name), (1,))
+
+    def _variables(self) -> list[n.Declare]:
+        """The variables outside of functions that are used, what they point to before them."""
+        by_symbol = {m.node.name: m for m in self.signatures.memory.values()}
+        made: dict[str, n.Declare] = {}
+
+        def declare(memory: Memory) -> None:
+            if memory.name in made:
+                return
+            if memory.node.initializer is not None:
+                for other in self.contents.references.get(memory.node.name, ()):
+                    if other in by_symbol and other != memory.node.name:
+                        declare(by_symbol[other])
+            if memory.name not in self.arrays:
+                self.arrays[memory.name] = Array(SCALARS["uchar"], (memory.size,))
+            made[memory.name] = self._declaration(memory)
+
+        for memory in self.signatures.memory.values():
+            if memory.name in self.arrays:
+                if memory.space in ("global", "const") or memory.name in self.common:
+                    declare(memory)
+        return list(made.values())
+
+    # ---- the module ----------------------------------------------------------------------
+
+    def run(self) -> n.CudaModule:
+        """Everything in the module that has a body."""
+        functions = [f for f in self.module.functions if f.has_body]
+        ordered = _callees_first(functions, self.scopes)
+        self._address_tables()
+        self.common = _shared_by_several(self.signatures, functions)
+        made = [self.function(f) for f in ordered]
+        items: list[n.StructDefinition | n.Declare | n.Function] = [*self.structs]
+        early = bool(self.tables)
+        first = prototypes(self.signatures, made, early)
+        variables = self._variables()
+        # Tables of functions name these; else variables come first.
+        items += [*first, *self.tables, *variables] if early else [*variables, *first]
+        items += helper_functions(self.helpers, self.converts)
+        items += made
+        return n.CudaModule(tuple(items), tuple(sorted(self.headers)))
+
+
+def _products(program: Program) -> tuple[set[Variable], set[Variable]]:
+    """Variables that hold a product; and those of them that are added to something."""
+    products: set[Variable] = set()
+    added: set[Variable] = set()
+    subtracted: set[Variable] = set()
+
+    def look(value: Value) -> None:
+        for part in value.walk():
+            if part.op in ("fadd", "fsub"):
+                for place in swallowed(part):
+                    argument = part.args[place]
+                    inner = argument.args[0] if argument.op == "fneg" else argument
+                    if inner.op == "var":
+                        (added if part.op == "fadd" else subtracted).add(inner.data.variable)
+
+    sets: list[tuple[Variable, Value]] = []
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            for value in step.args:
+                look(value)
+            if step.kind == "set":
+                sets.append((step.targets[0].variable, step.args[0]))
+    changed = True
+    while changed:
+        changed = False
+        for variable, value in sets:
+            if variable not in products and _is_product(value, products):
+                products.add(variable)
+                changed = True
+    scaled = {v for v, value in sets if value.op == "fmul" and value.args[1].op == "const"}
+    return products, products & (added | (subtracted & scaled))
+
+
+def _is_product(value: Value, products: set[Variable]) -> bool:
+    if value.op in ("fneg", "select"):
+        return any(_is_product(a, products) for a in value.args)
+    return value.op == "fmul" or (value.op == "var" and value.data.variable in products)
+
+
+def _call_slots(program: Program) -> dict[Variable, tuple[str, int]]:
+    """Variables passed to or given by a direct call: the function, and which parameter."""
+    found: dict[Variable, tuple[str, int]] = {}
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            for value in step.args:
+                if value.op != "function" or value.data[0] != "direct":
+                    continue
+                for place, argument in enumerate(value.args):
+                    if argument.op == "whole":
+                        found[argument.data] = (value.data[1], place)
+                    elif argument.op == "var":
+                        variable = argument.data.variable
+                        if variable.role == "argument":
+                            found[variable] = (value.data[1], place)
+                if value.data[2] is not None:
+                    found[value.data[2]] = (value.data[1], -1)
+    return found
+
+
+def _callees_first(functions: list[Function], scopes: Scopes) -> list[Function]:
+    by_name = {f.name: f for f in functions}
+    order: list[Function] = []
+    state: dict[str, int] = {}
+
+    def visit(function: Function) -> None:
+        state[function.name] = 1
+        for instruction in function.instructions:
+            if instruction.name == "call":
+                for operand in instruction.operands:
+                    if operand.kind == "Name" and operand.text in by_name:
+                        if operand.text not in state:
+                            visit(by_name[operand.text])
+        order.append(function)
+
+    for function in functions:
+        if function.name not in state:
+            visit(function)
+    return order
+
+
+def _shared_by_several(signatures: Signatures, functions: list[Function]) -> set[str]:
+    known = {m.node.name: m for m in signatures.memory.values() if m.space == "shared"}
+    users: dict[str, int] = {}
+    if not known:
+        return set()
+    for function in functions:
+        for name in {x.text for x in function.find("Name")} & set(known):
+            users[name] = users.get(name, 0) + 1
+    return {known[n].name for n, count in users.items() if count > 1 and known[n].size}
+
+
+def launch_bounds(function: Function) -> tuple[int, ...]:
+    """``__launch_bounds__`` from ``.maxntid`` and ``.minnctapersm``."""
+    found = {d.name: d.values for d in function.directives}
+    threads = 1
+    for one in found.get(".maxntid", ()):
+        threads *= int(one)
+    if ".maxntid" not in found:
+        return ()
+    least = found.get(".minnctapersm")
+    return (threads, int(least[0])) if least else (threads,)
 
 
 def _without_last_return(body: tuple[n.Statement, ...]) -> tuple[n.Statement, ...]:
@@ -122,9 +447,6 @@ def _without_last_return(body: tuple[n.Statement, ...]) -> tuple[n.Statement, ..
     return body
 
 
-def lift_module(module: Module) -> n.CudaModule:
-    """Everything in a module that has a body."""
-    lifter = ModuleLifter(module)
-    functions = [f for f in module.functions if f.has_body]
-    functions.sort(key=lambda f: f.is_entry)
-    return n.CudaModule(tuple(lifter.function(f) for f in functions))
+def lift_module(module: Module, options: Options = Options()) -> n.CudaModule:
+    """Everything in a module that has a body, as CUDA C++."""
+    return ModuleLifter(module, options).run()

@@ -15,6 +15,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import BOOL
 from ptxkit.decompiler.lift.conditions import join_branches, negate
 from ptxkit.decompiler.lift.flow import Branch, Flow, Jump, Leave, Select
+from ptxkit.decompiler.lift.gotos import GotoRemover
 
 _TRUE = n.Literal(True, BOOL)
 _LEAVES = (n.Return, n.Break, n.Continue, n.Goto)
@@ -184,8 +185,32 @@ class Structurer:
         if loop is not None and loop.follow == target:
             return (n.Break(),)
         if target in self.merges or target in self.follows.values():
-            return self._goto(target)
+            return self._copied(target, fall) or self._goto(target)
         return self._tree(target, fall)
+
+    def _copied(self, target: int, fall: int | None, depth: int = 0) -> Body:
+        """A short block that is jumped to, written again where that saves a goto."""
+        node = self.flow.blocks[target]
+        if len(node.statements) > 2 or depth > 2:
+            return ()
+        if not all(isinstance(s, n.Assign | n.Evaluate | n.Return) for s in node.statements):
+            return ()
+        match node.exit:
+            case Leave():
+                says = bool(node.statements) and isinstance(node.statements[-1], n.Return)
+                return (*node.statements, *(() if says else (n.Return(),)))
+            case Jump(following) if not self.flow.is_back_edge(target, following):
+                made: Body
+                loop = self.loops[-1] if self.loops else None
+                if following == fall:
+                    made = tuple(node.statements)
+                elif loop is not None and loop.follow == following:
+                    made = (*node.statements, n.Break())
+                else:
+                    rest = self._copied(following, fall, depth + 1)
+                    made = (*node.statements, *rest) if rest else ()
+                return made
+        return ()
 
     def _goto(self, target: int) -> Body:
         return (n.Goto(self.label(target)),)
@@ -300,8 +325,11 @@ def structured(
     flow: Flow,
     is_float: Callable[[n.Expression], bool] = lambda e: False,
     label: Callable[[int], str] = "L{}".format,
+    fresh: Callable[[], str] | None = None,
 ) -> Body:
     """The statements of a graph of blocks."""
     body = Structurer(flow, is_float, label).run()
+    if fresh is not None:
+        body = GotoRemover(is_float, fresh).run(body)
     used = {s.label for statement in body for s in statement.walk() if isinstance(s, n.Goto)}
     return without_labels(body, used)

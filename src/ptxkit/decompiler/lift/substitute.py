@@ -1,248 +1,419 @@
-"""Put expressions where their variables are used, and drop what nobody reads.
+"""Put values where their variables are used, and drop what nobody reads.
 
-A variable with one definition may be replaced by its expression wherever nothing the
-expression depends on can have changed: always, if it depends on such variables only and
-reads no memory; else within a block, up to the next change.
+A variable with one definition may be replaced by its value wherever the versions of the
+variables in it are still current and the memory it reads has not been written since.
+What is worth it is a matter of style: values used once, addresses, constants, copies and
+short comparisons.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from ptxkit.cuda import nodes as n
-from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import Scalar, Type
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
-from ptxkit.decompiler.lift.rewrite import (
-    has_effect,
-    is_load,
-    read,
-    rebuilt,
-    size,
-    written,
+from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.values import (
+    Definition,
+    FactTable,
+    Step,
+    Value,
+    Variable,
+    replaced,
 )
 
-_LIMIT = 40
+_LIMIT = 28
+_COPIES = frozenset(("const", "var", "symbol", "slot", "component"))
+_ADDRESS_PARTS = frozenset(
+    "add sub mul shl sext zext const var symbol slot generic specific builtin component".split()
+)
+#: Collectives that leave memory alone.
+_HARMLESS = ("__shfl", "__ballot", "__any", "__all", "__activemask", "__match", "__reduce")
+_COMPARISONS = frozenset(
+    "eq ne lt.s le.s gt.s ge.s lt.u le.u gt.u ge.u feq fne flt fle fgt fge".split()
+)
+_SIGNED_TAKERS = frozenset("lt.s le.s gt.s ge.s div.s rem.s shr.s min.s max.s sext mulhi.s".split())
 
 
+def exit_values(block: FlowBlock) -> tuple[Value, ...]:
+    """The values that decide where control goes after a block."""
+    exit = block.exit
+    if isinstance(exit, Branch):
+        return (exit.condition,)
+    if isinstance(exit, Select):
+        return (exit.value,)
+    return ()
+
+
+def set_exit(block: FlowBlock, value: Value) -> None:
+    """Change the value that decides where control goes."""
+    exit = block.exit
+    if isinstance(exit, Branch):
+        block.exit = Branch(value, exit.then, exit.otherwise)
+    elif isinstance(exit, Select):
+        block.exit = Select(value, exit.targets)
+
+
+def leaves(value: Value) -> Iterator[Definition]:
+    """The versions of variables in a value, as often as they occur."""
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if one.op == "var":
+            yield one.data
+        else:
+            stack.extend(one.args)
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A definition that may go: its value, its place, when memory was last written."""
+
+    value: Value
+    block: int
+    epochs: dict[str, int]
+    depth: int
+
+
+@dataclass(slots=True)
 class Substitution:
-    """One function's variables."""
+    """Substitutes in one function."""
 
-    def __init__(
-        self, flow: Flow, types: Mapping[str, Type], called: frozenset[str] = frozenset()
-    ) -> None:
-        self.flow = flow
-        self.types = types
-        self.called = called
-        """Functions of the module: calling one may do anything."""
+    program: Program
+    facts: FactTable = field(default_factory=FactTable)
+    uses: dict[Definition, int] = field(default_factory=dict)
+    reads: dict[Variable, int] = field(default_factory=dict)
+    candidates: dict[Definition, _Candidate] = field(default_factory=dict)
+    expanded: dict[Definition, Value] = field(default_factory=dict)
+    carriers: dict[Definition, frozenset[Definition]] = field(default_factory=dict)
+    addresses: set[Definition] = field(default_factory=set)
+    depths: dict[int, int] = field(default_factory=dict)
+    signed: set[Definition] = field(default_factory=set)
+
+    @property
+    def flow(self) -> Flow:
+        """The graph."""
+        return self.program.flow
 
     def run(self) -> None:
-        """Substitute until nothing changes."""
-        for _ in range(50):
-            self._count()
-            if not (self._drop() | self._everywhere() | self._in_blocks()):
-                return
+        """Drop what is dead, then substitute."""
+        self._drop_dead()
+        self._depths()
+        self._mark_addresses()
+        self._choose()
+        for _ in range(12):
+            self.expanded, self.carriers = {}, {}
+            if not self._check():
+                break
+        else:
+            self.candidates = {}
+        self._rewrite()
 
-    # ---- facts ---------------------------------------------------------------------------
+    # ---- dead code -----------------------------------------------------------------------
 
-    def _count(self) -> None:
-        self.defined: Counter[str] = Counter()
-        self.used: Counter[str] = Counter()
+    def _drop_dead(self) -> None:
+        where: dict[Variable, list[Step]] = {}
+        reads: dict[Variable, int] = {}
+        uses: dict[Definition, int] = {}
+
+        def count(value: Value, by: int) -> None:
+            for definition in leaves(value):
+                variable = definition.variable
+                reads[variable] = reads.get(variable, 0) + by
+                uses[definition] = uses.get(definition, 0) + by
+
+        written: set[Definition] = set()
         for block in self.flow.blocks.values():
-            for statement in block.statements:
-                self.defined.update(written(statement))
-                self.used.update(read(statement))
-            if isinstance(block.exit, Branch):
-                self.used.update(read(block.exit.condition))
-            elif isinstance(block.exit, Select):
-                self.used.update(read(block.exit.value))
-
-    def _is_pure(self, value: n.Expression) -> bool:
-        return not has_effect(value) and not any(
-            isinstance(part, n.Call) and part.function in self.called for part in value.walk()
-        )
-
-    def _constant(self, name: str) -> bool:
-        """Whether a variable keeps one value from its definition on."""
-        return self.defined[name] <= 1
-
-    # ---- passes --------------------------------------------------------------------------
-
-    def _drop(self) -> bool:
-        changed = False
-        for block in self.flow.blocks.values():
-            kept: list[n.Statement] = []
-            for statement in block.statements:
-                match statement:
-                    case n.Assign(target=n.Name(name=name), value=value) if not self.used[name]:
-                        changed = True
-                        if not self._is_pure(value):
-                            kept.append(n.Evaluate(value))
-                    case n.Assign(target=n.Name() as target, value=value) if target == value:
-                        changed = True
-                    case n.Declare(name=name, value=None) if (
-                        not self.used[name] and self.defined[name] <= 1
-                    ):
-                        changed = True
-                    case n.If(then=()) if self._is_pure(statement.condition):
-                        changed = True
-                    case n.If():
-                        then = tuple(
-                            s for s in statement.then
-                            if not (isinstance(s, n.Assign) and isinstance(s.target, n.Name)
-                                    and not self.used[s.target.name] and self._is_pure(s.value))
-                        )  # fmt: skip
-                        changed |= len(then) != len(statement.then)
-                        kept.append(replace(statement, then=then))
-                    case _:
-                        kept.append(statement)
-            block.statements = kept
-        return changed
-
-    def _everywhere(self) -> bool:
-        """Definitions that depend on nothing that changes."""
-        chosen: dict[str, n.Expression] = {}
-        for block in self.flow.blocks.values():
-            for statement in block.statements:
-                match statement:
-                    case n.Assign(target=n.Name(name=name), value=value, operator="="):
-                        if (
-                            self._constant(name)
-                            and self.used[name]
-                            and self._is_pure(value)
-                            and not any(is_load(part) for part in value.walk())
-                            and all(self._constant(v) and v != name for v in read(value))
-                            and self._worth(name, value)
-                        ):
-                            chosen[name] = value
-        if not chosen:
-            return False
-        resolved: dict[str, n.Expression] = {}
-
-        def resolve(name: str) -> n.Expression:
-            if name not in resolved:
-                resolved[name] = n.Name(name)  # a cycle cannot be, but must not hang
-                resolved[name] = self._typed(name, self._replace(chosen[name], lookup))
-            return resolved[name]
-
-        def lookup(name: str) -> n.Expression | None:
-            return resolve(name) if name in chosen else None
-
-        changed = False
-        for block in self.flow.blocks.values():
-            kept: list[n.Statement] = []
-            for statement in block.statements:
-                if isinstance(statement, n.Assign) and isinstance(statement.target, n.Name) \
-                        and statement.target.name in chosen:  # fmt: skip
-                    changed = True
+            for step in block.statements:
+                for value in step.args:
+                    count(value, 1)
+                if step.kind == "set":
+                    where.setdefault(step.targets[0].variable, []).append(step)
+                written.update(step.targets)
+            for value in exit_values(block):
+                count(value, 1)
+        dead: set[int] = set()
+        pending = [v for v in where if not reads.get(v)]
+        while pending:
+            variable = pending.pop()
+            for step in where[variable]:
+                value = step.args[0]
+                if id(step) in dead or self.facts.of(value).effect or variable.role == "result":
                     continue
-                kept.append(self._replace(statement, lookup))
-            block.statements = kept
-            self._replace_exit(block, lookup)
-        return changed
-
-    def _in_blocks(self) -> bool:
-        """Definitions used once, later in the same block, with nothing in between."""
-        changed = False
+                if "volatile" in self.facts.of(value).loads:
+                    continue
+                dead.add(id(step))
+                count(value, -1)
+                for definition in leaves(value):
+                    other = definition.variable
+                    if not reads.get(other) and other in where:
+                        pending.append(other)
         for block in self.flow.blocks.values():
-            position = 0
-            while position < len(block.statements):
-                if self._move(block, position):
-                    changed = True
-                else:
-                    position += 1
-        return changed
+            kept = []
+            for step in block.statements:
+                if id(step) in dead:
+                    continue
+                if step.kind == "set" and not reads.get(step.targets[0].variable):
+                    if step.args[0].op in ("atomic", "collective", "function"):
+                        # Its effect is wanted, its result is not.
+                        step = Step("effect", [], step.args, step.data, step.line)
+                kept.append(step)
+            block.statements = kept
+        self.uses, self.reads = uses, reads
+        self.pinned = {d.variable for d in uses if d not in written and d.variable.definitions == 1}
 
-    def _move(self, block: FlowBlock, position: int) -> bool:
-        statements: list[n.Statement] = block.statements
-        match statements[position]:
-            case n.Assign(target=n.Name(name=name), value=value, operator="="):
-                pass
-            case _:
-                return False
-        if not self._constant(name) or self.used[name] != 1 or not self._is_pure(value):
-            return False
-        if size(value) > _LIMIT:
-            return False
-        depends = set(read(value))
-        loads = any(is_load(part) for part in value.walk())
-        typed = self._typed(name, value)
+    # ---- candidates ----------------------------------------------------------------------
 
-        def lookup(other: str) -> n.Expression | None:
-            return typed if other == name else None
+    def _depths(self) -> None:
+        flow = self.flow
+        self.depths = dict.fromkeys(flow.order, 0)
+        for head in flow.order:
+            for block in flow.loop_blocks(head):
+                self.depths[block] += 1
 
-        for later in range(position + 1, len(statements)):
-            statement = statements[later]
-            if name in read(statement):
-                # Inside a nested statement it would run later, or not at all: fine for values.
-                if isinstance(statement, n.If) and name not in read(statement.condition) and loads:
-                    return False
-                statements[later] = self._replace(statement, lookup)
-                del statements[position]
-                return True
-            if depends & set(written(statement)):
-                return False
-            if loads and (has_effect(statement) or self._calls(statement)):
-                return False
-        exit = block.exit
-        condition = getattr(exit, "condition", None) or getattr(exit, "value", None)
-        if condition is not None and name in read(condition):
-            self._replace_exit(block, lookup)
-            del statements[position]
+    def _mark_addresses(self) -> None:
+        """Definitions that addresses are made of."""
+        values: dict[Definition, Value] = {}
+        pending: list[Definition] = []
+        for block in self.flow.blocks.values():
+            for step in block.statements:
+                if step.kind == "set":
+                    values[step.targets[0]] = step.args[0]
+                if step.kind == "store":
+                    pending.extend(leaves(step.args[0]))
+                for value in step.args:
+                    for part in value.walk():
+                        if part.op in ("load", "atomic"):
+                            pending.extend(leaves(part.args[0]))
+                        if part.op in _SIGNED_TAKERS or (
+                            part.op == "cvt" and part.data[1][0] == "s"
+                        ):
+                            self.signed.update(leaves_here(part))
+            for value in exit_values(block):
+                for part in value.walk():
+                    if part.op in _SIGNED_TAKERS:
+                        self.signed.update(leaves_here(part))
+        while pending:
+            definition = pending.pop()
+            if definition in self.addresses:
+                continue
+            value = values.get(definition)
+            if value is None or value.op not in _ADDRESS_PARTS:
+                continue
+            if definition.variable.width != 64 and not _names_memory(value, values):
+                continue
+            self.addresses.add(definition)
+            pending.extend(leaves(value))
+
+    def _choose(self) -> None:
+        epochs: dict[str, int] = {}
+        for number in self.flow.order:
+            block = self.flow.blocks[number]
+            for step in block.statements:
+                self._advance(step, epochs)
+                if step.kind != "set":
+                    continue
+                target, value = step.targets[0], step.args[0]
+                facts = self.facts.of(value)
+                if (
+                    target.variable.definitions != 1
+                    or target.variable.role == "result"
+                    or target.variable in self.pinned
+                    or facts.effect
+                    or "volatile" in facts.loads
+                    or value.op == "texture"
+                    or target.variable.declared == "vector"
+                    or not self._worth(target, value)
+                ):
+                    continue
+                self.candidates[target] = _Candidate(
+                    value, number, dict(epochs) if facts.loads else {}, self.depths[number]
+                )
+
+    def _worth(self, target: Definition, value: Value) -> bool:
+        uses = self.uses.get(target, 0)
+        if uses == 1 or value.op in _COPIES:
             return True
-        return False
+        if value.op == "builtin":
+            return target not in self.signed
+        if target in self.addresses:
+            return True
+        if value.op in ("sext", "zext") and value.args[0].op in ("var", "const", "builtin"):
+            return True
+        if value.op in _COMPARISONS and self.facts.of(value).size <= 3:
+            return uses <= 3
+        if value.op == "not" and value.width == 1:
+            return True
+        return value.op == "load" and value.data.space == "param"
 
-    def _calls(self, statement: n.Statement) -> bool:
-        return any(
-            isinstance(part, n.Call) and part.function in self.called for part in statement.walk()
-        )
+    def _advance(self, step: Step, epochs: dict[str, int]) -> None:
+        """Note which memory a step may write."""
+        if step.kind == "store":
+            self._bump(step.data.space, epochs)
+        elif step.kind == "asm":
+            self._bump("generic", epochs)
+        elif step.args and step.args[0].op in ("atomic", "collective", "function"):
+            value = step.args[0]
+            if value.op == "atomic":
+                self._bump(value.data[1].space, epochs)
+            elif value.op == "function" or not value.data[0].name.startswith(_HARMLESS):
+                self._bump("generic", epochs)
 
-    # ---- parts ---------------------------------------------------------------------------
+    def _bump(self, space: str, epochs: dict[str, int]) -> None:
+        spaces = ("global", "shared", "local", "generic") if space == "generic" else (space,)
+        for one in (*spaces, "generic"):
+            epochs[one] = epochs.get(one, 0) + 1
 
-    def _worth(self, name: str, value: n.Expression) -> bool:
-        """Whether writing the expression at every use is better than a variable."""
-        if self.used[name] == 1:
-            return size(value) <= _LIMIT
-        match value:
-            case n.Name() | n.Literal() | n.Member():
-                return True
-            case n.Cast(operand=n.Name() | n.Member() | n.Literal()):
-                return True
-            case n.Call(function=function) if function.startswith("@address"):
-                return True
-        type = self.types.get(name)
-        # Addresses are not written out: array accesses are.
-        wide = isinstance(type, Scalar) and type.is_integer and type.bits == 64
-        return wide and size(value) <= _LIMIT and all(
-            isinstance(part, n.Name | n.Literal | n.Cast | n.Binary | n.Member)
-            or (isinstance(part, n.Call) and part.function.startswith("@"))
-            for part in value.walk()
-        )  # fmt: skip
+    # ---- checking ------------------------------------------------------------------------
 
-    def _typed(self, name: str, value: n.Expression) -> n.Expression:
-        wanted = self.types[name]
-        return value if infer(value, self.types) == wanted else n.Cast(wanted, value)
+    def expand(self, definition: Definition) -> Value:
+        """A candidate's value with all candidates in it expanded."""
+        found = self.expanded.get(definition)
+        if found is not None:
+            return found
+        candidate = self.candidates[definition]
+        inside: set[Definition] = set()
+        if candidate.epochs or self.facts.of(candidate.value).loads:
+            inside.add(definition)
+        for leaf in leaves(candidate.value):
+            if leaf in self.candidates:
+                self.expand(leaf)
+                inside |= self.carriers[leaf]
+        value = replaced(candidate.value, self._lookup)
+        if self.facts.of(value).size > _LIMIT and definition not in self.addresses:
+            # Too long to read: what is in it stays on its own.
+            value = candidate.value
+            for leaf in list(leaves(value)):
+                if leaf in self.candidates and self.facts.of(self.expand(leaf)).size > 4:
+                    self.dropped.add(leaf)
+            value = replaced(candidate.value, self._lookup)
+        self.expanded[definition] = value
+        self.carriers[definition] = frozenset(inside)
+        return value
 
-    def _replace(self, node: n.Node, lookup: Callable[[str], n.Expression | None]) -> Any:
-        def change(part: n.Node) -> n.Node:
-            if isinstance(part, n.Name):
-                return lookup(part.name) or part
-            if isinstance(part, n.Assign) and isinstance(part.target, n.Name):
-                return rebuilt(part, lambda p: p if p is part.target else change(p))
-            if isinstance(part, n.Asm):
-                outputs = part.outputs
-                made = rebuilt(part, lambda p: change(p))
-                return replace(made, outputs=outputs)
-            return rebuilt(part, change)
+    dropped: set[Definition] = field(default_factory=set)
+    pinned: set[Variable] = field(default_factory=set)
 
-        return change(node)
+    def _lookup(self, leaf: Value) -> Value | None:
+        if leaf.data in self.candidates:
+            return self.expand(leaf.data)
+        return None
 
-    def _replace_exit(self, block: FlowBlock, lookup: Callable[[str], n.Expression | None]) -> None:
-        exit = block.exit
-        if isinstance(exit, Branch):
-            block.exit = replace(exit, condition=self._replace(exit.condition, lookup))
-        elif isinstance(exit, Select):
-            block.exit = replace(exit, value=self._replace(exit.value, lookup))
+    def _check(self) -> bool:
+        """Drop candidates that cannot go everywhere they are used; whether there were any."""
+        self.dropped = set()
+        current: dict[Variable, Definition] = {}
+        epochs: dict[str, int] = {}
+        for number in self.flow.order:
+            # Counted as in _choose, so that the numbers mean the same there and here.
+            pass
+        children: dict[int, list[int]] = {block: [] for block in self.flow.order}
+        for block, above in self.flow.above.items():
+            children[above].append(block)
+        starts = self._epochs_at_starts()
+        stack: list[tuple[int, list[tuple[Variable, Definition | None]] | None]] = [(0, None)]
+        while stack:
+            number, undo = stack.pop()
+            if undo is not None:
+                for variable, old in reversed(undo):
+                    if old is None:
+                        del current[variable]
+                    else:
+                        current[variable] = old
+                continue
+            undo = []
+            epochs = dict(starts[number])
+            for definition in self.program.meeting.get(number, ()):
+                undo.append((definition.variable, current.get(definition.variable)))
+                current[definition.variable] = definition
+            block = self.flow.blocks[number]
+            for step in block.statements:
+                skip = step.kind == "set" and step.targets[0] in self.candidates
+                if not skip:
+                    for value in step.args:
+                        self._check_value(value, number, current, epochs)
+                self._advance(step, epochs)
+                for target in step.targets:
+                    if target.variable.definitions > 1:
+                        undo.append((target.variable, current.get(target.variable)))
+                        current[target.variable] = target
+            for value in exit_values(block):
+                self._check_value(value, number, current, epochs)
+            stack.append((number, undo))
+            stack.extend((child, None) for child in children[number])
+        for definition in self.dropped:
+            self.candidates.pop(definition, None)
+        return bool(self.dropped)
+
+    def _epochs_at_starts(self) -> dict[int, dict[str, int]]:
+        found: dict[int, dict[str, int]] = {}
+        epochs: dict[str, int] = {}
+        for number in self.flow.order:
+            found[number] = dict(epochs)
+            for step in self.flow.blocks[number].statements:
+                self._advance(step, epochs)
+        return found
+
+    def _check_value(
+        self,
+        value: Value,
+        number: int,
+        current: dict[Variable, Definition],
+        epochs: dict[str, int],
+    ) -> None:
+        for leaf in leaves(value):
+            if leaf not in self.candidates:
+                continue
+            whole = self.expand(leaf)
+            facts = self.facts.of(whole)
+            fits = all(current.get(d.variable) is d for d in facts.fragile)
+            for carrier in self.carriers[leaf]:
+                candidate = self.candidates.get(carrier)
+                if candidate is None or candidate.block != number:
+                    fits = False
+                    break
+                for space in self.facts.of(candidate.value).loads:
+                    if epochs.get(space, 0) != candidate.epochs.get(space, 0):
+                        fits = False
+            if fits and facts.size > 3 and leaf not in self.addresses:
+                fits = self.depths[number] <= self.candidates[leaf].depth
+            if not fits:
+                self.dropped.add(leaf)
+
+    def _rewrite(self) -> None:
+        self.expanded, self.carriers = {}, {}
+        for block in self.flow.blocks.values():
+            kept: list[Step] = []
+            for step in block.statements:
+                if step.kind == "set" and step.targets[0] in self.candidates:
+                    continue
+                step.args = [replaced(value, self._lookup) for value in step.args]
+                kept.append(step)
+            block.statements = kept
+            for value in exit_values(block):
+                set_exit(block, replaced(value, self._lookup))
+        lift = self.program.lift
+        lift.pointers = {replaced(value, self._lookup) for value in lift.pointers}
+
+
+def leaves_here(value: Value) -> list[Definition]:
+    """The variables directly under an operation."""
+    return [arg.data for arg in value.args if arg.op == "var"]
+
+
+def _names_memory(value: Value, values: dict[Definition, Value]) -> bool:
+    """Whether a 32-bit value is an address of shared memory: it names a variable there."""
+    seen: set[Definition] = set()
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if one.op in ("symbol", "specific"):
+            return True
+        if one.op == "var":
+            inner = values.get(one.data)
+            if one.data not in seen and inner is not None and inner.op in _ADDRESS_PARTS:
+                seen.add(one.data)
+                stack.append(inner)
+        else:
+            stack.extend(one.args)
+    return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from ptxkit._native import Node
@@ -29,7 +29,7 @@ def check_body(context: Context, function: Function) -> None:
     reader = ScopeReader(context.scopes, function)
     explained: dict[str, tuple[str, str]] = {}
     state = _Flow()
-    judge = judge_for(context.version, context.target, context.module.address_size == 64)
+    judge = judge_for(context.version, context.target, context.wide)
     _check_duplicates(context, context.scopes.scope_of(function))
     # Blocks are followed with a list, so that deep nesting needs no deep stack.
     pending: list[tuple[Node, tuple[Node, ...], int]] = [(body, body.children, 0)]
@@ -39,13 +39,7 @@ def check_body(context: Context, function: Function) -> None:
             child = children[at]
             at += 1
             if isinstance(child, Instruction):
-                _check_statement(context, judge, reader, child, state)
-                if reader.undeclared:
-                    _report_undeclared(context, reader, explained)
-                if reader.specials:
-                    _check_specials(context, reader)
-                if reader.bad_selectors:
-                    _report_selectors(context, reader)
+                _check_one(context, judge, reader, child, state, explained)
             elif child.kind == "Block":
                 pending.append((block, children, at))
                 pending.append((child, child.children, 0))
@@ -68,6 +62,38 @@ def check_body(context: Context, function: Function) -> None:
             state.last, "missing-ret", f"control runs off the end of '{function.name}'",
             "end it with 'ret;'",
         )  # fmt: skip
+
+
+def check_statements(
+    context: Context, function: Function, statements: Sequence[Instruction]
+) -> None:
+    """Report what is wrong with some instructions, each taken as reachable."""
+    explained: dict[str, tuple[str, str]] = {}
+    judge = judge_for(context.version, context.target, context.module.address_size == 64)
+    for node in statements:
+        reader = ScopeReader(context.scopes, function)
+        blocks = [one for one in node.ancestors if one.kind == "Block" and one != function.body]
+        for block in reversed(blocks):
+            reader.enter(block)
+        _check_one(context, judge, reader, node, _Flow(), explained)
+        check_constants(context, node)
+
+
+def _check_one(
+    context: Context,
+    judge: Judge,
+    reader: ScopeReader,
+    node: Instruction,
+    state: _Flow,
+    explained: dict[str, tuple[str, str]],
+) -> None:
+    _check_statement(context, judge, reader, node, state)
+    if reader.undeclared:
+        _report_undeclared(context, reader, explained)
+    if reader.specials:
+        _check_specials(context, reader)
+    if reader.bad_selectors:
+        _report_selectors(context, reader)
 
 
 class _Flow:

@@ -97,7 +97,10 @@ def _check_argument(context: Context, value: Node, parameter: Parameter) -> None
         return  # else reported as undeclared
     if declaration.kind == "register":
         scalar = declaration.type
-        if parameter.dimensions or not register_fits(parameter.type, scalar) or scalar == "pred":
+        # Predicates are passed in registers, and to parameters that are registers themselves.
+        is_predicate = "pred" in (scalar, parameter.type)
+        fits = scalar == parameter.type if is_predicate else register_fits(parameter.type, scalar)
+        if parameter.dimensions or not fits:
             context.error(
                 value, "call",
                 f"'{value.text}' is a .{scalar} register, the parameter '{parameter.name}' is "

@@ -24,6 +24,13 @@ class Context:
     found: list[Diagnostic] = field(default_factory=list)
     origin: str = "the file says"  # or "asked for", where another target was given
     short_addresses: int = 0  # 32-bit addresses in a module of 64-bit ones
+    wide: bool = field(init=False)  # addresses have 64 bits
+    target_options: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Each of these goes through all that stands in the module.
+        self.wide = self.module.address_size == 64
+        self.target_options = self.module.target_options
 
     def error(
         self, node: Node | tuple[int, int], code: str, message: str, hint: str | None = None

@@ -14,6 +14,7 @@ from ptxkit.syntax import Version as VersionNode
 
 _OPTIONS = frozenset("debug texmode_unified texmode_independent map_f64_to_f32".split())
 _HEADS = (VersionNode, TargetNode, AddressSize)
+_NEWEST = max(Target.parse(known).number for known in TARGET_SINCE)
 
 
 def check_header(context: Context) -> None:
@@ -72,8 +73,11 @@ def _check_version(context: Context, node: VersionNode) -> None:
     if node.value in VERSIONS:
         return
     newest = VERSIONS[-1]
+    major = int(newest.split(".")[0])
     try:
-        if Version.parse(node.value) > Version.parse(newest):
+        version = Version.parse(node.value)
+        # A file of the next years is checked as well as can be; one of 99.0 is a slip.
+        if version > Version.parse(newest) and version < Version(major + 3, 0):
             context.warning(
                 node, "unknown-version",
                 f"PTX {node.value} is newer than {newest}, the newest this ptxkit knows",
@@ -116,7 +120,6 @@ def _check_target(context: Context, node: TargetNode) -> None:
 
 def _check_architecture(context: Context, name: str, place: tuple[int, int]) -> None:
     since = TARGET_SINCE.get(name.replace("compute_", "sm_"))
-    newest = max(Target.parse(known).number for known in TARGET_SINCE)
     digits = name.removeprefix("sm_").removeprefix("compute_").rstrip("af")
     if since is not None:
         if context.version is not None and context.version < Version.parse(since):
@@ -129,7 +132,7 @@ def _check_architecture(context: Context, name: str, place: tuple[int, int]) -> 
         name.startswith(("sm_", "compute_"))
         and digits.isdecimal()
         and len(digits) < 6
-        and int(digits) > newest
+        and int(digits) > _NEWEST
     ):
         context.warning(place, "unknown-target", f"'{name}' is newer than this ptxkit")
     else:

@@ -82,6 +82,12 @@ def _check_value(context: Context, scalar: str, value: Node) -> None:
             "declare it as " + (".b16" if scalar == "f16" else ".b32") + " and give its bits",
         )  # fmt: skip
         return
+    is_float = scalar in ("f32", "f64")
+    # Tables are long, and nearly all of them are plain numbers of the right kind.
+    if value.kind == "Integer" and not is_float:
+        return
+    if value.kind == "Float" and (is_float or scalar.startswith("b")):
+        return
     names = [value] if value.kind == "Name" else list(value.find("Name"))
     names = [name for name in names if name.text != "WARP_SZ" and not _is_operator(name)]
     if names:
@@ -90,7 +96,6 @@ def _check_value(context: Context, scalar: str, value: Node) -> None:
     if not check_constants(context, value):
         return
     number = evaluate(value)
-    is_float = scalar in ("f32", "f64")
     if isinstance(number, int) and is_float:
         context.error(
             value, "initializer", f"a .{scalar} needs a float",

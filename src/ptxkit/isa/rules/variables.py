@@ -25,11 +25,12 @@ _STORED_AS = {
 
 def check_variable(context: Context, node: Variable, *, in_body: bool) -> None:
     """Report what is wrong with one declaration."""
-    if not node.declarators:
+    declarators = node.declarators
+    if not declarators:
         context.warning(node, "empty", "this declares nothing", "add a name, or remove it")
     if not check_type(context, node):
         return
-    space, scalar = node.space, node.type
+    space, vector, scalar = node.layout
     if scalar in HANDLES and in_body:
         context.error(node, "type", f"a .{scalar} variable stands at module level only")
     elif scalar in HANDLES and space != "global":
@@ -45,18 +46,18 @@ def check_variable(context: Context, node: Variable, *, in_body: bool) -> None:
             context.word(node, ".pred"), "type", "predicates live in .reg space only",
             "use .b8 in memory",
         )  # fmt: skip
-    elif scalar == "pred" and node.vector > 1:
+    elif scalar == "pred" and vector > 1:
         context.error(node, "type", "there are no vectors of predicates")
-    if node.vector * SCALAR_TYPES[scalar].width > 128:
+    if vector * SCALAR_TYPES[scalar].width > 128:
         context.error(
-            context.word(node, f".v{node.vector}"), "type",
-            f"a vector may be 128 bits wide at most; .v{node.vector} .{scalar} has "
-            f"{node.vector * SCALAR_TYPES[scalar].width}",
+            context.word(node, f".v{vector}"), "type",
+            f"a vector may be 128 bits wide at most; .v{vector} .{scalar} has "
+            f"{vector * SCALAR_TYPES[scalar].width}",
         )  # fmt: skip
     for attribute in node.attributes:
         check_attributes(context, attribute)
-    for declarator in node.declarators:
-        _check_declarator(context, node, declarator)
+    for declarator in declarators:
+        _check_declarator(context, node, declarator, space)
 
 
 def check_attributes(context: Context, node: Node) -> None:
@@ -86,7 +87,7 @@ def check_type(context: Context, node: Variable | Parameter) -> bool:
         return False
     if scalar in _NEEDS:
         context.require(context.word(node, f".{scalar}"), f"the type .{scalar}", _NEEDS[scalar])
-    independent = "texmode_independent" in context.module.target_options
+    independent = "texmode_independent" in context.target_options
     if scalar == "samplerref" and not independent:
         context.error(
             context.word(node, ".samplerref"), "type",
@@ -120,10 +121,10 @@ def _check_module_level(context: Context, node: Variable) -> None:
         context.error(node, "space", ".common variables live in .global space only")
 
 
-def _check_declarator(context: Context, node: Variable, one: Declarator) -> None:
+def _check_declarator(context: Context, node: Variable, one: Declarator, space: str) -> None:
     dimensions = one.dimensions
     initializer = one.initializer
-    if node.space == "reg" and dimensions:
+    if space == "reg" and dimensions:
         context.error(
             one, "type", f"'{one.name}' is an array, which registers cannot be",
             f"declare several registers: {one.name}<{dimensions[0] or 8}>",
@@ -131,10 +132,8 @@ def _check_declarator(context: Context, node: Variable, one: Declarator) -> None
         return
     if one.count is not None and one.count >= 1 << 32:
         context.error(one, "type", "a range has fewer than 2^32 registers")
-    if initializer is not None and (
-        node.space not in ("global", "const") or node.linkage == ".extern"
-    ):
-        what = "an .extern variable" if node.linkage == ".extern" else f".{node.space} space"
+    if initializer is not None and (space not in ("global", "const") or node.linkage == ".extern"):
+        what = "an .extern variable" if node.linkage == ".extern" else f".{space} space"
         context.error(
             initializer, "initializer", f"{what} takes no initial value",
             "assign it in a function, by an instruction",

@@ -6,6 +6,7 @@ inside the width, and signed numbers small enough not to overflow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ptxkit.cuda import nodes as n
@@ -37,6 +38,15 @@ COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 INTEGERS = (INT, UINT, LONG_LONG, UNSIGNED_LONG_LONG)
 SMALL_INTEGERS = tuple(SCALARS[w] for w in ("char", "uchar", "short", "ushort"))
 ALL_TYPES = (FLOAT, DOUBLE, HALF, *INTEGERS, *SMALL_INTEGERS)
+
+
+_IDLE = ("*", "/", "%")  # with 1
+
+
+def _not_one(operand: n.Expression) -> n.Expression:
+    if isinstance(operand, n.Literal) and operand.value == 1:
+        return n.Literal(3.0 if operand.type.is_float else 3, operand.type)
+    return operand
 
 
 def is_constant(node: n.Expression) -> bool:
@@ -86,9 +96,9 @@ class Palette:
         known = self.leaves.get(type, [])
         if known and not self.draw.chance(self.literals):
             return self.draw.choice(known)
-        others = [e for t, found in self.leaves.items() if t != type for e in found]
+        others = self._of_other_types(type)
         if not known and others and self.draw.chance(0.6):
-            return n.Cast(type, self.draw.choice(others))
+            return self._converted(type, *self.draw.choice(others))
         return self.literal(type)
 
     def literal(self, type: Scalar) -> n.Literal:
@@ -129,8 +139,30 @@ class Palette:
         known = self.leaves.get(type, [])
         if known:
             return self.draw.choice(known)
-        others = [e for found in self.leaves.values() for e in found]
-        return n.Cast(type, self.draw.choice(others)) if others else self.literal(type)
+        others = self._of_other_types(type)
+        return self._converted(type, *self.draw.choice(others)) if others else self.literal(type)
+
+    def reading(self, type: Scalar, depth: int) -> n.Expression:
+        """An expression that is no constant."""
+        found = self.expression(type, depth)
+        return self.read(type) if is_constant(found) else found
+
+    def using(self, type: Scalar, depth: int, wanted: Sequence[n.Expression]) -> n.Expression:
+        """An expression with at least one of those in it."""
+        for _ in range(3):
+            found = self.expression(type, depth)
+            if any(part in wanted for part in found.walk()):
+                return found
+        other = self.draw.choice(wanted)
+        if depth <= 0:
+            return other
+        return n.Binary(self.draw.choice("+-"), other, self.partner(type, depth - 1, other))
+
+    def operator(self, sign: str, left: n.Expression, right: n.Expression) -> n.Expression:
+        """An operator; not one that does nothing, as ``x * 1`` would be."""
+        if sign in _IDLE:
+            left, right = (_not_one(left), _not_one(right)) if sign == "*" else (left, _not_one(right))  # noqa: E501  # fmt: skip
+        return n.Binary(sign, left, right)
 
     # ---- one kind each -------------------------------------------------------------------
 
@@ -152,7 +184,7 @@ class Palette:
         right = self.partner(type, two, left)
         if operator == "/" and type != HALF and not isinstance(right, n.Literal):
             right = n.Binary("+", self._absolute(type, right), self.literal(type))
-        return n.Binary(operator, left, right)
+        return self.operator(operator, left, right)
 
     def _absolute(self, type: Scalar, operand: n.Expression) -> n.Expression:
         return n.Call("fabs" if type == DOUBLE else "fabsf", (operand,))
@@ -204,19 +236,32 @@ class Palette:
         if operator in ("/", "%"):
             if is_constant(left):
                 left = self.read(type)
-            return n.Binary(operator, left, self.literal(type))
+            return self.operator(operator, left, self.literal(type))
         if operator == "*" and type.signed:
             # Products of products overflow, which C++ does not define for signed numbers.
-            return n.Binary(operator, self.read(type), self.literal(type))
+            return self.operator(operator, self.read(type), self.literal(type))
         right = self.partner(type, two, left)
         if operator in ("min", "max"):
             if type.bits < 32:
                 return n.Binary("-", left, right)
-            return n.Call(operator, (n.Cast(type, left), n.Cast(type, right)))
-        return n.Binary(operator, left, right)
+            return n.Call(operator, (left, right))
+        return self.operator(operator, left, right)
 
     def _cast(self, type: Scalar, depth: int) -> n.Expression | None:
         others = [t for t in self.leaves if t != type and self.leaves[t]]
         if not others:
             return None
-        return n.Cast(type, self.expression(self.draw.choice(others), depth - 1))
+        other = self.draw.choice(others)
+        return self._converted(type, other, self.expression(other, depth - 1))
+
+    def _of_other_types(self, type: Scalar) -> list[tuple[Scalar, n.Expression]]:
+        return [(t, leaf) for t, found in self.leaves.items() if t != type for leaf in found]
+
+    def _converted(self, type: Scalar, source: Scalar, value: n.Expression) -> n.Expression:
+        """A conversion that C++ defines: floats become integers only inside their range."""
+        if source.is_float and not type.is_float:
+            if type.bits < 32:
+                return n.Cast(type, n.Cast(INT, value))
+            if not type.signed:
+                value = self._absolute(source, value)
+        return n.Cast(type, value)

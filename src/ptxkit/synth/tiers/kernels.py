@@ -23,6 +23,12 @@ from ptxkit.synth.tiers.sample import ArraySpec, Launch
 BLOCK = 64
 GRID = 2
 THREADS = BLOCK * GRID
+# The same number of threads as a plane, and a matrix that does not fill it.
+PLANE_GRID, PLANE_BLOCK = (2, 1, 1), (8, 8, 1)
+PLANE_WIDTH, PLANE_HEIGHT = 13, 7
+
+Made = tuple[tuple[n.Function, ...], tuple[Launch, ...]]
+"""Functions, and how the kernels among them are launched."""
 
 
 def value_range(type: Scalar) -> tuple[float, float]:
@@ -46,6 +52,8 @@ class Frame:
     arguments: list[ArraySpec | int | float] = field(default_factory=list)
     size: int = THREADS - 9
     """How many threads have work: not a multiple of anything, so that guards matter."""
+    grid: tuple[int, int, int] = (GRID, 1, 1)
+    block: tuple[int, int, int] = (BLOCK, 1, 1)
 
     def name(self, pool: Sequence[str]) -> str:
         """A name that this kernel does not use yet."""
@@ -73,9 +81,11 @@ class Frame:
             self.arguments.append(self.draw.between(1, 9))
         return n.Name(name)
 
-    def size_parameter(self, value: int | None = None, type: Scalar = INT) -> n.Name:
+    def size_parameter(
+        self, value: int | None = None, type: Scalar = INT, pool: Sequence[str] = words.SIZES
+    ) -> n.Name:
         """The number of elements as parameter."""
-        name = self.name(words.SIZES)
+        name = self.name(pool)
         self.parameters.append(n.Parameter(type, name))
         self.arguments.append(self.size if value is None else value)
         return n.Name(name)
@@ -99,6 +109,8 @@ class Frame:
     ) -> tuple[n.Statement, ...]:
         """A body for each element below the size, with one of the usual guards."""
         draw = self.draw
+        if draw.chance(0.1):
+            return self._guarded_plane(body)
         index = n.Name(self.name(words.INDICES))
         type = UINT if draw.chance(0.12) else INT
         size = self.size_parameter(type=type)
@@ -111,8 +123,28 @@ class Frame:
             return (start, n.If(n.Binary(">=", index, size), (n.Return(),)), *body(index))
         return (start, n.If(inside, body(index)))
 
+    def _guarded_plane(
+        self, body: Callable[[n.Name], tuple[n.Statement, ...]]
+    ) -> tuple[n.Statement, ...]:
+        """A body for each element of a matrix."""
+        self.grid, self.block = PLANE_GRID, PLANE_BLOCK
+        column, row = n.Name(self.name(words.COLUMNS)), n.Name(self.name(words.ROWS))
+        width = self.size_parameter(PLANE_WIDTH, pool=words.WIDTHS)
+        height = self.size_parameter(PLANE_HEIGHT, pool=words.HEIGHTS)
+        index = n.Name(self.name(words.INDICES))
+        place = n.Declare(INT, index.name, n.Binary("+", n.Binary("*", row, width), column))
+        start = (
+            n.Declare(INT, column.name, self.global_index("x")),
+            n.Declare(INT, row.name, self.global_index("y")),
+        )
+        if self.draw.chance(0.4):
+            outside = n.Binary("||", n.Binary(">=", column, width), n.Binary(">=", row, height))
+            return (*start, n.If(outside, (n.Return(),)), place, *body(index))
+        inside = n.Binary("&&", n.Binary("<", column, width), n.Binary("<", row, height))
+        return (*start, n.If(inside, (place, *body(index))))
+
     def finish(
-        self, name: str, body: tuple[n.Statement, ...], *, grid: int = GRID, dynamic_shared: int = 0
+        self, name: str, body: tuple[n.Statement, ...], *, dynamic_shared: int = 0
     ) -> tuple[n.Function, Launch]:
         """The kernel and how it is launched."""
         order = list(range(len(self.parameters)))
@@ -122,7 +154,19 @@ class Frame:
         parameters = tuple(self.parameters[k] for k in order)
         arguments = tuple(self.arguments[k] for k in order)
         function = n.Function(name, parameters, body, VOID, linkage="C")
-        return function, Launch(name, (grid, 1, 1), (BLOCK, 1, 1), arguments, dynamic_shared)
+        return function, Launch(name, self.grid, self.block, arguments, dynamic_shared)
+
+
+def one_kernel(frame: Frame, body: tuple[n.Statement, ...], **launch: int) -> Made:
+    """A program of one kernel."""
+    name = frame.draw.choice(words.KERNELS)
+    function, how = frame.finish(name, body, **launch)
+    return (function,), (how,)
+
+
+def zero(type: Scalar) -> n.Literal:
+    """0 of a type."""
+    return n.Literal(0.0 if type.is_float else 0, type)
 
 
 def at(array: n.Expression, index: n.Expression) -> n.Index:

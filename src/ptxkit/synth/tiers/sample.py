@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class Sample:
     tier: int
     module: n.CudaModule
     launches: tuple[Launch, ...]
+    ast: str = ""
+    """The tree as an S-expression with its names numbered, once that was made."""
 
     def arguments(self, launch: Launch, trial: int = 0) -> list[Any]:
         """Random arguments, the same for the same trial."""
@@ -56,12 +58,27 @@ class Sample:
                 made.append(spec)
         return made
 
-    def renamed(self, prefix: str) -> Sample:
-        """The same program with a prefix on every function, to put many into one file."""
+    def own_names(self) -> set[str]:
+        """The names that programs in one file must not share.
+
+        Those are functions, and shared memory of a size that the launch decides about: it is one
+        variable of the whole file, with one type.
+        """
         names = {i.name for i in self.module.items if isinstance(i, n.Function)}
-        items = tuple(_prefixed(item, names, prefix) for item in self.module.items)
+        for launch in self.launches:
+            if launch.dynamic_shared:
+                names |= {
+                    node.name
+                    for node in self.module.walk()
+                    if isinstance(node, n.Declare) and node.space == "extern shared"
+                }
+        return names
+
+    def renamed(self, prefix: str) -> Sample:
+        """The same program with a prefix on its own names, to put many into one file."""
         launches = tuple(replace(x, kernel=prefix + x.kernel) for x in self.launches)
-        module = n.CudaModule(items, self.module.includes)
+        module = _prefixed(self.module, self.own_names(), prefix)
+        assert isinstance(module, n.CudaModule)
         return replace(self, module=module, launches=launches)
 
 
@@ -74,18 +91,11 @@ def _array(spec: ArraySpec, stream: Stream) -> Any:
     return stream.integers((spec.count,), int(spec.low), int(spec.high)).astype(dtype)
 
 
-def _prefixed(node: Any, names: set[str], prefix: str) -> Any:
-    if isinstance(node, tuple):
-        return tuple(_prefixed(item, names, prefix) for item in node)
-    if not isinstance(node, n.Node):
-        return node
+def _prefixed(node: n.Node, names: set[str], prefix: str) -> n.Node:
     changes: dict[str, Any] = {}
-    if isinstance(node, n.Function):
-        changes["name"] = prefix + node.name
+    if isinstance(node, n.Function | n.Declare | n.Name):
+        if node.name in names:
+            changes["name"] = prefix + node.name
     elif isinstance(node, n.Call) and node.function in names:
         changes["function"] = prefix + node.function
-    for field in fields(node):  # type: ignore[arg-type]
-        value = getattr(node, field.name)
-        if isinstance(value, n.Node | tuple):
-            changes[field.name] = _prefixed(value, names, prefix)
-    return replace(node, **changes) if changes else node  # type: ignore[type-var]
+    return node.rebuilt(lambda child: _prefixed(child, names, prefix), **changes)

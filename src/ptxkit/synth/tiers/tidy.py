@@ -1,73 +1,88 @@
-"""Take away what a compiler would: variables nobody reads, parameters nobody uses.
+"""Take away what a compiler would: variables no result depends on, parameters nobody uses,
+functions nobody calls.
 
 A target that holds what the PTX can't show could never be learned.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.synth.tiers.sample import Launch
 
 
-def _reads(statements: Iterable[n.Statement]) -> Counter[str]:
-    """How often each name is read; being assigned to is no read."""
-    found: Counter[str] = Counter()
-    for statement in statements:
-        for node in statement.walk():
-            if isinstance(node, n.Name):
-                found[node.name] += 1
-            elif isinstance(node, n.Assign) and isinstance(node.target, n.Name):
-                # x += y reads x too, but only for x itself.
-                found[node.target.name] -= 1
+def live_names(body: Sequence[n.Statement]) -> set[str]:
+    """The names that what a kernel leaves behind depends on."""
+    found: set[str] = set()
+    before = -1
+    while len(found) != before:  # what a live name is computed from is live, too
+        before = len(found)
+        for statement in reversed(body):
+            _mark(statement, found)
     return found
 
 
-def _without(body: tuple[n.Statement, ...], dead: set[str]) -> tuple[n.Statement, ...]:
+def _mark(statement: n.Statement, found: set[str]) -> bool:
+    """Add the names a statement needs, if it is needed itself; say whether it is."""
+    match statement:
+        case n.Assign(target=n.Name(name=name)) | n.Declare(name=name, space=""):
+            needed = name in found
+            parts: Iterable[n.Node | None] = (statement.value,)
+        case n.Declare():
+            needed, parts = statement.name in found, ()
+        case n.If():
+            inside = [_mark(one, found) for one in (*statement.then, *statement.otherwise)]
+            needed, parts = any(inside), (statement.condition,)
+        case n.For():
+            inside = [_mark(one, found) for one in statement.body]
+            needed = any(inside)
+            parts = (statement.start, statement.condition, statement.step)
+        case n.While() | n.DoWhile():
+            inside = [_mark(one, found) for one in statement.body]
+            needed, parts = any(inside), (statement.condition,)
+        case _:
+            needed, parts = True, (statement,)
+    if needed:
+        for part in parts:
+            if part is not None:
+                found.update(node.name for node in part.walk() if isinstance(node, n.Name))
+    return needed
+
+
+def _without(body: tuple[n.Statement, ...], live: set[str]) -> tuple[n.Statement, ...]:
     kept: list[n.Statement] = []
     for statement in body:
         match statement:
-            case n.Declare(name=name) if name in dead:
+            case n.Declare(name=name) if name not in live:
                 continue
-            case n.Assign(target=n.Name(name=name)) if name in dead:
+            case n.Assign(target=n.Name(name=name)) if name not in live:
                 continue
             case n.If():
-                then = _without(statement.then, dead)
-                otherwise = _without(statement.otherwise, dead)
+                then = _without(statement.then, live)
+                otherwise = _without(statement.otherwise, live)
                 if not then and not otherwise:
                     continue
                 if not then:
-                    condition = n.Unary("!", statement.condition)
-                    statement = n.If(condition, otherwise)
+                    statement = n.If(n.Unary("!", statement.condition), otherwise)
                 else:
                     statement = n.If(statement.condition, then, otherwise)
-            case n.For() | n.While() | n.DoWhile() | n.Block():
-                statement = replace(statement, body=_without(statement.body, dead))
+            case n.For() | n.While() | n.DoWhile():
+                inner = _without(statement.body, live)
+                if not inner:
+                    continue
+                statement = replace(statement, body=inner)
         kept.append(statement)
     return tuple(kept)
 
 
-def _declared(body: tuple[n.Statement, ...]) -> set[str]:
-    """Local scalars; loop counters and shared arrays stay what they are."""
-    nodes = [node for statement in body for node in statement.walk()]
-    counters = {node.start.name for node in nodes
-                if isinstance(node, n.For) and isinstance(node.start, n.Declare)}  # fmt: skip
-    local = {node.name for node in nodes if isinstance(node, n.Declare) and not node.space}
-    return local - counters
-
-
 def tidy_function(function: n.Function) -> n.Function:
-    """The function without variables that nothing reads."""
+    """The function without variables that no result depends on."""
     body = function.body or ()
-    while True:
-        reads = _reads(body)
-        dead = {name for name in _declared(body) if reads[name] <= 0}
-        if not dead:
-            return replace(function, body=body)
-        body = _without(body, dead)
+    live = live_names(body)
+    declared = {d.name for s in body for d in s.walk() if isinstance(d, n.Declare)}
+    return function if declared <= live else replace(function, body=_without(body, live))
 
 
 def tidy(function: n.Function, launch: Launch) -> tuple[n.Function, Launch]:
@@ -79,3 +94,21 @@ def tidy(function: n.Function, launch: Launch) -> tuple[n.Function, Launch]:
         replace(function, parameters=tuple(function.parameters[k] for k in keep)),
         replace(launch, arguments=tuple(launch.arguments[k] for k in keep)),
     )
+
+
+def called(functions: Sequence[n.Function]) -> tuple[n.Function, ...]:
+    """The kernels, and the functions that they call, directly or not."""
+    if all(f.kernel for f in functions):
+        return tuple(functions)
+    calls = {
+        f.name: {c.function for s in f.body or () for c in s.walk() if isinstance(c, n.Call)}
+        for f in functions
+    }
+    found: set[str] = set()
+    pending = [f.name for f in functions if f.kernel]
+    while pending:
+        name = pending.pop()
+        if name in calls and name not in found:
+            found.add(name)
+            pending += calls[name]
+    return tuple(f for f in functions if f.name in found)

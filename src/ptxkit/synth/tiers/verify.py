@@ -43,6 +43,19 @@ def _copied(value: Any, *, wide: bool) -> Any:
     return value.astype(np.float64) if wide and value.dtype.kind == "f" else value.copy()
 
 
+def same(found: list[Any], expected: list[Any]) -> bool:
+    """Whether the results of a kernel are equal to the last bit.
+
+    >>> same([np.float32([1, np.nan])], [np.float32([1, np.nan])])
+    True
+    """
+    return all(
+        np.array_equal(value, other, equal_nan=value.dtype.kind == "f")
+        for value, other in zip(found, expected, strict=True)
+        if isinstance(value, np.ndarray)
+    )
+
+
 def difference(found: list[Any], narrow: list[Any], wide: list[Any]) -> str | None:
     """Say where the results of a kernel are not what numpy says; None where all are.
 

@@ -8,6 +8,10 @@ SIZES = ("n", "N", "size", "count", "len", "length", "num", "total", "limit", "n
 SCALARS = ("alpha", "beta", "scale", "s", "k", "factor", "eps", "shift", "gain", "threshold",
            "gamma", "lambda_", "bound", "offset")  # fmt: skip
 INDICES = ("i", "idx", "tid", "gid", "index", "id", "t")
+COLUMNS = ("x", "col", "ix", "column", "px")
+ROWS = ("y", "row", "iy", "line", "py")
+WIDTHS = ("width", "w", "cols", "nx", "stride")
+HEIGHTS = ("height", "h", "rows", "ny")
 LOOPS = ("k", "j", "m", "step", "it", "l")
 LOCALS = ("t", "tmp", "v", "val", "acc", "sum", "s", "d", "e", "f", "g", "h", "u", "w", "x0", "x1",
           "y0", "y1", "t0", "t1", "t2", "r0", "r1", "partial", "delta", "diff", "mean")  # fmt: skip

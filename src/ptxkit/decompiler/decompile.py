@@ -1,0 +1,223 @@
+"""From PTX to the most readable CUDA C++ that could be certified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ptxkit.cuda import CudaModule, print_module
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.engines import ENGINES, Candidate, Engine, engine, isolated
+from ptxkit.decompiler.lift.lifter import lift_module
+from ptxkit.decompiler.links import commented, links
+from ptxkit.decompiler.metrics import reading_cost
+from ptxkit.decompiler.verify import Verdict, architecture, verify
+from ptxkit.decompiler.verify.certify import to_certify
+from ptxkit.errors import MissingExtraError, PtxkitError, UsageError
+from ptxkit.syntax import Module, parse
+
+
+class DecompileError(PtxkitError):
+    """A module that cannot be decompiled; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decompiled:
+    """CUDA C++ for a module of PTX, and what is known about it."""
+
+    cuda: str
+    """The source text."""
+    ast: CudaModule
+    engine: str
+    """What proposed it; several names joined by ``+`` where kernels differ in that."""
+    verdict: Verdict
+    notes: tuple[str, ...] = ()
+    """What the reader should know: an engine that was not there, what is unproven and why."""
+
+    @property
+    def badge(self) -> str:
+        """The verdict and the engine in a few words."""
+        return f"{self.verdict.badge} {self.engine}"
+
+
+def decompile(
+    module: Module | str | bytes,
+    engine: str = "auto",
+    *,
+    arch: str | None = None,
+    beams: int = 4,
+    verify: bool = True,
+    comments: bool = False,
+) -> Decompiled:
+    """Turn PTX back into CUDA C++.
+
+    ``engine`` is ``"auto"`` (every engine that is installed; the verifier chooses) or the name of
+    one. Candidates are compiled for ``arch``, the module's own where NVRTC still knows it. With
+    ``verify=False`` nothing is compiled, and the lifted form is returned without a certificate.
+    ``comments`` notes at statements which lines of the PTX they are.
+
+    >>> import ptxkit
+    >>> source = '''extern "C" __global__ void scale(float *x, float a, int n) {
+    ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ...     if (i < n) x[i] = a * x[i];
+    ... }'''
+    >>> d = ptxkit.decompile(ptxkit.compile_cuda(source))
+    >>> d.verdict.compiles, d.verdict.equivalent, d.engine
+    (True, True, 'symbolic')
+    """
+    if not isinstance(module, Module):
+        module = parse(module)
+    names = to_certify(module)
+    if not names:
+        raise DecompileError(f"{module.filename} has no function with a body: nothing to decompile")
+    if beams < 1:
+        raise UsageError(f"the number of beams must be 1 at least, not {beams}")
+    engines, notes = _engines(engine)
+    arch = arch or architecture(module)
+    lifted, lift_notes = _lifted(module, names)
+    notes += lift_notes
+    if not verify:
+        others = [e for e in engines if e.name != "symbolic"]
+        if engine != "auto" and others:
+            lifted = _first(others[0], module, names, beams)
+        notes.append("not verified, as asked")
+        tree, maker, verdict = lifted, engine if engine != "auto" else "symbolic", Verdict()
+    else:
+        tree, maker, verdict = _chosen(module, names, lifted, engines, arch, beams)
+        if not verdict.equivalent:
+            notes += verdict.reasons
+    text = print_module(tree)
+    if comments:
+        text = commented(text, links(module, text, arch))
+    return Decompiled(text, tree, maker, verdict, tuple(notes))
+
+
+_told: set[str] = set()
+
+
+def _engines(name: str) -> tuple[list[Engine], list[str]]:
+    """The engines to ask, and what is to be said about those that are not there."""
+    if name != "auto":
+        return [engine(name)], []
+    found: list[Engine] = []
+    notes: list[str] = []
+    for one in ENGINES:
+        try:
+            found.append(engine(one))
+        except MissingExtraError as error:
+            if one not in _told:
+                notes.append(f"the {one} engine was not asked: {error}")
+                _told.add(one)
+    return found, notes
+
+
+def _lift(module: Module) -> CudaModule:
+    """The lifted module; a fault of the lifter itself is an error like any other."""
+    try:
+        return lift_module(module)
+    except PtxkitError:
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise DecompileError(
+            f"the lifter failed on {module.filename} ({what}); please report it with the file"
+        ) from error
+
+
+def _lifted(module: Module, names: Sequence[str]) -> tuple[CudaModule, list[str]]:
+    """The lifted module; where something in it cannot be lifted, everything else."""
+    try:
+        return _lift(module), []
+    except PtxkitError as error:
+        first = error
+    trees: list[CudaModule] = []
+    notes: list[str] = []
+    for name in names:
+        try:
+            trees.append(_lift(isolated(module, module[name])))
+        except PtxkitError as error:
+            notes.append(f"'{name}' cannot be lifted: {str(error).partition(chr(10))[0]}")
+    if not trees:
+        raise DecompileError(str(first)) from first
+    return _joined(trees), notes
+
+
+def _joined(trees: Sequence[CudaModule]) -> CudaModule:
+    """One file from several; of what has the same name, the first."""
+    items: dict[tuple[type, str], n.StructDefinition | n.Declare | n.Function] = {}
+    for tree in trees:
+        for item in tree.items:
+            items.setdefault((type(item), item.name), item)
+    includes = dict.fromkeys(include for tree in trees for include in tree.includes)
+    return CudaModule(tuple(items.values()), tuple(includes))
+
+
+def _first(one: Engine, module: Module, names: Sequence[str], beams: int) -> CudaModule:
+    trees = []
+    for name in names:
+        found = one.propose(module, module[name], beams=beams)
+        if not found:
+            raise DecompileError(f"the {one.name} engine has nothing to propose for '{name}'")
+        trees.append(found[0].tree)
+    return _joined(trees)
+
+
+def _chosen(
+    module: Module,
+    names: Sequence[str],
+    lifted: CudaModule,
+    engines: Sequence[Engine],
+    arch: str,
+    beams: int,
+) -> tuple[CudaModule, str, Verdict]:
+    """For each function the best candidate: the highest level, then the easiest to read."""
+    symbolic = any(e.name == "symbolic" for e in engines)
+    others = [e for e in engines if e.name != "symbolic"]
+    base = verify(module, lifted, arch=arch)
+    parts = dict(base.parts) or {names[0]: base}
+    alone: dict[str, CudaModule] = {}
+    if not base.compiles and len(names) > 1:
+        # One function that does not compile says nothing about the rest: each by itself.
+        for name in names:
+            part = isolated(module, module[name])
+            alone[name] = _lift(part)
+            parts[name] = verify(part, alone[name], name, arch=arch)
+    makers = dict.fromkeys(names, "symbolic")
+    tree = lifted
+    for name in names:
+        part = isolated(module, module[name])
+        best: tuple[tuple[int, float], Candidate | None, Verdict] = (
+            (parts[name].rank, -reading_cost(alone.get(name, lifted), name)), None, parts[name],
+        )  # fmt: skip
+        if not symbolic:
+            best = (-1, -float("inf")), None, parts[name]
+        for other in others:
+            for candidate in other.propose(part, part[name], beams=beams):
+                verdict = verify(part, candidate.tree, name, arch=arch)
+                key = verdict.rank, -reading_cost(candidate.tree, name)
+                if key > best[0]:
+                    best = key, candidate, verdict
+        _, chosen, parts[name] = best
+        if chosen is not None:
+            makers[name] = chosen.engine
+            tree = chosen.tree if len(names) == 1 else _replaced(tree, chosen.tree, name)
+    maker = "+".join(sorted(set(makers.values())))
+    if tree is not lifted and len(names) > 1:
+        # What was put together is certified again as one file.
+        return tree, maker, verify(module, tree, arch=arch)
+    return tree, maker, Verdict.of(parts)
+
+
+def _replaced(tree: CudaModule, other: CudaModule, name: str) -> CudaModule:
+    """A file with one function, and what that needs, taken from another file."""
+    own = {(type(item), item.name) for item in tree.items}
+    extra = [i for i in other.items if (type(i), i.name) not in own]
+    items = [next((o for o in other.items if o.name == name and isinstance(o, n.Function)), item)
+             if isinstance(item, n.Function) and item.name == name else item
+             for item in tree.items]  # fmt: skip
+    place = next(k for k, item in enumerate(items) if isinstance(item, n.Function))
+    return replace(
+        tree,
+        items=(*items[:place], *extra, *items[place:]),
+        includes=tuple(dict.fromkeys((*tree.includes, *other.includes))),
+    )

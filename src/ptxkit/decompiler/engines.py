@@ -1,0 +1,90 @@
+"""What proposes CUDA C++ for a function of PTX: engines behind one protocol.
+
+An engine never says that it is right. It proposes trees; the verifier decides.
+
+>>> import ptxkit
+>>> m = ptxkit.parse('''.version 8.0
+... .target sm_80
+... .address_size 64
+... .visible .entry clear(.param .u64 x) {
+...     .reg .b64 %rd<2>;
+...     ld.param.u64 %rd1, [x];
+...     st.global.u32 [%rd1], 0;
+...     ret;
+... }''')
+>>> [candidate.engine for candidate in engine("symbolic").propose(m, m["clear"])]
+['symbolic']
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ptxkit.cuda import CudaModule
+from ptxkit.decompiler.lift.lifter import lift_module
+from ptxkit.errors import UnknownNameError
+from ptxkit.syntax import Function, Module, parse
+from ptxkit.synth.canonical import Library
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A program that may be the source of a function."""
+
+    tree: CudaModule
+    """A whole file: the function under its name in PTX, and everything it needs."""
+    engine: str
+    score: float = 0.0
+    """How much the engine believes in it; the higher the better, among candidates of one engine."""
+
+
+class Engine(Protocol):
+    """Something that proposes programs."""
+
+    name: str
+
+    def propose(self, module: Module, function: Function, *, beams: int = 1) -> Sequence[Candidate]:
+        """Programs for one function of a module, the best first; none where it has no idea.
+
+        ``beams`` is how many it may propose.
+        """
+
+
+class SymbolicEngine:
+    """The lifter: one candidate for any function."""
+
+    name = "symbolic"
+
+    def propose(self, module: Module, function: Function, *, beams: int = 1) -> Sequence[Candidate]:
+        """The lifted form of a function."""
+        return (Candidate(lift_module(isolated(module, function)), self.name),)
+
+
+#: Engines by name: the module and the class. A new engine is one row.
+ENGINES = {
+    "symbolic": ("ptxkit.decompiler.engines", "SymbolicEngine"),
+}
+
+
+def engine(name: str) -> Engine:
+    """An engine by its name.
+
+    >>> engine("psychic")
+    Traceback (most recent call last):
+    ptxkit.errors.UnknownNameError: no engine is called 'psychic'; there are: symbolic...
+    """
+    if name not in ENGINES:
+        raise UnknownNameError("engine", name, ENGINES)
+    place, member = ENGINES[name]
+    made: Engine = getattr(importlib.import_module(place), member)()
+    return made
+
+
+def isolated(module: Module, function: Function) -> Module:
+    """A module with one function and all that it uses."""
+    if not function.is_entry or len(module.functions) == 1:
+        return module
+    return parse(Library(module).extract(function.name).raw, filename=module.filename)

@@ -1,0 +1,758 @@
+"""Values as expressions of C++.
+
+A value is bits; its expression has a type. An expression may be wider than its value
+(sums of 16 bits are computed in ``int``): then only the low bits are right, and whoever
+needs the value itself casts. Where C++ converts by itself nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.literals import from_bits
+from ptxkit.cuda.printer import print_expression
+from ptxkit.cuda.types import (
+    BFLOAT16,
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG_LONG,
+    SCALARS,
+    UINT,
+    UNSIGNED_LONG_LONG,
+    VECTORS,
+    Pointer,
+    Scalar,
+    Struct,
+    Type,
+    Vector,
+    common,
+    promoted,
+)
+from ptxkit.decompiler.lift.context import Intrinsic, Lift, NotLiftedError
+from ptxkit.decompiler.lift.kinds import Kinds
+from ptxkit.decompiler.lift.values import Value, Variable, const
+
+if TYPE_CHECKING:
+    from ptxkit.decompiler.lift.places import Places
+
+HALF2, BFLOAT162 = VECTORS["half2"], VECTORS["bfloat162"]
+C_TYPES: dict[str, Type] = {
+    "pred": BOOL, "s8": SCALARS["schar"], "u8": SCALARS["uchar"], "b8": SCALARS["uchar"],
+    "s16": SCALARS["short"], "u16": SCALARS["ushort"], "b16": SCALARS["ushort"],
+    "s32": INT, "u32": UINT, "b32": UINT, "s64": LONG_LONG, "u64": UNSIGNED_LONG_LONG,
+    "b64": UNSIGNED_LONG_LONG, "f32": FLOAT, "f64": DOUBLE, "f16": HALF, "bf16": BFLOAT16,
+    "f16x2": HALF2, "bf16x2": BFLOAT162,
+    "b128": Scalar("int128", "unsigned __int128", "int", 128, False, 6),
+}  # fmt: skip
+SIGNED = {8: SCALARS["schar"], 16: SCALARS["short"], 32: INT, 64: LONG_LONG}
+UNSIGNED = {8: SCALARS["uchar"], 16: SCALARS["ushort"], 32: UINT, 64: UNSIGNED_LONG_LONG,
+            128: C_TYPES["b128"]}  # fmt: skip
+_REINTERPRET: dict[tuple[Type, Type], str] = {
+    (FLOAT, INT): "__float_as_int", (FLOAT, UINT): "__float_as_uint",
+    (INT, FLOAT): "__int_as_float", (UINT, FLOAT): "__uint_as_float",
+    (DOUBLE, LONG_LONG): "__double_as_longlong", (LONG_LONG, DOUBLE): "__longlong_as_double",
+    (HALF, SCALARS["ushort"]): "__half_as_ushort", (SCALARS["ushort"], HALF): "__ushort_as_half",
+    (HALF, SCALARS["short"]): "__half_as_short", (SCALARS["short"], HALF): "__short_as_half",
+    (BFLOAT16, SCALARS["ushort"]): "__bfloat16_as_ushort",
+    (SCALARS["ushort"], BFLOAT16): "__ushort_as_bfloat16",
+    (BFLOAT16, SCALARS["short"]): "__bfloat16_as_short",
+    (SCALARS["short"], BFLOAT16): "__short_as_bfloat16",
+    (HALF2, UINT): "half2_as_uint", (UINT, HALF2): "uint_as_half2",
+    (BFLOAT162, UINT): "bfloat162_as_uint", (UINT, BFLOAT162): "uint_as_bfloat162",
+}  # fmt: skip
+_OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^",
+    "div": "/", "rem": "%", "fadd": "+", "fsub": "-", "fmul": "*", "fdiv": "/",
+    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+    "feq": "==", "fne": "!=", "flt": "<", "fle": "<=", "fgt": ">", "fge": ">=",
+}  # fmt: skip
+_LOGIC = {"and": "&&", "or": "||", "xor": "!="}
+
+
+@dataclass(slots=True)
+class Expr:
+    """An expression and its type.
+
+    ``exact``: it has the value of the bits (else only the low ones are right).
+    ``inner``: for a cast that C++ would do by itself next to a wide operand: without it.
+    """
+
+    node: n.Expression
+    type: Type
+    exact: bool = True
+    inner: Expr | None = None
+
+
+def is_int(type: Type) -> bool:
+    """Whether a type is a whole number."""
+    return isinstance(type, Scalar) and type.is_integer
+
+
+def bits_of(type: Type) -> int:
+    """The bits of a scalar, pointer or vector."""
+    if isinstance(type, Pointer):
+        return 64
+    if isinstance(type, Scalar):
+        return type.bits
+    if isinstance(type, Vector):
+        return type.size * 8
+    return 0
+
+
+@dataclass(slots=True)
+class Emitter:
+    """Writes the values of one function."""
+
+    lift: Lift
+    kinds: Kinds
+    types: dict[Variable, Type]
+    places: Places | None = None
+    helpers: dict[str, Intrinsic] = field(default_factory=dict)
+    """Functions of one instruction that are used."""
+    headers: set[str] = field(default_factory=set)
+    products: set[Variable] = field(default_factory=set)
+    """Variables that hold a product: a sum must not swallow another one next to it."""
+    kept: set[Variable] = field(default_factory=set)
+    """Those of them that are added to something, each rounded on its own."""
+    careful: bool = False
+    converts: set[str] = field(default_factory=set)
+    """Reinterpretations that CUDA has no function for."""
+    structs: dict[Variable, Struct] = field(default_factory=dict)
+
+    # ---- entry points --------------------------------------------------------------------
+
+    def typed(self, value: Value, want: Type) -> n.Expression:
+        """A value as an expression of just this type."""
+        if isinstance(want, Pointer):
+            assert self.places is not None
+            return self.places.pointer(value, want)
+        if value.op == "const" and isinstance(want, Scalar):
+            return self.literal(value, want)
+        if value.op == "select":
+            return n.Conditional(
+                self.condition(value.args[0]),
+                self.typed(value.args[1], want),
+                self.typed(value.args[2], want),
+            )
+        made = self.natural(value, want)
+        return self.converted(made, value.width, want)
+
+    def assigned(self, value: Value, want: Type) -> n.Expression:
+        """A value where C++ converts numbers by itself: assigned, passed, returned."""
+        if not isinstance(want, Scalar) or not want.is_integer or want == BOOL:
+            return self.typed(value, want)
+        if value.op == "const":
+            return self.literal(value, want)
+        if value.op == "select":
+            then, otherwise = (self._arm(v, want) for v in value.args[1:])
+            return n.Conditional(self.condition(value.args[0]), then, otherwise)
+        made = self.natural(value, want)
+        if made.inner is not None and bits_of(made.type) == want.bits:
+            made = made.inner
+        if not is_int(made.type):
+            return self.converted(made, value.width, want)
+        if made.exact or bits_of(made.type) >= want.bits:
+            return made.node
+        return self.converted(made, value.width, want)
+
+    def _arm(self, value: Value, want: Scalar) -> n.Expression:
+        if value.op == "const":
+            return self.literal(value, want)
+        return self.typed(value, want)
+
+    def condition(self, value: Value) -> n.Expression:
+        """A predicate."""
+        return self.typed(value, BOOL)
+
+    # ---- literals and conversions --------------------------------------------------------
+
+    def literal(self, value: Value, want: Scalar) -> n.Expression:
+        """A number of a type."""
+        bits: int = value.data
+        if want == BOOL:
+            return n.Literal(bool(bits), BOOL)
+        if want.is_float:
+            return from_bits(bits & ((1 << want.bits) - 1), want)
+        if want.bits == 128:
+            return n.Cast(want, n.Literal(bits, UNSIGNED_LONG_LONG))
+        bits &= (1 << want.bits) - 1
+        if want.signed and bits >> (want.bits - 1):
+            bits -= 1 << want.bits
+        if want.bits < 32:
+            return n.Literal(bits, INT)
+        return n.Literal(bits, want)
+
+    def converted(self, made: Expr, width: int, want: Type) -> n.Expression:
+        """The bits of an expression as another type."""
+        have, node = made.type, made.node
+        if have == want and made.exact:
+            return node
+        if want == BOOL:
+            return node if have == BOOL else n.Binary("!=", node, n.Literal(0, INT))
+        if is_int(have) and is_int(want):
+            assert isinstance(want, Scalar)
+            if isinstance(node, n.Literal) and not isinstance(node.value, float):
+                return self.literal(const(int(node.value), max(want.bits, 8)), want)
+            if made.exact and bits_of(have) < bits_of(want) == 32 and want == INT:
+                return node  # promoted by itself
+            return n.Cast(want, self._whole(made, width))
+        if isinstance(have, Pointer):
+            if isinstance(want, Pointer):
+                return n.Cast(want, node)
+            whole = Expr(n.Cast(UNSIGNED_LONG_LONG, node), UNSIGNED_LONG_LONG)
+            return self.converted(whole, 64, want)
+        if isinstance(want, Pointer):
+            number = node if is_int(have) else self.converted(made, width, UNSIGNED_LONG_LONG)
+            return n.Cast(want, number)
+        return self._reinterpreted(made, width, want)
+
+    def _whole(self, made: Expr, width: int) -> n.Expression:
+        """An expression with the bits above a narrow value cut away."""
+        if made.exact or width not in UNSIGNED or width >= bits_of(made.type):
+            return made.node
+        return n.Cast(UNSIGNED[width], made.node)
+
+    def _reinterpreted(self, made: Expr, width: int, want: Type) -> n.Expression:
+        """Between floating point, halves and numbers."""
+        have, node = made.type, made.node
+        if is_int(have) and bits_of(have) != bits_of(want):
+            bits = bits_of(want)
+            if bits not in UNSIGNED:
+                raise NotLiftedError(f"{have.spelling} as {want.spelling}")
+            return self._reinterpreted(
+                Expr(n.Cast(UNSIGNED[bits], self._whole(made, width)), UNSIGNED[bits]), bits, want
+            )
+        name = _REINTERPRET.get((have, want))
+        if name is not None:
+            if not name.startswith("__"):
+                self.converts.add(name)
+            return n.Call(name, (node,))
+        if is_int(want) and bits_of(want) != bits_of(have):
+            # A float's bits as a wider or narrower number.
+            same = UNSIGNED[bits_of(have)]
+            inner = self._reinterpreted(made, bits_of(have), same)
+            return self.converted(Expr(inner, same), bits_of(have), want)
+        for middle in (SIGNED.get(bits_of(have)), UNSIGNED.get(bits_of(have))):
+            if middle is None or middle in (have, want):
+                continue
+            first = self._step(node, have, middle)
+            last = first and self._step(first, middle, want)
+            if last:
+                return last
+        raise NotLiftedError(f"the bits of {have.spelling} as {want.spelling}")
+
+    def _step(self, node: n.Expression, have: Type, want: Type) -> n.Expression | None:
+        if have == want:
+            return node
+        if is_int(have) and is_int(want):
+            return n.Cast(want, node)
+        name = _REINTERPRET.get((have, want))
+        if name is None:
+            if not is_int(have) and not is_int(want):
+                # Floating point of two kinds: by way of a number.
+                middle = UNSIGNED[bits_of(have)]
+                one = self._step(node, have, middle)
+                return one and self._step(one, middle, want)
+            sign = SIGNED[bits_of(have)]
+            for other in (sign, UNSIGNED[bits_of(have)]):
+                if other in (have, want):
+                    continue
+                if is_int(have) and (other, want) in _REINTERPRET:
+                    return self._step(n.Cast(other, node), other, want)
+                if is_int(want) and (have, other) in _REINTERPRET:
+                    one = self._step(node, have, other)
+                    return one and n.Cast(want, one)
+            return None
+        if not name.startswith("__"):
+            self.converts.add(name)
+        return n.Call(name, (node,))
+
+    # ---- operations ----------------------------------------------------------------------
+
+    def natural(self, value: Value, hint: Type | None = None) -> Expr:
+        """A value as the expression that comes by itself."""
+        op = value.op
+        writer = _WRITERS.get(op)
+        if writer is None:
+            writer = _WRITERS.get(op.partition(".")[0])
+        if writer is None:
+            raise NotLiftedError(f"the operation {op}")
+        return writer(self, value, hint)
+
+    def number(self, value: Value, hint: Type | None = None) -> Expr:
+        """A value as a whole number, of whichever sign."""
+        if value.op == "const":
+            want = hint if isinstance(hint, Scalar) and hint.bits == value.width else None
+            chosen = want if want is not None and want.is_integer else SIGNED.get(value.width, INT)
+            node = self._short(value, chosen) if want is not None else self.literal(value, chosen)
+            return Expr(node, chosen if chosen.bits >= 32 else INT)
+        made = self.natural(value, hint)
+        if not is_int(made.type):
+            want = UNSIGNED_LONG_LONG if value.width == 64 else SIGNED[value.width]
+            return Expr(self.converted(made, value.width, want), want)
+        return made
+
+    def signed(self, value: Value, sign: str) -> Expr:
+        """A value as a number of a sign, exactly."""
+        if value.width == 1:
+            return Expr(self.condition(value), BOOL)
+        want = (SIGNED if sign == "s" else UNSIGNED)[value.width]
+        if value.op == "const":
+            return Expr(self._short(value, want), want if want.bits >= 32 else INT)
+        return Expr(self.typed(value, want), want)
+
+    def _short(self, value: Value, want: Scalar) -> n.Expression:
+        """A number next to an operand of the type: C++ brings a small one to it by itself."""
+        made = self.literal(value, want)
+        if isinstance(made, n.Literal) and want.is_integer and want.bits >= 32:
+            number = int(made.value)
+            if 0 <= number < 1 << 31 or (want.signed and -(1 << 31) < number < 0):
+                return n.Literal(number, INT)
+        return made
+
+    def _const(self, value: Value, hint: Type | None) -> Expr:
+        if value.width == 1:
+            return Expr(n.Literal(bool(value.data), BOOL), BOOL)
+        if isinstance(hint, Scalar) and hint.is_float and hint.bits == value.width:
+            return Expr(self.literal(value, hint), hint)
+        return self.number(value, hint)
+
+    def _var(self, value: Value, hint: Type | None) -> Expr:
+        variable = value.data.variable
+        return Expr(n.Name(variable.name), self.types[variable])
+
+    def _arithmetic(self, value: Value, hint: Type | None) -> Expr:
+        if value.width == 1:
+            left, right = (self.condition(a) for a in value.args)
+            return Expr(n.Binary(_LOGIC[value.op], left, right), BOOL)
+        hint = hint if isinstance(hint, Scalar) and hint.is_integer else None
+        left = self.number(value.args[0], hint)
+        right = self.number(value.args[1], left.type if value.args[1].op == "const" else hint)
+        if value.args[0].op == "const" and value.args[1].op != "const":
+            left = self.number(value.args[0], right.type)
+        return self._joined(value, _OPERATORS[value.op], left, right)
+
+    def _joined(self, value: Value, operator: str, left: Expr, right: Expr) -> Expr:
+        width = value.width
+        left, right = self._wide_enough(left, right, width)
+        left, right = self._cut(left, width), self._cut(right, width)
+        assert isinstance(left.type, Scalar)
+        assert isinstance(right.type, Scalar)
+        type = common(left.type, right.type)
+        node: n.Expression = n.Binary(operator, left.node, right.node)
+        if (
+            operator in ("+", "-")
+            and isinstance(right.node, n.Literal)
+            and not isinstance(right.node.value, float)
+            and right.node.type.signed
+            and -(1 << 31) < int(right.node.value) < 0
+        ):
+            other = "-" if operator == "+" else "+"
+            literal = n.Literal(-int(right.node.value), right.node.type)
+            node = n.Binary(other, left.node, literal)
+        if self.careful and type.signed and operator in "+-*" and width >= 32:
+            want = UNSIGNED[width]
+            whole = n.Binary(operator, n.Cast(want, left.node), right.node)
+            return Expr(whole, want)
+        if width >= 32:
+            return Expr(node, type)
+        return Expr(node, type, exact=False)
+
+    def _wide_enough(self, left: Expr, right: Expr, width: int) -> tuple[Expr, Expr]:
+        """Operands of which the result has all the bits it needs."""
+        if left.inner is not None and right.inner is None and bits_of(right.type) >= width:
+            left = left.inner
+        elif right.inner is not None and bits_of(left.type) >= width:
+            right = right.inner
+        return left, right
+
+    def _cut(self, made: Expr, width: int) -> Expr:
+        """Wide expressions of narrow values are cut before they are computed with."""
+        if made.exact or bits_of(made.type) <= max(width, 32):
+            return made
+        want = SIGNED[max(width, 32)]
+        return Expr(n.Cast(want, made.node), want)
+
+    def _not(self, value: Value, hint: Type | None) -> Expr:
+        if value.width == 1:
+            return Expr(n.Unary("!", self.condition(value.args[0])), BOOL)
+        made = self.number(value.args[0], hint)
+        assert isinstance(made.type, Scalar)
+        return Expr(n.Unary("~", made.node), promoted(made.type), exact=value.width >= 32)
+
+    def _neg(self, value: Value, hint: Type | None) -> Expr:
+        made = self.number(value.args[0], hint)
+        assert isinstance(made.type, Scalar)
+        return Expr(n.Unary("-", made.node), promoted(made.type), exact=value.width >= 32)
+
+    def _shift_left(self, value: Value, hint: Type | None) -> Expr:
+        made = self.number(value.args[0], hint)
+        count = self._count(value.args[1])
+        assert isinstance(made.type, Scalar)
+        node = made.node
+        if bits_of(made.type) < value.width and value.width > 32:
+            node = n.Cast(LONG_LONG, node)
+            made = Expr(node, LONG_LONG)
+        return Expr(
+            n.Binary("<<", node, count),
+            promoted(made.type),
+            exact=value.width >= 32,  # type: ignore[arg-type]
+        )
+
+    def _count(self, value: Value) -> n.Expression:
+        if value.op == "const":
+            return n.Literal(value.data, INT)
+        made = self.number(value)
+        return made.inner.node if made.inner is not None else made.node
+
+    def _shift_right(self, value: Value, hint: Type | None) -> Expr:
+        sign = value.op[-1]
+        made = self.signed(value.args[0], sign)
+        assert isinstance(made.type, Scalar)
+        return Expr(n.Binary(">>", made.node, self._count(value.args[1])), promoted(made.type))
+
+    def _divided(self, value: Value, hint: Type | None) -> Expr:
+        name, _, sign = value.op.partition(".")
+        left, right = (self.signed(a, sign) for a in value.args)
+        assert isinstance(left.type, Scalar)
+        assert isinstance(right.type, Scalar)
+        type = common(left.type, right.type)
+        return Expr(n.Binary(_OPERATORS[name], left.node, right.node), type)
+
+    def _compared(self, value: Value, hint: Type | None) -> Expr:
+        name, _, sign = value.op.partition(".")
+        if not sign:
+            return self._equal(value)
+        left, right = (self.signed(a, sign) for a in value.args)
+        return Expr(n.Binary(_OPERATORS[name], left.node, right.node), BOOL)
+
+    def _equal(self, value: Value) -> Expr:
+        operator = _OPERATORS[value.op]
+        one, two = value.args
+        if one.width == 1:
+            return Expr(n.Binary(operator, self.condition(one), self.condition(two)), BOOL)
+        left = self.natural(one)
+        if isinstance(left.type, Pointer):
+            if two.op == "const" and two.data == 0:
+                return Expr(n.Binary(operator, left.node, n.Name("nullptr")), BOOL)
+            other = self.natural(two)
+            if other.type == left.type:
+                return Expr(n.Binary(operator, left.node, other.node), BOOL)
+        left = self.number(one)
+        right = self.number(two, left.type)
+        if not left.exact or not right.exact:
+            left, right = self.signed(one, "u"), self.signed(two, "u")
+        else:
+            left, right = self._wide_enough(left, right, one.width)
+        return Expr(n.Binary(operator, left.node, right.node), BOOL)
+
+    def _extreme(self, value: Value, hint: Type | None) -> Expr:
+        name, _, sign = value.op.partition(".")
+        left, right = (self.signed(a, sign) for a in value.args)
+        assert isinstance(left.type, Scalar)
+        assert isinstance(right.type, Scalar)
+        type = common(left.type, right.type)
+        return Expr(n.Call(name, (left.node, right.node)), type)
+
+    def _high(self, value: Value, hint: Type | None) -> Expr:
+        sign = value.op[-1]
+        name = {("s", 32): "__mulhi", ("u", 32): "__umulhi", ("s", 64): "__mul64hi",
+                ("u", 64): "__umul64hi"}[(sign, value.width)]  # fmt: skip
+        type = (SIGNED if sign == "s" else UNSIGNED)[value.width]
+        arguments = tuple(self.assigned(a, type) for a in value.args)
+        return Expr(n.Call(name, arguments), type)
+
+    def _extended(self, value: Value, hint: Type | None) -> Expr:
+        source = value.args[0]
+        sign = "s" if value.op == "sext" else "u"
+        made = self.signed(source, sign)
+        if source.width == 1 and sign == "s":
+            chosen = n.Conditional(made.node, n.Literal(-1, INT), n.Literal(0, INT))
+            made = Expr(chosen, INT)
+            source_width = 32
+        else:
+            source_width = source.width
+        if value.width <= 32 and source_width < 32:
+            # Promoted by itself where it is used; its type says which bits come above.
+            return made
+        if value.width <= source_width:
+            return made
+        want = (SIGNED if sign == "s" else UNSIGNED)[value.width]
+        if isinstance(made.node, n.Literal):
+            return Expr(n.Literal(made.node.value, want), want)
+        if isinstance(hint, Scalar) and hint.is_integer and hint.bits == value.width:
+            want = hint
+        return Expr(n.Cast(want, made.node), want, inner=made)
+
+    def _truncated(self, value: Value, hint: Type | None) -> Expr:
+        made = self.number(value.args[0])
+        if value.width == 1:
+            return Expr(n.Binary("&", made.node, n.Literal(1, INT)), INT, exact=False)
+        if bits_of(made.type) == value.width:
+            return made
+        return Expr(made.node, made.type, exact=False)
+
+    def _select(self, value: Value, hint: Type | None) -> Expr:
+        if hint is None or bits_of(hint) != value.width:
+            arms = [self.natural(a) for a in value.args[1:] if a.op != "const"]
+            if arms and not is_int(arms[0].type):
+                hint = arms[0].type
+            elif len(arms) > 1 and not is_int(arms[1].type):
+                hint = arms[1].type
+            else:
+                first = arms[0].type if arms and arms[0].exact else None
+                hint = first if bits_of(first or BOOL) == value.width else SIGNED[value.width]
+        return Expr(self.typed(value, hint), hint)  # type: ignore[arg-type]
+
+    # ---- floating point ------------------------------------------------------------------
+
+    def _float(self, value: Value, hint: Type | None) -> Expr:
+        type = C_TYPES[value.data[0]]
+        left, right = (self.typed(a, type) for a in value.args)
+        operator = _OPERATORS[value.op]
+        for place in swallowed(value):
+            kept = self._kept(value.args[place], type)
+            if kept is not None:
+                left, right = (kept, right) if place == 0 else (left, kept)
+        if (
+            value.op == "fadd"
+            and isinstance(right, n.Literal)
+            and right.bits is None
+            and isinstance(right.value, float)
+            and right.value < 0
+        ):
+            return Expr(n.Binary("-", left, n.Literal(-right.value, right.type)), type)
+        return Expr(n.Binary(operator, left, right), type)
+
+    def _kept(self, value: Value, type: Type) -> n.Expression | None:
+        """A product that the compiler must not contract with a sum."""
+        if value.op == "fneg":
+            inner = self._kept(value.args[0], type)
+            return None if inner is None else n.Unary("-", inner)
+        if value.op != "fmul":
+            return None
+        name = "__fmul_rn" if type == FLOAT else "__dmul_rn"
+        return n.Call(name, tuple(self.typed(a, type) for a in value.args))
+
+    def _float_negated(self, value: Value, hint: Type | None) -> Expr:
+        type = C_TYPES[value.data[0]]
+        return Expr(n.Unary("-", self.typed(value.args[0], type)), type)
+
+    def _fused(self, value: Value, hint: Type | None) -> Expr:
+        type = C_TYPES[value.data[0]]
+        a, b, c = value.args
+        name = "fmaf" if type == FLOAT else "fma"
+        # The compiler contracts sums alone: `c - a * b` stays two instructions.
+        negative = c.op == "fneg" or _is_negative(a) or _is_negative(b)
+        if self.careful or self._is_product(c) or negative or a.op == "const":
+            return Expr(n.Call(name, tuple(self.typed(v, type) for v in value.args)), type)
+        product = n.Binary("*", self.typed(a, type), self.typed(b, type))
+        addend = self.typed(c, type)
+        if (
+            isinstance(addend, n.Literal)
+            and addend.bits is None
+            and isinstance(addend.value, float)
+            and addend.value < 0
+        ):
+            return Expr(n.Binary("-", product, n.Literal(-addend.value, addend.type)), type)
+        return Expr(n.Binary("+", product, addend), type)
+
+    def _is_product(self, value: Value) -> bool:
+        if value.op == "fneg":
+            return self._is_product(value.args[0])
+        return value.op == "fmul" or (value.op == "var" and value.data.variable in self.products)
+
+    def _float_compared(self, value: Value, hint: Type | None) -> Expr:
+        type = C_TYPES[value.data[0]]
+        left, right = (self.typed(a, type) for a in value.args)
+        return Expr(n.Binary(_OPERATORS[value.op], left, right), BOOL)
+
+    def _cvt(self, value: Value, hint: Type | None) -> Expr:
+        target, source = (C_TYPES[t] for t in value.data)
+        node = self.typed(value.args[0], source)
+        return Expr(n.Cast(target, node), target)
+
+    # ---- calls ---------------------------------------------------------------------------
+
+    def _call(self, value: Value, hint: Type | None) -> Expr:
+        return self._intrinsic(value.data, value.args)
+
+    def _intrinsic(self, call: Intrinsic, args: tuple[Value, ...]) -> Expr:
+        if call.header:
+            self.headers.add(call.header)
+        name = call.name
+        if call.assembly:
+            name = self._helper(call)
+        wants: list[Type] = []
+        arguments: list[n.Expression] = []
+        for argument, type in zip(args, call.takes, strict=True):
+            want = C_TYPES[type]
+            if type == "b32" and not call.assembly:
+                want = self._plain(argument)
+            wants.append(want)
+            exact = name.startswith(("__shfl", "__match", "__reduce", "__dp", "abs", "llabs"))
+            arguments.append((self.typed if exact else self.assigned)(argument, want))
+        gives = C_TYPES[call.gives] if call.gives else SCALARS["void"]
+        if call.gives == "b32" and not call.assembly:
+            gives = wants[1]
+        return Expr(n.Call(name, tuple(arguments)), gives)
+
+    def _plain(self, value: Value) -> Type:
+        """The type of bits that are passed on: float or a number."""
+        made = self.natural(value, None)
+        if made.type in (FLOAT, INT, UINT) and made.exact:
+            return made.type
+        return UINT
+
+    def _helper(self, call: Intrinsic) -> str:
+        name, number = call.name, 1
+        while name in self.helpers and self.helpers[name] != call:
+            number += 1
+            name = f"{call.name}_{number}"
+        self.helpers[name] = call
+        return name
+
+    def _collective(self, value: Value, hint: Type | None) -> Expr:
+        return self._intrinsic(value.data[0], value.args)
+
+    def _atomic(self, value: Value, hint: Type | None) -> Expr:
+        assert self.places is not None
+        name, access = value.data
+        type = C_TYPES[access.type]
+        if access.type == "b32":
+            cell = self.kinds.accessed(value.args[0], 32, 1, count_it=False)
+            chosen = self.kinds.type_of(cell, 32) if cell is not None else UINT
+            type = chosen if chosen in (INT, UINT) else UINT
+            if name.startswith("atomicExch") and chosen == FLOAT:
+                type = FLOAT
+        address = self.places.pointer(value.args[0], Pointer(type), access.space, element=True)
+        return Expr(n.Call(name, (address, *(self.typed(a, type) for a in value.args[1:]))), type)
+
+    def _texture(self, value: Value, hint: Type | None) -> Expr:
+        call = value.data[0]
+        arguments = tuple(
+            self.assigned(a, C_TYPES[t]) for a, t in zip(value.args, call.takes, strict=True)
+        )
+        type = VECTORS[{"f32": "float4", "s32": "int4", "u32": "uint4"}[call.gives]]
+        return Expr(n.Call(call.name, arguments), type)
+
+    def _function(self, value: Value, hint: Type | None) -> Expr:
+        how, callee, result, _ = value.data
+        gives = self._result_type(result)
+        if how == "direct":
+            signature = self.lift.signatures.functions[callee]
+            wants = [slot.c_type or C_TYPES[slot.type] for slot in signature.parameters]
+            values = list(value.args)
+            if len(values) > len(wants):
+                raise NotLiftedError("a call with more arguments than parameters")
+            if signature.results and signature.results[0].c_type is not None:
+                gives = signature.results[0].c_type
+            arguments = [self.assigned(a, w) for a, w in zip(values, wants, strict=False)]
+            return Expr(n.Call(signature.name, tuple(arguments)), gives)
+        pointer, *values = value.args
+        kinds = list(callee)
+        if result is not None:
+            kinds.pop(0)
+        wants = [C_TYPES[k] for k in kinds]
+        head = f"{gives.spelling} (*)({', '.join(w.spelling for w in wants)})"
+        target = self.typed(pointer, UNSIGNED_LONG_LONG)
+        text = f"(({head}){print_expression(n.Cast(UNSIGNED_LONG_LONG, target))})"
+        if isinstance(target, n.Name):
+            text = f"(({head}){target.name})"
+        arguments = [self.assigned(a, w) for a, w in zip(values, wants, strict=True)]
+        return Expr(n.Call(text, tuple(arguments)), gives)
+
+    def _result_type(self, result: Variable | None) -> Type:
+        if result is None:
+            return SCALARS["void"]
+        if result.declared == "struct":
+            return self.types[result]
+        return C_TYPES[result.declared]
+
+    def _whole_struct(self, value: Value, hint: Type | None) -> Expr:
+        variable = value.data
+        return Expr(n.Name(variable.name), self.types[variable])
+
+    # ---- memory --------------------------------------------------------------------------
+
+    def _load(self, value: Value, hint: Type | None) -> Expr:
+        assert self.places is not None
+        return self.places.loaded(value)
+
+    def _component(self, value: Value, hint: Type | None) -> Expr:
+        variable = value.args[0].data.variable
+        type = self.types[variable]
+        assert isinstance(type, Vector)
+        return Expr(n.Member(n.Name(variable.name), "xyzw"[value.data]), type.element)
+
+    def _builtin(self, value: Value, hint: Type | None) -> Expr:
+        return Expr(n.builtin(value.data), UINT)
+
+    def _address(self, value: Value, hint: Type | None) -> Expr:
+        """A symbol, or an address of another space, as a number."""
+        assert self.places is not None
+        return self.places.number(value)
+
+
+def _is_negative(value: Value) -> bool:
+    """Whether a compiler would take a minus out of a factor, and make the sum a difference."""
+    if value.op == "fmul" and value.args[1].op == "const":
+        return bool(value.args[1].data >> (value.width - 1))
+    return value.op == "fneg"
+
+
+def swallowed(value: Value) -> list[int]:
+    """The operands of a sum that the compiler would contract with it, were they products.
+
+    It contracts ``a * b + c``, and ``c - a * k`` with a constant ``k``, which is a sum to it.
+    """
+    first, second = value.args
+    if value.op == "fadd":
+        return [0, 1]
+    found = []
+    if second.op == "const":
+        found.append(0)
+    inner = second.args[0] if second.op == "fneg" else second
+    if inner.op == "var" or any(a.op == "const" for a in inner.args):
+        found.append(1)
+    return found
+
+
+Writer = Callable[[Emitter, Value, Type | None], Expr]
+_WRITERS: dict[str, Writer] = {
+    "const": Emitter._const,
+    "var": Emitter._var,
+    **dict.fromkeys("add sub mul and or xor".split(), Emitter._arithmetic),
+    "not": Emitter._not,
+    "neg": Emitter._neg,
+    "shl": Emitter._shift_left,
+    "shr": Emitter._shift_right,
+    **dict.fromkeys(("div", "rem"), Emitter._divided),
+    **dict.fromkeys("eq ne lt le gt ge".split(), Emitter._compared),
+    **dict.fromkeys(("min", "max"), Emitter._extreme),
+    "mulhi": Emitter._high,
+    **dict.fromkeys(("sext", "zext"), Emitter._extended),
+    "trunc": Emitter._truncated,
+    "select": Emitter._select,
+    **dict.fromkeys("fadd fsub fmul fdiv".split(), Emitter._float),
+    "fneg": Emitter._float_negated,
+    "fma": Emitter._fused,
+    **dict.fromkeys("feq fne flt fle fgt fge".split(), Emitter._float_compared),
+    "cvt": Emitter._cvt,
+    "call": Emitter._call,
+    "collective": Emitter._collective,
+    "atomic": Emitter._atomic,
+    "texture": Emitter._texture,
+    "function": Emitter._function,
+    "whole": Emitter._whole_struct,
+    "load": Emitter._load,
+    "component": Emitter._component,
+    "builtin": Emitter._builtin,
+    **dict.fromkeys(("symbol", "slot", "generic", "specific"), Emitter._address),
+}

@@ -1,0 +1,506 @@
+"""Types from use: what each variable, parameter and array holds.
+
+Instructions say how they take bits: ``lt.s`` a signed number, ``fadd`` a float, an
+address a pointer to what is accessed. Copies, selections, loads and stores pass that on.
+Votes decide where uses disagree; casts make up for the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from ptxkit.cuda.types import (
+    BFLOAT16,
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    SCALARS,
+    VECTORS,
+    Pointer,
+    Scalar,
+    Type,
+    Vector,
+)
+from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.substitute import exit_values
+from ptxkit.decompiler.lift.sums import sum_of
+from ptxkit.decompiler.lift.values import Step, Value, Variable
+
+#: How operations take their arguments, and what they give: "b" is a number of either sign.
+TAKES: dict[str, tuple[str, ...]] = {
+    **{f"{op}.{s}": (s, s) for op in ("lt", "le", "gt", "ge", "div", "rem", "min", "max", "mulhi")
+       for s in "su"},
+    **dict.fromkeys("add sub mul and or xor".split(), ("b", "b")),
+    "eq": ("", ""), "ne": ("", ""), "not": ("b",), "neg": ("b",), "shl": ("b", "b"),
+    "shr.s": ("s", "b"), "shr.u": ("u", "b"), "sext": ("s",), "zext": ("u",), "trunc": ("b",),
+}  # fmt: skip
+GIVES: dict[str, str] = {
+    **{f"{op}.{s}": s for op in ("div", "rem", "min", "max", "mulhi") for s in "su"},
+    **dict.fromkeys("add sub mul and or xor not neg shl trunc".split(), "b"),
+    "shr.s": "s", "shr.u": "u", "sext": "s", "zext": "u", "builtin": "b",
+}  # fmt: skip
+_FLOATS = frozenset("f16 bf16 f32 f64 f16x2 bf16x2".split())
+_BITWISE = frozenset("and or xor not shl".split())
+
+
+def kind_of(type: str) -> str:
+    """How an instruction's type takes bits."""
+    if type in _FLOATS or type == "pred":
+        return type
+    return {"s": "s", "u": "u"}.get(type[0], "")
+
+
+class Cell:
+    """Bits that must be of one type: a variable, the elements of an array."""
+
+    __slots__ = ("accesses", "parent", "pointee", "pointer", "stored", "votes")
+
+    def __init__(self) -> None:
+        self.parent: Cell = self
+        self.votes: Counter[str] = Counter()
+        self.pointer = 0
+        self.pointee: dict[int, Cell] = {}
+        """What it points to, by width in bits."""
+        self.accesses: Counter[tuple[int, int]] = Counter()
+        """How it is accessed: (bits, count)."""
+        self.stored = False
+
+    def find(self) -> Cell:
+        """The cell that stands for all that were joined with it."""
+        at = self
+        while at.parent is not at:
+            at.parent = at.parent.parent
+            at = at.parent
+        return at
+
+    def join(self, other: Cell) -> None:
+        """Make two cells one."""
+        pending = [(self, other)]
+        while pending:
+            one, two = pending.pop()
+            one, two = one.find(), two.find()
+            if one is two:
+                continue
+            two.parent = one
+            one.votes += two.votes
+            one.pointer += two.pointer
+            one.accesses += two.accesses
+            one.stored = one.stored or two.stored
+            for width, cell in two.pointee.items():
+                if width in one.pointee:
+                    pending.append((one.pointee[width], cell))
+                else:
+                    one.pointee[width] = cell
+
+    def element(self, width: int) -> Cell:
+        """What it points to, of a width."""
+        root = self.find()
+        if width not in root.pointee:
+            root.pointee[width] = Cell()
+        return root.pointee[width].find()
+
+
+@dataclass(slots=True)
+class Kinds:
+    """The cells of one function."""
+
+    program: Program
+    cells: dict[object, Cell] = field(default_factory=dict)
+    bases: dict[Value, Value | None] = field(default_factory=dict)
+    weak: list[tuple[Cell, ...]] = field(default_factory=list)
+
+    def cell(self, key: object) -> Cell:
+        """The cell of a variable (or of a symbol, by its name)."""
+        found = self.cells.get(key)
+        if found is None:
+            found = self.cells[key] = Cell()
+        return found.find()
+
+    # ---- survey --------------------------------------------------------------------------
+
+    def survey(self) -> None:
+        """Look at every step."""
+        for value in self.program.lift.pointers:
+            terms = [t for t, k in sum_of(value).terms.items() if k == 1 and t.width == 64]
+            if len(terms) == 1 and terms[0].op in ("var", "load", "component"):
+                self._base_cell(terms[0]).pointer += 1
+        self._find_pointers()
+        for block in self.program.flow.blocks.values():
+            for step in block.statements:
+                self._step(step)
+            for value in exit_values(block):
+                self.visit(value, "b")
+        self._spread_signs()
+
+    def _find_pointers(self) -> None:
+        """Variables set to an address plus something are addresses too."""
+        sets: list[tuple[Variable, Value]] = []
+        for block in self.program.flow.blocks.values():
+            for step in block.statements:
+                if step.kind == "set" and step.targets[0].variable.width == 64:
+                    sets.append((step.targets[0].variable, step.args[0]))
+                for value in step.args:
+                    for part in value.walk():
+                        if part.op in ("load", "atomic"):
+                            self._claim(part.args[0])
+                if step.kind == "store":
+                    self._claim(step.args[0])
+        changed = True
+        while changed:
+            changed = False
+            for variable, value in sets:
+                target = self.cell(variable)
+                base = self.base(value)
+                if base is None:
+                    continue
+                source = self._base_cell(base)
+                known = target.pointer or base.op in ("symbol", "slot", "generic")
+                if (known or source.pointer) and target is not source:
+                    target.pointer += 1
+                    target.join(source)
+                    self.cell(variable).pointer += 1
+                    changed = True
+
+    def _claim(self, address: Value) -> None:
+        """An access: one of the terms of its address is where the array begins."""
+        if address.width != 64:
+            return
+        base = self.base(address)
+        if base is None:
+            terms = sum_of(address).terms
+            found = [t for t, k in terms.items() if k == 1 and t.op in ("var", "load", "component")]
+            if len(found) == 1:
+                self._base_cell(found[0]).pointer += 1
+
+    def base(self, address: Value) -> Value | None:
+        """The term of an address that is an array or a pointer, if just one is."""
+        total = sum_of(address)
+        found = [t for t, k in total.terms.items() if k == 1 and t.op in ("symbol", "slot")]
+        if not found:
+            found = [
+                t
+                for t, k in total.terms.items()
+                if k == 1
+                and t.op in ("var", "load", "component", "select")
+                and t.width == 64
+                and self._base_cell(t).pointer
+            ]
+        return found[0] if len(found) == 1 else None
+
+    def _base_cell(self, base: Value) -> Cell:
+        if base.op == "var":
+            return self.cell(base.data.variable)
+        if base.op == "symbol":
+            return self.cell(("array", base.data[1]))
+        if base.op == "slot":
+            return self.cell(("array", base.data))
+        cell = self.cell_of(base)
+        return cell if cell is not None else Cell()
+
+    # ---- cells of values -----------------------------------------------------------------
+
+    def cell_of(self, value: Value) -> Cell | None:
+        """The cell of a value that is a copy of something."""
+        op = value.op
+        if op == "var":
+            return self.cell(value.data.variable)
+        if op == "load":
+            return self.accessed(value.args[0], value.data.width, value.data.count, count_it=False)
+        if op == "component":
+            return self.cell(("component", value.args[0].data.variable))
+        return None
+
+    def accessed(self, address: Value, width: int, count: int, *, count_it: bool = True,
+                 stored: bool = False) -> Cell | None:  # fmt: skip
+        """The cell of what an access accesses."""
+        base = self.base(address)
+        if base is None:
+            return None
+        if base.op == "slot":
+            at = sum_of(address).without(base)
+            if not at.terms:
+                return self.cell(("field", base.data, at.constant, width))
+        cell = self._base_cell(base)
+        if count_it:
+            cell.accesses[(width, count)] += 1
+            cell.stored = cell.stored or stored
+        return cell.element(width)
+
+    # ---- steps ---------------------------------------------------------------------------
+
+    def _step(self, step: Step) -> None:
+        if step.kind == "set":
+            variable, value = step.targets[0].variable, step.args[0]
+            if variable.declared == "vector":
+                target = self.cell(("component", variable))
+                if value.op == "load":
+                    self._access(value, target)
+                else:
+                    target.votes[kind_of(variable.register)] += 1
+                    self.visit(value, "")
+                return
+            self._flows(value, self.cell(variable), variable.width)
+        elif step.kind == "store":
+            address, *values = step.args
+            self.visit_address(address)
+            access = step.data
+            cell = self.accessed(address, access.width, access.count, stored=True)
+            if kind_of(access.type) and cell is not None:
+                cell.votes[kind_of(access.type)] += 1 if access.type[0] != "u" else 0
+            for value in values:
+                self._flows(value, cell, access.width)
+                if access.width == 64:
+                    self._escapes(value)
+        elif step.kind == "asm":
+            for value in step.args:
+                if value.width == 64:
+                    self._escapes(value)
+            for value, type in zip(step.args[step.data[3] :], step.data[2], strict=True):
+                self.visit(value, kind_of(type))
+            for value in step.args[: step.data[3]]:
+                self.visit(value, "")
+            for target, (type, _) in zip(step.targets, step.data[1], strict=True):
+                if kind_of(type):
+                    self.cell(target.variable).votes[kind_of(type)] += 1
+            updates = iter(step.args[: step.data[3]])
+            for target, (_, both) in zip(step.targets, step.data[1], strict=True):
+                if both:
+                    source = self.cell_of(next(updates))
+                    if source is not None:
+                        self.cell(target.variable).join(source)
+        else:
+            for value in step.args:
+                self.visit(value, "")
+                if step.kind == "return" and value.width == 64:
+                    self._escapes(value)
+
+    def _access(self, value: Value, target: Cell | None) -> None:
+        self.visit_address(value.args[0])
+        access = value.data
+        cell = self.accessed(value.args[0], access.width, access.count)
+        kind = kind_of(access.type)
+        if cell is not None:
+            if kind and (access.type[0] != "u" or access.width < 32):
+                cell.votes[kind] += 1
+            if target is not None:
+                cell.join(target)
+        elif target is not None and kind and access.type[0] != "u":
+            target.votes[kind] += 1
+
+    def _flows(self, value: Value, target: Cell | None, width: int) -> None:
+        """A value goes where a cell says what it is, or is said what it is by it."""
+        op = value.op
+        if op == "select":
+            self.visit(value.args[0], "b")
+            self._flows(value.args[1], target, width)
+            self._flows(value.args[2], target, width)
+            return None
+        if op == "load":
+            return self._access(value, target)
+        if op == "collective" and value.data[0].gives == "b32":
+            # A shuffle gives what it takes.
+            for position, argument in enumerate(value.args):
+                if value.data[0].takes[position] == "b32":
+                    self._flows(argument, target, 32)
+                else:
+                    self.visit(argument, kind_of(value.data[0].takes[position]))
+            return None
+        cell = self.cell_of(value)
+        if cell is not None and target is not None:
+            cell.join(target)
+            return None
+        gives = self.gives(value)
+        if target is not None and gives:
+            target.find().votes[gives] += 1
+        self.visit(value, gives)
+        if gives == "b" and target is not None:
+            parts = [self.cell_of(a) for a in value.args if a.width == width]
+            known = tuple(c for c in parts if c is not None)
+            if known:
+                self.weak.append((target, *known))
+
+    def gives(self, value: Value) -> str:
+        """What an operation gives."""
+        op = value.op
+        if op in GIVES:
+            return GIVES[op]
+        if op[0] == "f" and op != "function" and isinstance(value.data, tuple):
+            return value.data[0] if value.width > 1 else "pred"
+        if op == "cvt":
+            return kind_of(value.data[0])
+        if op == "call":
+            return kind_of(value.data.gives)
+        if op == "collective":
+            return kind_of(value.data[0].gives)
+        if op == "atomic":
+            return kind_of(value.data[1].type)
+        if op == "function":
+            result = value.data[2]
+            if result is not None and result.declared != "struct":
+                return kind_of(result.declared)
+        return ""
+
+    def visit(self, value: Value, kind: str) -> None:
+        """Note how a value is taken."""
+        op = value.op
+        if op == "const":
+            return
+        if op == "var":
+            if kind:
+                self.cell(value.data.variable).votes[kind] += 1
+            return
+        if op == "load":
+            self._access(value, None)
+            cell = self.cell_of(value)
+            if cell is not None and kind:
+                cell.votes[kind] += 1
+            return
+        if op == "component":
+            if kind:
+                self.cell(("component", value.args[0].data.variable)).votes[kind] += 1
+            return
+        if op == "select":
+            self.visit(value.args[0], "b")
+            self.visit(value.args[1], kind)
+            self.visit(value.args[2], kind)
+            self._same(value.args[1], value.args[2])
+            return
+        if op == "atomic":
+            self._atomic(value)
+            return
+        for argument, taken in zip(value.args, self.takes(value), strict=True):
+            self.visit(argument, taken)
+            if argument.width == 64 and op not in ("eq", "ne"):
+                self._escapes(argument)
+        if op in ("eq", "ne"):
+            self._same(*value.args)
+
+    def _escapes(self, value: Value) -> None:
+        """A pointer that goes somewhere else may be written through there."""
+        base = self.base(value)
+        if base is not None:
+            self._base_cell(base).stored = True
+
+    def _same(self, one: Value, two: Value) -> None:
+        first, second = self.cell_of(one), self.cell_of(two)
+        if first is not None and second is not None:
+            self.weak.append((first, second))
+
+    def takes(self, value: Value) -> tuple[str, ...]:
+        """How an operation takes its arguments."""
+        op = value.op
+        if op in TAKES:
+            return TAKES[op] if value.args[0].width > 1 else ("pred",) * len(value.args)
+        count = len(value.args)
+        if op[0] == "f" and op != "function":
+            return (value.data[0],) * count
+        if op == "cvt":
+            return (kind_of(value.data[1]),)
+        if op == "call":
+            return tuple(kind_of(t) for t in value.data.takes)
+        if op in ("collective", "texture"):
+            return tuple(kind_of(t) for t in value.data[0].takes)
+        return ("",) * count
+
+    def _atomic(self, value: Value) -> None:
+        name, access = value.data
+        self.visit_address(value.args[0])
+        cell = self.accessed(value.args[0], access.width, 1, stored=True)
+        kind = kind_of(access.type)
+        for argument in value.args[1:]:
+            self.visit(argument, kind)
+        if cell is not None and kind and not (name.startswith("atomicAdd") and kind == "u"):
+            cell.votes[kind] += 2
+
+    def visit_address(self, address: Value) -> None:
+        """Note how the parts of an address are taken: its terms are indices."""
+        base = self.base(address)
+        for term in sum_of(address).terms:
+            if term is base:
+                if term.op == "load":
+                    self._access(term, None)
+                elif term.op == "select":
+                    self.visit(term, "")
+                continue
+            self.visit(term, "b")
+
+    def _spread_signs(self) -> None:
+        """Variables that nothing gives a sign take that of what they are computed from."""
+        for _ in range(2):
+            for group in self.weak:
+                cells = [c.find() for c in group]
+                signs = Counter[str]()
+                for cell in cells:
+                    if cell.votes["s"] != cell.votes["u"]:
+                        signs["s" if cell.votes["s"] > cell.votes["u"] else "u"] += 1
+                if not signs:
+                    continue
+                sign = "s" if signs["s"] >= signs["u"] else "u"
+                for cell in cells:
+                    if not cell.votes["s"] and not cell.votes["u"] and not _is_float(cell):
+                        cell.votes[sign] += 1
+
+    # ---- types ---------------------------------------------------------------------------
+
+    def type_of(self, cell: Cell, width: int, depth: int = 0) -> Type:
+        """The C++ type of a cell of a width."""
+        cell = cell.find()
+        if width == 64 and cell.pointer and depth < 4:
+            return Pointer(self.element_type(cell, depth + 1), const=not cell.stored)
+        return scalar_type(cell.votes, width)
+
+    def element_type(self, cell: Cell, depth: int = 0) -> Type:
+        """What a pointer or array holds: what it is accessed as most."""
+        cell = cell.find()
+        if not cell.accesses:
+            return SCALARS["char"]
+        scalars = Counter[int]()
+        for (width, count), times in cell.accesses.items():
+            if count == 1:
+                scalars[width] += times
+        if not scalars:
+            (width, count), _ = max(cell.accesses.items(), key=lambda item: (item[1], item[0]))
+            if len(cell.accesses) > 1:
+                return self.type_of(cell.element(width), width, depth)
+            made = vector_type(self.type_of(cell.element(width), width, depth), count)
+            return made or self.type_of(cell.element(width), width, depth)
+        width = max(scalars, key=lambda w: (scalars[w], -w))
+        return self.type_of(cell.element(width), width, depth)
+
+
+def _is_float(cell: Cell) -> bool:
+    return any(cell.votes[f] for f in _FLOATS)
+
+
+_WORDS = {8: ("schar", "uchar"), 16: ("short", "ushort"), 32: ("int", "uint"),
+          64: ("longlong", "ulonglong")}  # fmt: skip
+
+
+def scalar_type(votes: Counter[str], width: int) -> Type:
+    """The type that has the votes."""
+    if width == 1:
+        return BOOL
+    if width == 128:
+        return Scalar("int128", "unsigned __int128", "int", 128, False, 6)
+    numbers = votes["s"] + votes["u"] + votes["b"]
+    floats = {16: ("f16", "bf16"), 32: ("f32", "f16x2", "bf16x2"), 64: ("f64",)}.get(width, ())
+    best = max(floats, key=lambda f: votes[f], default="")
+    if best and votes[best] and votes[best] >= numbers:
+        return {
+            "f16": HALF, "bf16": BFLOAT16, "f32": FLOAT, "f64": DOUBLE,
+            "f16x2": VECTORS["half2"], "bf16x2": VECTORS["bfloat162"],
+        }[best]  # fmt: skip
+    signed_word, unsigned_word = _WORDS[width]
+    if width < 32:
+        return SCALARS[signed_word if votes["s"] > votes["u"] else unsigned_word]
+    return SCALARS[unsigned_word if votes["u"] > votes["s"] else signed_word]
+
+
+def vector_type(element: Type, count: int) -> Vector | None:
+    """The built-in vector of some elements."""
+    if not isinstance(element, Scalar):
+        return None
+    word = {"schar": "char"}.get(element.word, element.word)
+    return VECTORS.get(f"{word}{count}")

@@ -1,0 +1,364 @@
+"""Accesses of memory as array elements, fields and dereferenced pointers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import (
+    INT,
+    LONG_LONG,
+    SCALARS,
+    UINT,
+    UNSIGNED_LONG_LONG,
+    Array,
+    Pointer,
+    Scalar,
+    Struct,
+    Type,
+    Vector,
+    common,
+)
+from ptxkit.decompiler.lift.context import Access
+from ptxkit.decompiler.lift.emit import C_TYPES, UNSIGNED, Emitter, Expr, bits_of
+from ptxkit.decompiler.lift.kinds import vector_type
+from ptxkit.decompiler.lift.ranges import fits
+from ptxkit.decompiler.lift.structs import Layout
+from ptxkit.decompiler.lift.sums import Sum, sum_of
+from ptxkit.decompiler.lift.values import Value, Variable
+
+_CHAR = SCALARS["char"]
+_LOADS = {"ca": "__ldca", "cg": "__ldcg", "cs": "__ldcs", "lu": "__ldlu", "cv": "__ldcv"}
+_STORES = {"wb": "__stwb", "cg": "__stcg", "cs": "__stcs", "wt": "__stwt"}
+_TO_SPACE = {"shared": "__cvta_generic_to_shared", "local": "__cvta_generic_to_local",
+             "const": "__cvta_generic_to_constant", "global": "__cvta_generic_to_global"}  # fmt: skip
+_FROM_SPACE = {"shared": "__cvta_shared_to_generic", "local": "__cvta_local_to_generic",
+               "const": "__cvta_constant_to_generic"}  # fmt: skip
+
+
+def size_of(type: Type) -> int:
+    """Bytes."""
+    if isinstance(type, Pointer):
+        return 8
+    assert isinstance(type, Scalar | Vector)
+    return type.size
+
+
+@dataclass(slots=True)
+class Places:
+    """Writes the accesses of one function."""
+
+    emitter: Emitter
+    arrays: dict[str, Type]
+    """Types of the variables of memory; filled as they are met."""
+    layouts: dict[Variable, Layout]
+    """Structures: of parameters, results and what is passed."""
+    restricted: set[Variable] = field(default_factory=set)
+    """Pointers that promise that nobody writes what they read."""
+    used: set[str] = field(default_factory=set)
+    """Variables of memory that the function names."""
+
+    # ---- what is accessed ----------------------------------------------------------------
+
+    def element(self, address: Value, access: Access) -> Type:
+        """The C++ type of what an access reads or writes."""
+        kinds = self.emitter.kinds
+        cell = kinds.accessed(address, access.width, access.count, count_it=False)
+        default = C_TYPES[access.type]
+        type = default if cell is None else kinds.type_of(cell, access.width)
+        if access.count == 1:
+            return type
+        made = vector_type(type, access.count)
+        if made is None:
+            made = vector_type(UNSIGNED[access.width], access.count)
+        assert made is not None
+        return made
+
+    def loaded(self, value: Value, type: Type | None = None) -> Expr:
+        """A load; of a type, where that is known already."""
+        access: Access = value.data
+        address = value.args[0]
+        if type is None:
+            type = self.element(address, access)
+        place = self.place(address, access, type)
+        if access.constant and not self._is_restricted(address):
+            return Expr(n.Call("__ldg", (_address_of(place),)), type)
+        if access.hint in _LOADS and not access.volatile:
+            return Expr(n.Call(_LOADS[access.hint], (_address_of(place),)), type)
+        return Expr(place, type)
+
+    def _is_restricted(self, address: Value) -> bool:
+        base = self.emitter.kinds.base(address)
+        return base is not None and base.op == "var" and base.data.variable in self.restricted
+
+    def stored(self, access: Access, address: Value, values: list[Value]) -> n.Statement:
+        """A store."""
+        type = self.element(address, access)
+        place = self.place(address, access, type)
+        if isinstance(type, Vector) and access.count > 1:
+            parts = tuple(self.emitter.assigned(v, type.element) for v in values)
+            value: n.Expression = n.Call(_maker(type), parts)
+        else:
+            value = self.emitter.assigned(values[0], type)
+        if access.hint in _STORES and not access.volatile:
+            if not isinstance(type, Vector):
+                value = self.emitter.typed(values[0], type)
+            return n.Evaluate(n.Call(_STORES[access.hint], (_address_of(place), value)))
+        return n.Assign(place, value)
+
+    def place(self, address: Value, access: Access, type: Type) -> n.Expression:
+        """What is accessed, as something that can stand on the left of ``=``."""
+        kinds = self.emitter.kinds
+        base = kinds.base(address)
+        if base is not None:
+            total = sum_of(address).without(base)
+            if base.op == "slot":
+                found = self._field(base.data, total, type)
+                if found is not None:
+                    return found
+            if access.volatile:
+                pointer = self._offset(base, total, type)
+                return n.Unary("*", n.Cast(Pointer(type, volatile=True), pointer))
+            return self._indexed(base, total, type)
+        pointer = self.pointer(address, Pointer(type, volatile=access.volatile), access.space)
+        return n.Unary("*", pointer)
+
+    def _field(self, variable: Variable, total: Sum, type: Type) -> n.Expression | None:
+        """A field of a structure."""
+        layout = self.layouts.get(variable)
+        if layout is None or total.terms:
+            return None
+        name = layout.field_at(total.constant, type)
+        return None if name is None else n.Member(n.Name(variable.name), name)
+
+    def _indexed(self, base: Value, total: Sum, type: Type) -> n.Expression:
+        """An element: ``base[index]``, with a cast where the array holds something else."""
+        array = self.base_expression(base)
+        have = _element_of(array.type)
+        index = self.index(total, size_of(type))
+        if have is not None and index is None and size_of(have) < size_of(type):
+            # &base[i] as what is accessed: alignment is the program's promise.
+            small = self.index(total, size_of(have))
+            if small is not None:
+                pointer: n.Expression = n.Unary("&", n.Index(array.node, small))
+                return n.Unary("*", n.Cast(Pointer(type), pointer))
+        if index is None:
+            return n.Unary("*", n.Cast(Pointer(type), self._bytes(array, total)))
+        node = array.node
+        if have != type:
+            node = n.Cast(Pointer(type), node)
+        if isinstance(index, n.Literal) and index.value == 0 and not isinstance(array.type, Array):
+            return n.Unary("*", node)
+        return n.Index(node, index)
+
+    def _bytes(self, array: Expr, total: Sum) -> n.Expression:
+        whole = self.index(total, 1)
+        assert whole is not None
+        start = n.Cast(Pointer(_CHAR), array.node)
+        if isinstance(whole, n.Literal) and whole.value == 0:
+            return start
+        return n.Binary("+", start, whole)
+
+    # ---- pointers ------------------------------------------------------------------------
+
+    def base_expression(self, base: Value) -> Expr:
+        """An array or pointer."""
+        if base.op == "symbol":
+            name = base.data[1]
+            self.used.add(name)
+            return Expr(n.Name(name), self._array_type(name))
+        if base.op == "slot":
+            variable = base.data
+            type = self.emitter.types[variable]
+            return Expr(n.Unary("&", n.Name(variable.name)), Pointer(type))
+        made = self.emitter.natural(base)
+        if not isinstance(made.type, Pointer):
+            want = self.emitter.kinds.type_of(self.emitter.kinds._base_cell(base), 64)
+            node = self.emitter.converted(made, 64, want)
+            return Expr(node, want)
+        return made
+
+    def _array_type(self, name: str) -> Type:
+        known = self.arrays.get(name)
+        if known is None:
+            memory = self.emitter.lift.signatures.by_name[name]
+            kinds = self.emitter.kinds
+            element = kinds.element_type(kinds.cell(("array", name)))
+            if size_of(element) > max(memory.alignment, 1) or memory.size % size_of(element):
+                element = SCALARS["uchar"]
+            known = self.arrays[name] = Array(element, (memory.size // size_of(element),))
+        return known
+
+    def _offset(self, base: Value, total: Sum, type: Type) -> n.Expression:
+        """A pointer so far from a base."""
+        array = self.base_expression(base)
+        have = _element_of(array.type)
+        if have is not None and not isinstance(have, Struct):
+            index = self.index(total, size_of(have))
+            if index is not None:
+                if isinstance(index, n.Literal) and index.value == 0:
+                    node = array.node
+                elif isinstance(array.type, Array):
+                    node = n.Unary("&", n.Index(array.node, index))
+                else:
+                    node = n.Binary("+", array.node, index)
+                return node if have == type else n.Cast(Pointer(type), node)
+        return n.Cast(Pointer(type), self._bytes(array, total))
+
+    def pointer(
+        self, value: Value, want: Pointer, space: str = "generic", *, element: bool = False
+    ) -> n.Expression:
+        """A value as a pointer."""
+        target = want.target
+        base = self.emitter.kinds.base(value)
+        if base is not None and value.op != "const":
+            total = sum_of(value).without(base)
+            if base.op == "slot":
+                found = self._field(base.data, total, target)
+                if found is not None:
+                    return n.Unary("&", found)
+            if element:
+                place = self._indexed(base, total, target)
+                return _address_of(place)
+            made = self._offset(base, total, target)
+            if want.volatile:
+                return n.Cast(want, made)
+            return made
+        if value.op == "const" and value.data == 0:
+            return n.Name("nullptr")
+        if value.op == "select":
+            return n.Conditional(
+                self.emitter.condition(value.args[0]),
+                self.pointer(value.args[1], want, space),
+                self.pointer(value.args[2], want, space),
+            )
+        if space in _FROM_SPACE:
+            number = self.emitter.typed(value, UNSIGNED_LONG_LONG if value.width == 64 else UINT)
+            return n.Cast(want, n.Call(_FROM_SPACE[space], (number,)))
+        made = self.emitter.number(value) if value.op != "var" else self.emitter.natural(value)
+        if made.type == want:
+            return made.node
+        if isinstance(made.type, Pointer):
+            return n.Cast(want, made.node)
+        return n.Cast(want, self.emitter.converted(made, value.width, UNSIGNED_LONG_LONG)
+                      if bits_of(made.type) != 64 else made.node)  # fmt: skip
+
+    def number(self, value: Value) -> Expr:
+        """An address as a number: generic, or inside its space."""
+        op = value.op
+        if op == "symbol" and value.data[0] == "function":
+            signature = self.emitter.lift.signatures.functions[value.data[1]]
+            return Expr(n.Cast(UNSIGNED_LONG_LONG, n.Name(signature.name)), UNSIGNED_LONG_LONG)
+        if op in ("symbol", "specific"):
+            space = value.data[0] if op == "symbol" else value.data
+            if op == "symbol":
+                node = self.base_expression(value).node
+                if space == "global":
+                    return Expr(n.Cast(UNSIGNED_LONG_LONG, node), UNSIGNED_LONG_LONG)
+            else:
+                inner = value.args[0]
+                if inner.op == "generic" and inner.data == space:
+                    return self.emitter.number(inner.args[0])
+                node = self.pointer(inner, Pointer(_CHAR))
+            call = n.Call(_TO_SPACE[space], (node,))
+            if value.width == 32:
+                return Expr(n.Cast(UINT, call), UINT)
+            return Expr(call, UNSIGNED_LONG_LONG)
+        if op == "slot":
+            node = n.Unary("&", n.Name(value.data.name))
+            return Expr(n.Cast(UNSIGNED_LONG_LONG, node), UNSIGNED_LONG_LONG)
+        # generic: the pointer of an address inside a space.
+        inner = value.args[0]
+        if self.emitter.kinds.base(inner) is not None and any(
+            t.op in ("symbol", "slot") for t in sum_of(inner).terms
+        ):
+            node = self.pointer(inner, Pointer(_CHAR))
+            return Expr(n.Cast(UNSIGNED_LONG_LONG, node), UNSIGNED_LONG_LONG)
+        number = self.emitter.typed(inner, UNSIGNED_LONG_LONG)
+        call = n.Call(_FROM_SPACE.get(value.data, "__cvta_global_to_generic"), (number,))
+        return Expr(n.Cast(UNSIGNED_LONG_LONG, call), UNSIGNED_LONG_LONG)
+
+    # ---- indices -------------------------------------------------------------------------
+
+    def index(self, total: Sum, size: int) -> n.Expression | None:
+        """A sum of bytes as a number of elements; None where it is not whole."""
+        if total.constant % size or any(times % size for times in total.terms.values()):
+            return None
+        parts = [(term, times // size) for term, times in total.terms.items()]
+        parts.sort(key=lambda part: part[1] < 0)
+        number = total.constant // size
+        if not parts:
+            return n.Literal(number, INT if abs(number) < 1 << 31 else LONG_LONG)
+        narrow = self._narrow(parts, number)
+        result: Expr | None = None
+        for term, times in parts:
+            made = self._term(term, times, narrow)
+            if result is None:
+                if times < 0:
+                    made = Expr(n.Unary("-", made.node), made.type)
+                result = made
+                continue
+            operator = "+" if times > 0 else "-"
+            assert isinstance(result.type, Scalar)
+            assert isinstance(made.type, Scalar)
+            node = n.Binary(operator, result.node, made.node)
+            result = Expr(node, common(result.type, made.type))
+        assert result is not None
+        node = result.node
+        if number:
+            if not narrow and bits_of(result.type) < 64:
+                node = n.Cast(LONG_LONG, node)
+            type = INT if abs(number) < 1 << 31 else LONG_LONG
+            node = n.Binary("+" if number > 0 else "-", node, n.Literal(abs(number), type))
+        return node
+
+    def _narrow(self, parts: list[tuple[Value, int]], number: int) -> bool:
+        """Whether the sum may be computed in 32 bits: it then has the same value."""
+        if len(parts) == 1 and not number and abs(parts[0][1]) == 1:
+            return True
+        inner = []
+        for term, times in parts:
+            if term.width == 32 or (term.op in ("sext", "zext") and term.args[0].width <= 32):
+                source = term.args[0] if term.width == 64 else term
+                inner.append((source, times, term.op == "zext" and source.width == 32))
+            else:
+                return False
+        if any(zero for _, _, zero in inner):
+            # Unsigned sums wrap around in C++: only where they cannot.
+            return fits(inner, number)
+        return not self.emitter.careful
+
+    def _term(self, term: Value, times: int, narrow: bool) -> Expr:
+        """A term times the size of its factor."""
+        if term.op in ("sext", "zext") and term.width == 64 and narrow:
+            made = self.emitter.signed(term.args[0], "s" if term.op == "sext" else "u")
+        elif term.width == 32:
+            made = self.emitter.number(term)
+        else:
+            made = self.emitter.number(term)
+            if made.inner is not None and abs(times) == 1 and narrow:
+                made = made.inner
+        if abs(times) == 1:
+            return made
+        assert isinstance(made.type, Scalar)
+        factor = n.Literal(abs(times), INT if abs(times) < 1 << 31 else LONG_LONG)
+        return Expr(n.Binary("*", made.node, factor), common(made.type, INT))
+
+
+def _maker(type: Vector) -> str:
+    """The function that makes a vector."""
+    return {"__half2": "__halves2half2", "__nv_bfloat162": "__halves2bfloat162"}.get(
+        type.word, f"make_{type.word}"
+    )
+
+
+def _element_of(type: Type) -> Type | None:
+    if isinstance(type, Array):
+        return type.element
+    return type.target if isinstance(type, Pointer) else None
+
+
+def _address_of(place: n.Expression) -> n.Expression:
+    if isinstance(place, n.Unary) and place.operator == "*":
+        return place.operand
+    return n.Unary("&", place)

@@ -1,0 +1,70 @@
+"""Structures by value: their fields from how they are accessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import SCALARS, Array, Pointer, Scalar, Struct, Type, Vector
+
+
+def _size(type: Type) -> int:
+    if isinstance(type, Pointer):
+        return 8
+    return type.size if isinstance(type, Scalar | Vector) else 0
+
+
+@dataclass(slots=True)
+class Layout:
+    """A structure of some bytes: fields by offset, or one array of bytes."""
+
+    name: str
+    size: int
+    alignment: int
+    fields: dict[int, tuple[str, Type]] = field(default_factory=dict)
+
+    def give_fields(self, wanted: dict[int, Type]) -> None:
+        """Make fields of accesses, if they do not overlap."""
+        at = 0
+        for offset, type in sorted(wanted.items()):
+            if offset < at or offset % _size(type) or offset + _size(type) > self.size:
+                self.fields = {}
+                return
+            at = offset + _size(type)
+        names: dict[int, tuple[str, Type]] = {}
+        for offset, type in sorted(wanted.items()):
+            names[offset] = (f"field_{offset}", type)
+        self.fields = names
+
+    def field_at(self, offset: int, type: Type) -> str | None:
+        """The field that an access is of."""
+        found = self.fields.get(offset)
+        return found[0] if found is not None and found[1] == type else None
+
+    @property
+    def type(self) -> Struct:
+        """Its type."""
+        return Struct(self.name)
+
+    def definition(self) -> n.StructDefinition:
+        """Its definition, gaps filled with bytes."""
+        made: list[n.Parameter] = []
+        at = 0
+        byte = SCALARS["uchar"]
+        for offset, (name, type) in sorted(self.fields.items()):
+            if offset > at and _natural(at, type) != offset:
+                made.append(n.Parameter(Array(byte, (offset - at,)), f"gap_{at}"))
+            made.append(n.Parameter(type, name))
+            at = offset + _size(type)
+        largest = max((_size(t) for _, t in self.fields.values()), default=1)
+        end = -(-at // largest) * largest
+        if self.size > end:
+            made.append(n.Parameter(Array(byte, (self.size - at,)), f"gap_{at}"))
+        align = self.alignment if self.alignment != largest else 0
+        return n.StructDefinition(self.name, tuple(made), align)
+
+
+def _natural(at: int, type: Type) -> int:
+    """Where a field comes by itself."""
+    size = _size(type)
+    return -(-at // size) * size

@@ -1,0 +1,66 @@
+"""Addresses as sums: a base plus terms times numbers plus a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ptxkit.decompiler.lift.values import Value, signed
+
+
+@dataclass(slots=True)
+class Sum:
+    """Terms with their factors, and a number."""
+
+    terms: dict[Value, int] = field(default_factory=dict)
+    constant: int = 0
+
+    def add(self, other: Sum, factor: int = 1) -> None:
+        """Add another sum, times a number."""
+        self.constant += other.constant * factor
+        for term, times in other.terms.items():
+            total = self.terms.get(term, 0) + times * factor
+            if total:
+                self.terms[term] = total
+            else:
+                self.terms.pop(term, None)
+
+    def without(self, base: Value | None) -> Sum:
+        """The rest."""
+        return Sum({t: k for t, k in self.terms.items() if t is not base}, self.constant)
+
+
+def sum_of(value: Value) -> Sum:
+    """A value of 64 bits (or of 32, for shared memory) as a sum, exact up to wrapping."""
+    op = value.op
+    if op == "const":
+        return Sum(constant=signed(value))
+    if op in ("add", "sub"):
+        total = sum_of(value.args[0])
+        total.add(sum_of(value.args[1]), 1 if op == "add" else -1)
+        return total
+    if op == "mul" and value.args[1].op == "const":
+        total = Sum()
+        total.add(sum_of(value.args[0]), signed(value.args[1]))
+        return total
+    if op == "shl" and value.args[1].op == "const":
+        total = Sum()
+        total.add(sum_of(value.args[0]), 1 << value.args[1].data)
+        return total
+    if op == "neg":
+        total = Sum()
+        total.add(sum_of(value.args[0]), -1)
+        return total
+    if op in ("generic", "specific"):
+        # Between spaces addresses differ by a constant: in C++ both are the pointer.
+        inner = sum_of(value.args[0])
+        if sum(1 for t in inner.terms if t.op == "symbol") == 1:
+            return inner
+    if op == "zext" and value.width == 64 and value.args[0].width == 32:
+        inner = sum_of(value.args[0])
+        if any(t.op == "symbol" for t in inner.terms):
+            return inner  # addresses of shared memory are small and never wrap around
+    if op == "trunc" and value.width == 32:
+        inner = sum_of(value.args[0])
+        if any(t.op == "symbol" for t in inner.terms):
+            return inner
+    return Sum({value: 1})

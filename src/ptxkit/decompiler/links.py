@@ -1,0 +1,102 @@
+"""Which line of CUDA C++ is which lines of PTX.
+
+The compiler knows: the C++ is compiled again with line information, and the PTX that comes out is
+laid beside the original. Where the two are the same, every instruction has its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ptxkit.decompiler.verify.certify import compiled, paired, to_certify
+from ptxkit.errors import ToolchainError
+from ptxkit.syntax import Function, Instruction, Module
+from ptxkit.syntax.nodes import Loc
+from ptxkit.syntax.renaming import align_up_to_renaming
+from ptxkit.syntax.statements import StatementReader
+
+Links = dict[int, tuple[int, ...]]
+"""Lines of C++, and the lines of PTX that each became; both count from 1."""
+
+
+def links(module: Module, text: str, arch: str) -> Links:
+    """The lines of PTX that each line of a source text stands for; none without a compiler.
+
+    >>> import ptxkit
+    >>> text = "__global__ void k(int *x) {\\n    x[threadIdx.x] = 7;\\n}"
+    >>> m = ptxkit.compile_cuda(text, arch="sm_90")
+    >>> found = links(m, text, "sm_90")
+    >>> any("st.global" in m.emit().splitlines()[line - 1] for line in found[2])
+    True
+    """
+    names = to_certify(module)
+    separate = any(not module[name].is_entry for name in names)
+    try:
+        made = compiled(text, arch, separate=separate, line_info=True).module
+    except ToolchainError:
+        return {}
+    if made is None:
+        return {}
+    partners = paired(module, made)
+    found: dict[int, set[int]] = {}
+    every = [f.name for f in module.functions if f.has_body]
+    for name in dict.fromkeys((*names, *every)):
+        other = partners.get(name, name)
+        if other in made and made[other].has_body:
+            _function(module, module[name], made, made[other], found)
+    return {line: tuple(sorted(lines)) for line, lines in sorted(found.items())}
+
+
+def _function(
+    module: Module, function: Function, made: Module, other: Function, found: dict[int, set[int]]
+) -> None:
+    sources = _source_lines(other)
+    readers = [StatementReader(m, debug=False, names=False) for m in (module, made)]
+    a, b = readers[0].of_function(function), readers[1].of_function(other)
+    by_line: dict[int, int] = {i.line: sources[i.span[0]] for i in other.instructions}
+    for first, second, length in align_up_to_renaming(a, b):
+        for k in range(length):
+            source = by_line.get(b[second + k].line, 0)
+            if source:
+                found.setdefault(source, set()).add(a[first + k].line)
+
+
+def _source_lines(function: Function) -> dict[int, int]:
+    """For each instruction, by its start, the line of the source that it came from."""
+    found: dict[int, int] = {}
+    line = 0
+    body = function.body
+    for node in body.walk() if body is not None else ():
+        if isinstance(node, Loc):
+            line = node.place[1]
+        elif isinstance(node, Instruction):
+            found[node.span[0]] = line
+    return found
+
+
+def ranges(lines: Iterable[int]) -> str:
+    """Line numbers in short.
+
+    >>> ranges([4, 5, 6, 9])
+    '4-6, 9'
+    """
+    runs: list[list[int]] = []
+    for line in sorted(lines):
+        if runs and runs[-1][1] + 1 == line:
+            runs[-1][1] = line
+        else:
+            runs.append([line, line])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def commented(text: str, found: Links) -> str:
+    """The text with the lines of PTX noted at its lines.
+
+    >>> commented("a;\\nb;\\n", {2: (7, 8)})
+    'a;\\nb;  // PTX 7-8\\n'
+    """
+    lines = text.splitlines()
+    return "".join(
+        f"{line}  // PTX {ranges(found[number])}\n" if number in found and line else f"{line}\n"
+        for number, line in enumerate(lines, 1)
+    )

@@ -1,0 +1,150 @@
+"""From a candidate to its verdict: compile it, then try certificates, the strongest first."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+from ptxkit.cuda import CudaModule, print_module
+from ptxkit.decompiler.verify.dataflow import same_dataflow
+from ptxkit.decompiler.verify.execution import MOST, WANTED, same_execution
+from ptxkit.decompiler.verify.identity import same_ptx
+from ptxkit.decompiler.verify.verdict import Verdict
+from ptxkit.errors import PtxkitError, ToolchainError
+from ptxkit.isa.targets import Target
+from ptxkit.syntax import Module
+from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
+
+DEFAULT_ARCH = "sm_90"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """E0: a candidate as PTX, or why there is none."""
+
+    module: Module | None
+    error: str = ""
+
+
+def compiled(
+    candidate: CudaModule | str,
+    arch: str = DEFAULT_ARCH,
+    *,
+    separate: bool = False,
+    line_info: bool = False,
+) -> Compiled:
+    """Compile a candidate; with ``separate`` device functions are kept though nobody calls them.
+
+    >>> compiled("__global__ void k() { nothing(); }").error
+    'it does not compile: candidate.cu:1:23: error[cuda]: identifier "nothing" is undefined'
+    """
+    text = candidate if isinstance(candidate, str) else print_module(candidate)
+    options = ("-rdc=true",) if separate else ()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CompilerWarning)
+            module = compile_cuda(
+                text, arch=arch, name="candidate.cu", options=options, line_info=line_info,
+                cache=False,
+            )  # fmt: skip
+        return Compiled(module)
+    except CompilerError as error:
+        return Compiled(None, f"it does not compile: {str(error).partition(chr(10))[0]}")
+
+
+def architecture(module: Module) -> str:
+    """What to compile candidates for: what the module was compiled for, if that is still known.
+
+    >>> import ptxkit
+    >>> architecture(ptxkit.parse(".version 8.0 .target sm_80"))
+    'sm_80'
+    >>> architecture(ptxkit.parse(".version 6.0 .target sm_30"))
+    'sm_90'
+    """
+    target = module.target
+    try:
+        return target if target and Target.parse(target).number >= 75 else DEFAULT_ARCH
+    except PtxkitError:
+        return DEFAULT_ARCH
+
+
+def certify(
+    original: Module,
+    candidate: Module,
+    kernel: str,
+    other: str | None = None,
+    *,
+    execute: bool = True,
+    wanted: int = WANTED,
+    most: int = MOST,
+) -> Verdict:
+    """What can be said about a compiled candidate's kernel."""
+    other = other or kernel
+    if other not in candidate:
+        return Verdict(True, reasons=(f"it has no kernel '{other}'",))
+    if same_ptx(original, candidate, kernel, other):
+        return Verdict(True, same_ptx=True)
+    reasons = []
+    proof = same_dataflow(original, candidate, kernel, other)
+    if proof.equal:
+        return Verdict(True, same_dataflow=True)
+    reasons.append(f"E2: {proof.reason}")
+    if not original[kernel].is_entry:
+        reasons.append("E3: only kernels can be run")
+    if not execute or not original[kernel].is_entry:
+        return Verdict(True, reasons=tuple(reasons))
+    execution = same_execution(original, candidate, kernel, other, wanted=wanted, most=most)
+    if not execution.equal:
+        reasons.append(f"E3: {execution.reason}")
+    return Verdict(True, execution=execution, reasons=tuple(reasons))
+
+
+def verify(
+    original: Module,
+    candidate: CudaModule | str,
+    kernel: str | None = None,
+    *,
+    arch: str | None = None,
+    execute: bool = True,
+) -> Verdict:
+    """The verdict on a candidate for a kernel of a module, or for all of its kernels.
+
+    >>> import ptxkit
+    >>> source = "__global__ void k(int *x) { x[threadIdx.x] = %d; }"
+    >>> original = ptxkit.compile_cuda(source % 1, arch="sm_90")
+    >>> verify(original, source % 1).level, verify(original, source % 2).level
+    ('E1', 'E0')
+    """
+    arch = arch or architecture(original)
+    names = [kernel] if kernel is not None else to_certify(original)
+    separate = any(not original[name].is_entry for name in names)
+    try:
+        made = compiled(candidate, arch, separate=separate)
+    except ToolchainError as error:
+        return Verdict(reasons=(f"E0: {error}",))
+    if made.module is None:
+        return Verdict(reasons=(f"E0: {made.error}",))
+    partners = paired(original, made.module)
+    parts = {
+        name: certify(original, made.module, name, partners.get(name, name), execute=execute)
+        for name in names
+    }
+    return Verdict.of(parts)
+
+
+def to_certify(module: Module) -> list[str]:
+    """The functions that a verdict is about: the kernels, else all functions with a body."""
+    kernels = [f.name for f in module.kernels if f.has_body]
+    return kernels or [f.name for f in module.functions if f.has_body]
+
+
+def paired(original: Module, candidate: Module) -> dict[str, str]:
+    """Which kernel of a candidate stands for which: by name, else by their order."""
+    names = [f.name for f in original.kernels]
+    others = [f.name for f in candidate.kernels]
+    left = [name for name in others if name not in names]
+    found = {name: name for name in names if name in others}
+    missing = [name for name in names if name not in found]
+    if len(missing) == len(left):
+        found.update(zip(missing, left, strict=True))
+    return found

@@ -1,0 +1,116 @@
+"""Values that depend on conditions: ordered decision diagrams with terms at their leaves.
+
+A diagram asks conditions in one fixed order and never asks in vain, so that equal functions of
+the conditions are the same diagram, whether they came from branches, predicates or selections.
+
+>>> t = Terms()
+>>> d = Decisions(t)
+>>> p, q = (d.ask(t.make("symbol", name)) for name in "pq")
+>>> x, y = (d.leaf(t.make("symbol", name)) for name in "xy")
+>>> d.choose(p, x, d.choose(q, x, y)) == d.choose(q, x, d.choose(p, x, y))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
+
+Diagram = int
+_LEAF = -1
+
+
+class Decisions:
+    """All diagrams of a proof."""
+
+    def __init__(self, terms: Terms, limit: int = 150_000) -> None:
+        self.terms = terms
+        self.nodes: list[tuple[int, int, int]] = []
+        self._numbers: dict[tuple[int, int, int], Diagram] = {}
+        self._chosen: dict[tuple[Diagram, Diagram, Diagram], Diagram] = {}
+        self._applied: dict[tuple[Hashable, tuple[Diagram, ...]], Diagram] = {}
+        self._limit = limit
+        self.true = self.leaf(terms.make("true"))
+        self.false = self.leaf(terms.make("false"))
+        self.undefined = self.leaf(terms.make("undefined"))
+
+    def _node(self, row: tuple[int, int, int]) -> Diagram:
+        found = self._numbers.get(row)
+        if found is None:
+            if len(self.nodes) > self._limit:
+                raise GiveUpError("too many cases")
+            found = self._numbers[row] = len(self.nodes)
+            self.nodes.append(row)
+        return found
+
+    def leaf(self, term: Term) -> Diagram:
+        """A value without conditions."""
+        return self._node((_LEAF, term, 0))
+
+    def term(self, diagram: Diagram) -> Term | None:
+        """The value, where there are no conditions."""
+        top, term, _ = self.nodes[diagram]
+        return term if top == _LEAF else None
+
+    def ask(self, condition: Term) -> Diagram:
+        """The truth of a condition."""
+        return self._node((condition, self.true, self.false))
+
+    def _split(self, diagram: Diagram, condition: int) -> tuple[Diagram, Diagram]:
+        top, yes, no = self.nodes[diagram]
+        return (yes, no) if top == condition else (diagram, diagram)
+
+    def choose(self, condition: Diagram, yes: Diagram, no: Diagram) -> Diagram:
+        """``condition ? yes : no``."""
+        if condition == self.true or yes == no:
+            return yes
+        if condition == self.false:
+            return no
+        if yes == self.true and no == self.false:
+            return condition
+        key = condition, yes, no
+        found = self._chosen.get(key)
+        if found is None:
+            tops = [self.nodes[d][0] for d in key]
+            top = min(t for t in tops if t != _LEAF)
+            parts = [self._split(d, top) for d in key]
+            high = self.choose(parts[0][0], parts[1][0], parts[2][0])
+            low = self.choose(parts[0][1], parts[1][1], parts[2][1])
+            found = high if high == low else self._node((top, high, low))
+            self._chosen[key] = found
+        return found
+
+    def negate(self, a: Diagram) -> Diagram:
+        """``not a``."""
+        return self.choose(a, self.false, self.true)
+
+    def both(self, a: Diagram, b: Diagram) -> Diagram:
+        """``a and b``."""
+        return self.choose(a, b, self.false)
+
+    def either(self, a: Diagram, b: Diagram) -> Diagram:
+        """``a or b``."""
+        return self.choose(a, self.true, b)
+
+    def apply(
+        self, key: Hashable, function: Callable[..., Diagram], arguments: tuple[Diagram, ...]
+    ) -> Diagram:
+        """A function of terms, case by case; ``key`` names it for the memory."""
+        place = key, arguments
+        found = self._applied.get(place)
+        if found is not None:
+            return found
+        tops = [top for top in (self.nodes[d][0] for d in arguments) if top != _LEAF]
+        if not tops:
+            leaves = [self.nodes[d][1] for d in arguments]
+            undefined = self.undefined in arguments
+            found = self.undefined if undefined else function(*leaves)
+        else:
+            top = min(tops)
+            parts = [self._split(d, top) for d in arguments]
+            high = self.apply(key, function, tuple(p[0] for p in parts))
+            low = self.apply(key, function, tuple(p[1] for p in parts))
+            found = self.choose(self.ask(top), high, low)
+        self._applied[place] = found
+        return found

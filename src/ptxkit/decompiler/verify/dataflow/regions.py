@@ -1,0 +1,180 @@
+"""A function cut at its loop headers into regions without loops, each executed symbolically."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.decode import Decoder, Register, Step
+from ptxkit.decompiler.verify.dataflow.semantics import Semantics, State
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
+from ptxkit.syntax import Function, Instruction, Module, Scopes
+from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph
+
+#: Where control goes when it does not go to a header.
+RETURN, TRAP = -1, -2
+_ENDS = {"ret": RETURN, "trap": TRAP}
+
+
+@dataclass(slots=True)
+class Block:
+    """The steps of a basic block, its exits decoded."""
+
+    steps: list[Step]
+    last: Step | None
+    targets: list[int]
+    """Blocks: for ``bra`` the target, then where control falls to."""
+    following: int | None
+
+
+class Program:
+    """One function, decoded and cut."""
+
+    def __init__(self, module: Module, function: Function, places: dict[int, int]) -> None:
+        graph = ControlFlowGraph.of(function)
+        decoder = Decoder(module, function, Scopes(module), places)
+        order = graph.reachable()
+        self.order = [b.index for b in order]
+        self.blocks: dict[int, Block] = {b.index: _block(decoder, graph, b) for b in order}
+        self.entry = graph.entry.index
+        self.headers = self._headers()
+        self.types = decoder.types
+
+    def _headers(self) -> list[int]:
+        """Blocks that a retreating edge leads to, in the order control meets them."""
+        place = {index: number for number, index in enumerate(self.order)}
+        found = {
+            target
+            for index in self.order
+            for target in self.blocks[index].targets
+            if target in place and place[target] <= place[index]
+        }
+        return [index for index in self.order if index in found]
+
+
+def _block(decoder: Decoder, graph: ControlFlowGraph, block: BasicBlock) -> Block:
+    steps = [decoder.step(i) for i in block.instructions if i.name not in _EXITS]
+    exits = [i for i in block.instructions if i.name in _EXITS]
+    last = None
+    following = None
+    targets: list[int] = []
+    if exits:
+        node = exits[-1]
+        guarded = node.guard is not None
+        if node.name == "bra":
+            label = node.operands[0].text
+            last = _exit(decoder, node, "bra")
+            target = next(s for s in block.successors if label in s.labels)
+            targets.append(target.index)
+        elif node.name == "brx":
+            raise GiveUpError("a branch by a table")
+        else:
+            name = "trap" if node.name == "trap" else "ret"
+            last = _exit(decoder, node, name)
+        if not guarded:
+            return Block(steps, last, targets, None)
+    place = graph.blocks.index(block)
+    if place + 1 < len(graph.blocks):
+        following = graph.blocks[place + 1].index
+        targets.append(following)
+    return Block(steps, last, targets, following)
+
+
+_EXITS = frozenset(("bra", "brx", "ret", "exit", "trap"))
+
+
+def _exit(decoder: Decoder, node: Instruction, name: str) -> Step:
+    guard = node.guard
+    read = None if guard is None else (decoder.register(guard.predicate), guard.negated)
+    return Step(name, name, frozenset(), (), (), (), read, node.line)
+
+
+@dataclass(slots=True)
+class Edge:
+    """Everything that goes from one cut to another, or to an end."""
+
+    condition: Diagram
+    state: State
+
+
+class Executor:
+    """Executes the regions of a program."""
+
+    def __init__(self, program: Program, terms: Terms, decisions: Decisions) -> None:
+        self.program = program
+        self.terms = terms
+        self.decisions = decisions
+        self.calls: set[str] = set()
+
+    def region(
+        self, start: int, cut: int, incoming: Callable[[Register], Diagram]
+    ) -> dict[int, Edge]:
+        """Run from a block to the next cuts; where control can go, and with what."""
+        program, decisions = self.program, self.decisions
+        semantics = Semantics(self.terms, decisions, incoming, self.calls)
+        memory = decisions.leaf(self.terms.make("memory", cut))
+        arriving: dict[int, list[State]] = {start: [State(decisions.true, {}, {}, memory)]}
+        ends: dict[int, list[State]] = {}
+        headers = set(program.headers)
+
+        def go(target: int, state: State, condition: Diagram) -> None:
+            if condition == decisions.false:
+                return
+            if target in headers and any(k[0].startswith("('result'") for k in state.slots):
+                raise GiveUpError("a result that is set before a loop")
+            table = ends if target < 0 or target in headers else arriving
+            table.setdefault(target, []).append(state.copy(condition))
+
+        for index in self._order(start):
+            if index not in arriving:
+                continue
+            state = self._merged(arriving.pop(index), semantics)
+            block = program.blocks[index]
+            for step in block.steps:
+                semantics.run(state, step)
+            last = block.last
+            if last is None:
+                go(block.following if block.following is not None else RETURN, state,
+                   state.condition)  # fmt: skip
+                continue
+            target = block.targets[0] if last.name == "bra" else _ENDS[last.name]
+            if last.guard is None:
+                go(target, state, state.condition)
+                continue
+            taken = semantics.predicate(state, last.guard)
+            go(target, state, decisions.both(state.condition, taken))
+            go(block.following if block.following is not None else RETURN, state,
+               decisions.both(state.condition, decisions.negate(taken)))  # fmt: skip
+        return {
+            target: Edge(merged.condition, merged)
+            for target, states in ends.items()
+            for merged in [self._merged(states, semantics)]
+        }
+
+    def _order(self, start: int) -> list[int]:
+        place = self.program.order.index(start)
+        return self.program.order[place:]
+
+    def _merged(self, states: list[State], semantics: Semantics) -> State:
+        result = states[0]
+        decisions = self.decisions
+        for other in states[1:]:
+            condition = other.condition
+            for register in {**result.registers, **other.registers}:
+                a = result.registers.get(register)
+                b = other.registers.get(register)
+                if a is None:
+                    a = semantics.incoming(register)
+                if b is None:
+                    b = semantics.incoming(register)
+                result.registers[register] = decisions.choose(condition, b, a)
+            for slot in {**result.slots, **other.slots}:
+                a, b = result.slots.get(slot), other.slots.get(slot)
+                undefined = decisions.undefined
+                result.slots[slot] = decisions.choose(
+                    condition, undefined if b is None else b, undefined if a is None else a
+                )
+            result.memory = decisions.choose(condition, other.memory, result.memory)
+            result.condition = decisions.either(result.condition, condition)
+        return result

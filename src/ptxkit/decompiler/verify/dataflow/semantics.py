@@ -1,0 +1,638 @@
+"""What instructions do to a symbolic state.
+
+Registers hold diagrams of terms. Memory is one term: a chain of everything that was done to it,
+in order. A load is a function of the chain so far; a store, a barrier, an atomic or anything this
+file does not know lengthens it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.decode import (
+    PURE,
+    Operand,
+    Register,
+    Step,
+    reads_of_parameters,
+)
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
+from ptxkit.isa.types import SCALAR_TYPES
+
+CARRY: Register = (-1, "carry")
+_INTEGERS = frozenset(("u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64"))
+_COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
+#: Conditions as an order, an equality, or the opposite of one of them.
+_COMPARISONS = {
+    "lt": ("lt", False, False), "gt": ("lt", True, False), "le": ("lt", True, True),
+    "ge": ("lt", False, True), "lo": ("lt", False, False), "hi": ("lt", True, False),
+    "ls": ("lt", True, True), "hs": ("lt", False, True), "eq": ("eq", False, False),
+    "ne": ("eq", False, True),
+}  # fmt: skip
+#: With floats the opposite of an order is true of NaN too.
+_FLOAT_COMPARISONS = {
+    "lt": ("lt", False, False), "gt": ("lt", True, False), "le": ("le", False, False),
+    "ge": ("le", True, False), "eq": ("eq", False, False), "neu": ("eq", False, True),
+    "ltu": ("le", True, True), "gtu": ("le", False, True), "leu": ("lt", True, True),
+    "geu": ("lt", False, True), "ne": ("equ", False, True), "equ": ("equ", False, False),
+    "num": ("num", False, False), "nan": ("num", False, True),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class State:
+    """Registers and memory at some point, under some condition."""
+
+    condition: Diagram
+    registers: dict[Register, Diagram]
+    slots: dict[tuple[str, int], Diagram]
+    memory: Diagram
+
+    def copy(self, condition: Diagram) -> State:
+        """The same under another condition."""
+        return State(condition, dict(self.registers), dict(self.slots), self.memory)
+
+
+@dataclass(slots=True)
+class Semantics:
+    """Executes steps; ``incoming`` gives what a register held before."""
+
+    terms: Terms
+    decisions: Decisions
+    incoming: Callable[[Register], Diagram]
+    calls: set[str] = field(default_factory=set)
+
+    # ---- operands --------------------------------------------------------------------------
+
+    def read(self, state: State, register: Register) -> Diagram:
+        """What a register holds."""
+        held = state.registers.get(register)
+        if held is None:
+            held = state.registers[register] = self.incoming(register)
+        return held
+
+    def predicate(self, state: State, guard: tuple[Register, bool]) -> Diagram:
+        """The truth of a guard."""
+        value = self.read(state, guard[0])
+        return self.decisions.negate(value) if guard[1] else value
+
+    def value(self, state: State, operand: Operand, type: str) -> Diagram:
+        """What an operand is, as bits of a type."""
+        terms, decisions = self.terms, self.decisions
+        width = SCALAR_TYPES[type].width if type in SCALAR_TYPES else 32
+        kind = operand.kind
+        if kind == "register":
+            own = operand.parts[0].value
+            held = self.read(state, operand.value)
+            wide = SCALAR_TYPES[own].width
+            if wide > width and own != "pred" and width >= 8:
+                return decisions.apply(
+                    ("truncate", wide, width),
+                    lambda a: decisions.leaf(terms.truncate(wide, width, a)),
+                    (held,),
+                )
+            return held
+        if kind == "number":
+            if type == "pred":
+                return decisions.true if operand.value else decisions.false
+            return decisions.leaf(terms.constant(width, operand.value))
+        if kind == "float":
+            form, bits = operand.value
+            if form == type or (form == "f32" and width == 32) or (form == "f64" and width == 64):
+                return decisions.leaf(terms.constant(width, bits))
+            return decisions.leaf(terms.make("float", form, bits, type))
+        if kind == "symbol":
+            if operand.value[0] == "function":
+                raise GiveUpError("the address of a function")
+            return decisions.leaf(terms.make("symbol", *operand.value))
+        if kind == "special":
+            return decisions.leaf(terms.make("special", operand.value))
+        if kind == "address":
+            return self.address(state, operand)
+        if kind == "vector":
+            return self.tuple(state, operand, type)
+        raise GiveUpError(f"an operand of kind {kind}")
+
+    def tuple(self, state: State, operand: Operand, type: str) -> Diagram:
+        """Several values as one."""
+        parts = tuple(self.value(state, p, type) for p in operand.parts)
+        make, leaf = self.terms.make, self.decisions.leaf
+        return self.decisions.apply("tuple", lambda *a: leaf(make("tuple", *a)), parts)
+
+    def address(self, state: State, operand: Operand) -> Diagram:
+        """An address: base plus offset, and the coordinates of a texture."""
+        terms, decisions = self.terms, self.decisions
+        base = operand.parts[0]
+        width = 64
+        if base.kind == "register":
+            width = SCALAR_TYPES[base.parts[0].value].width
+        found = self.value(state, base, "b64" if width == 64 else "b32")
+        offset = terms.constant(width, operand.value)
+        found = decisions.apply(
+            ("offset", width, operand.value),
+            lambda a: decisions.leaf(terms.add(width, a, offset)),
+            (found,),
+        )
+        if len(operand.parts) > 1:
+            rest = tuple(self.value(state, p, "b32") for p in operand.parts[1:])
+            found = decisions.apply(
+                "place", lambda *a: decisions.leaf(terms.make("place", *a)), (found, *rest)
+            )
+        return found
+
+    # ---- steps -----------------------------------------------------------------------------
+
+    def run(self, state: State, step: Step) -> None:
+        """Execute one step."""
+        guard = self.predicate(state, step.guard) if step.guard is not None else None
+        if reads_of_parameters(step):
+            self._parameter(state, step, guard)
+        elif step.name == "call":
+            self._call(state, step, guard)
+        elif step.name in PURE and not any(s.kind == "restless" for s in step.sources):
+            self._pure(state, step, guard)
+        elif step.name == "ld" and not step.modifiers & _ORDERED:
+            self._load(state, step, guard)
+        else:
+            self._effect(state, step, guard)
+
+    def _write(
+        self,
+        state: State,
+        target: tuple[Register, str] | None,
+        value: Diagram,
+        guard: Diagram | None,
+    ) -> None:
+        if target is None:
+            return
+        register = target[0]
+        if guard is not None:
+            value = self.decisions.choose(guard, value, self.read(state, register))
+        state.registers[register] = value
+
+    def _pure(self, state: State, step: Step, guard: Diagram | None) -> None:
+        special = _PURE.get(step.name)
+        if special is not None and special(self, state, step, guard):
+            return
+        types = _source_types(step)
+        values = tuple(self.value(state, s, t) for s, t in zip(step.sources, types, strict=True))
+        carries = step.name in ("addc", "subc", "madc") or ".cc" in step.modifiers
+        if carries:
+            values = (*values, self.read(state, CARRY))
+        for number, target in enumerate(step.targets):
+            key = "op", _plain(step), number
+            value = self.decisions.apply(key, self._operation(step, number), values)
+            if target is not None and target[1] == "pred":
+                value = self._as_condition(value)
+            self._write(state, target, value, guard)
+        if ".cc" in step.modifiers:
+            key = "op", _plain(step), "carry"
+            value = self.decisions.apply(key, self._operation(step, -1), values)
+            self._write(state, (CARRY, "b32"), value, guard)
+
+    def _as_condition(self, value: Diagram) -> Diagram:
+        """The truth of a term that an unknown instruction has made."""
+        return self.decisions.apply(
+            "ask", lambda a: self.decisions.ask(self.terms.make("truth", a)), (value,)
+        )
+
+    def _operation(self, step: Step, number: int) -> Callable[..., Diagram]:
+        opcode = _plain(step)
+
+        def make(*values: Term) -> Diagram:
+            if step.name in _COMMUTATIVE and len(values) >= 2 and ".cc" not in step.modifiers:
+                values = (*sorted(values[:2]), *values[2:])
+            return self.decisions.leaf(self.terms.make("op", opcode, number, *values))
+
+        return make
+
+    def _load(self, state: State, step: Step, guard: Diagram | None) -> None:
+        address = self.value(state, step.sources[0], "b64")
+        opcode = _plain_memory(step)
+        arguments = (
+            state.memory,
+            address,
+            *(self.value(state, s, "b64") for s in step.sources[1:]),
+        )
+        for number, target in enumerate(step.targets):
+            if target is None:
+                continue
+            # The register may be wider than what is loaded.
+            wide = SCALAR_TYPES[target[1]].width
+            value = self.decisions.apply(
+                ("ld", opcode, number, wide),
+                lambda *a, n=number, w=wide: self.decisions.leaf(
+                    self.terms.make("ld", opcode, n, w, *a)
+                ),
+                arguments,
+            )
+            self._write(state, target, value, guard)
+
+    def _effect(self, state: State, step: Step, guard: Diagram | None) -> None:
+        """Anything that memory, other threads or the clock have a part in."""
+        types = [step.type if step.type != "pred" else "b32"] * len(step.sources)
+        values = []
+        for source, type in zip(step.sources, types, strict=True):
+            if source.kind == "restless":
+                values.append(self.decisions.leaf(self.terms.make("special", source.value)))
+            elif source.kind == "sink":
+                values.append(self.decisions.leaf(self.terms.make("sink")))
+            elif source.kind == "register" and source.parts[0].value == "pred":
+                values.append(self._as_term(self.read(state, source.value)))
+            elif source.kind in ("vector", "address"):
+                values.append(self.value(state, source, _narrow(type)))
+            else:
+                values.append(self.value(state, source, self._width(step, source, type)))
+        opcode = _plain_memory(step)
+        arguments = (state.memory, *values)
+        for number, target in enumerate(step.targets):
+            value = self.decisions.apply(
+                ("result", opcode, number),
+                lambda *a, n=number: self.decisions.leaf(self.terms.make("result", opcode, n, *a)),
+                arguments,
+            )
+            if target is not None and target[1] == "pred":
+                value = self._as_condition(value)
+            self._write(state, target, value, guard)
+        after = self.decisions.apply(
+            ("after", opcode),
+            lambda *a: self.decisions.leaf(self.terms.make("after", opcode, *a)),
+            arguments,
+        )
+        state.memory = after if guard is None else self.decisions.choose(guard, after, state.memory)
+
+    def _width(self, step: Step, source: Operand, type: str) -> str:
+        """The type that an operand is read as: a store takes its own, others all of it."""
+        own = source.parts[0].value if source.kind == "register" else type
+        if step.name == "st" or SCALAR_TYPES[own].width <= SCALAR_TYPES[type].width:
+            return type
+        return str(own)
+
+    def _as_term(self, condition: Diagram) -> Diagram:
+        one = self.decisions.leaf(self.terms.constant(32, 1))
+        return self.decisions.choose(
+            condition, one, self.decisions.leaf(self.terms.constant(32, 0))
+        )
+
+    # ---- parameters and calls --------------------------------------------------------------
+
+    def _parameter(self, state: State, step: Step, guard: Diagram | None) -> None:
+        place = next(s for s in step.sources if s.kind == "address")
+        symbol = place.parts[0]
+        if symbol.kind != "symbol":
+            raise GiveUpError("a parameter at an address that is computed")
+        name, width = str(symbol.value), SCALAR_TYPES[step.type].width
+        if step.name == "ld":
+            for number, target in enumerate(step.targets):
+                if target is None:
+                    continue
+                offset = place.value + number * width // 8
+                extension = _extension(step, target[1])
+                value = self._slot(state, symbol.value[0], name, offset, extension)
+                self._write(state, target, value, guard)
+            return
+        if guard is not None:
+            raise GiveUpError("a guarded store to a parameter")
+        values = [s for s in step.sources if s.kind != "address"]
+        parts = values[0].parts if values[0].kind == "vector" else values
+        for number, part in enumerate(parts):
+            state.slots[name, place.value + number * width // 8] = self.value(
+                state, part, step.type
+            )
+
+    def _slot(
+        self, state: State, kind: str, name: str, offset: int, extension: tuple[int, bool, int]
+    ) -> Diagram:
+        """What lies in a parameter."""
+        terms, decisions = self.terms, self.decisions
+        if kind == "parameter":
+            return decisions.leaf(terms.make("parameter", name, offset, extension))
+        held = state.slots.get((name, offset))
+        if held is None:
+            raise GiveUpError("a result of a call that is read in parts or late")
+        if extension[0] == extension[2]:
+            return held
+        return decisions.apply(
+            ("slot", extension), lambda a: decisions.leaf(terms.make("slot", extension, a)), (held,)
+        )
+
+    def _call(self, state: State, step: Step, guard: Diagram | None) -> None:
+        if guard is not None:
+            raise GiveUpError("a guarded call")
+        function = [s.value[1] for s in step.sources if s.kind == "symbol" and s.value[0] in (
+            "function", "name")]  # fmt: skip
+        lists = [s for s in step.sources if s.kind == "vector"]
+        if len(function) != 1:
+            raise GiveUpError("a call through a pointer")
+        names = [str(p.value) for one in lists for p in one.parts if p.kind == "symbol"]
+        if any(p.kind != "symbol" for one in lists for p in one.parts):
+            raise GiveUpError("a call with registers")
+        before = sorted((k, v) for k, v in state.slots.items() if k[0] in names)
+        opcode = "call", function[0], tuple((names.index(k[0]), k[1]) for k, _ in before)
+        arguments = (state.memory, *(v for _, v in before))
+        state.memory = self.decisions.apply(
+            ("after", opcode),
+            lambda *a: self.decisions.leaf(self.terms.make("after", opcode, *a)),
+            arguments,
+        )
+        self.calls.add(function[0])
+        # What it returns lies in its results; each part is named by its offset when it is read.
+        for key in [k for k in state.slots if k[0] in names]:
+            del state.slots[key]
+        for number, name in enumerate(names):
+            for offset in range(0, 64, 4):
+                state.slots[name, offset] = self.decisions.apply(
+                    ("returned", number, offset),
+                    lambda m, n=number, o=offset: self.decisions.leaf(
+                        self.terms.make("returned", n, o, m)
+                    ),
+                    (state.memory,),
+                )
+
+
+_ORDERED = frozenset(
+    (".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".sc", ".weak.volatile")
+)
+
+
+def _narrow(type: str) -> str:
+    return type if type in SCALAR_TYPES else "b32"
+
+
+def _extension(step: Step, register: str) -> tuple[int, bool, int]:
+    """How what is loaded fills a register: its bits, its sign, the register's bits."""
+    width = SCALAR_TYPES[step.type].width
+    wide = SCALAR_TYPES[register].width
+    return width, wide > width and step.type.startswith("s"), wide
+
+
+def _plain(step: Step) -> str:
+    """The opcode, with types that mean the same spelled alike."""
+    if step.name in ("and", "or", "xor", "not", "add", "sub", "mul", "selp", "mov", "shl"):
+        signed = step.name == "mul" and (".hi" in step.modifiers or ".wide" in step.modifiers)
+        if not signed and ".sat" not in step.modifiers:
+            return ".".join(_unsigned(w) for w in step.opcode.split("."))
+    return step.opcode
+
+
+def _plain_memory(step: Step) -> str:
+    """The opcode of a load or store; a type as wide as its register has no sign."""
+    words = step.opcode.split(".")
+    if step.name not in ("ld", "st", "ldu"):
+        return step.opcode
+    full = step.name == "st" or all(
+        t is None or SCALAR_TYPES[t[1]].width == SCALAR_TYPES[step.type].width for t in step.targets
+    )
+    return ".".join(_bits(w) if full else w for w in words)
+
+
+def _unsigned(word: str) -> str:
+    return "b" + word[1:] if word[1:].isdigit() and word[0] in "us" else word
+
+
+def _bits(word: str) -> str:
+    return "b" + word[1:] if word[1:].isdigit() and word[0] in "usf" else word
+
+
+def _source_types(step: Step) -> list[str]:
+    """The type that each operand is read as."""
+    count = len(step.sources)
+    types = [step.type] * count
+    if step.name in ("shl", "shr") and count == 2:
+        types[1] = "b32"
+    elif step.name in ("mad",) and ".wide" in step.modifiers and count == 3:
+        types[2] = {"16": "b32", "32": "b64"}[step.type[1:]]
+    elif step.name in ("bfe", "bfi", "shf", "prmt", "szext", "bmsk"):
+        types[-2:] = ["b32"] * len(types[-2:])
+        if step.name == "bfe":
+            types[0] = step.type
+        elif step.name == "bfi":
+            types[:2] = [step.type] * 2
+    elif step.name == "slct":
+        types = [step.types[0], step.types[0], step.types[-1]]
+    elif step.name == "lop3":
+        types = ["b32"] * count
+    return [
+        "pred" if s.kind == "register" and s.parts[0].value == "pred" else t
+        for s, t in zip(step.sources, types, strict=True)
+    ]
+
+
+# ---- instructions with a meaning of their own ----------------------------------------------
+
+
+def _unary(
+    self: Semantics, state: State, step: Step, guard: Diagram | None, key: Any, function: Any
+) -> bool:
+    value = self.value(state, step.sources[0], step.type)
+    leaf = self.decisions.leaf
+    self._write(
+        state, step.targets[0], self.decisions.apply(key, lambda a: leaf(function(a)), (value,)),
+        guard,
+    )  # fmt: skip
+    return True
+
+
+def _mov(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    source = step.sources[0]
+    if len(step.targets) > 1:  # apart
+        whole = self.value(state, source, f"b{SCALAR_TYPES[step.type].width}")
+        count = len(step.targets)
+        for number, target in enumerate(step.targets):
+            value = self.decisions.apply(
+                ("part", number, count),
+                lambda a, n=number: self.decisions.leaf(_part(self.terms, a, n, count)),
+                (whole,),
+            )
+            self._write(state, target, value, guard)
+        return True
+    target = step.targets[0]
+    if target is None:
+        return True
+    if source.kind == "vector":
+        width = SCALAR_TYPES[step.type].width // len(source.parts)
+        value = self.tuple(state, source, f"b{width}")
+    else:
+        value = self.value(state, source, "pred" if step.type == "pred" else step.type)
+    self._write(state, target, value, guard)
+    return True
+
+
+def _part(terms: Terms, term: Term, number: int, count: int) -> Term:
+    row = terms.rows[term]
+    if row[0] == "tuple" and len(row) == count + 1:
+        return int(row[1 + number])
+    return terms.make("part", number, count, term)
+
+
+def _arithmetic(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    """Sums and products of integers."""
+    if step.type not in _INTEGERS or step.modifiers & {".cc", ".sat", ".hi"}:
+        return False
+    terms, leaf = self.terms, self.decisions.leaf
+    width = SCALAR_TYPES[step.type].width
+    wide = ".wide" in step.modifiers
+    out = 2 * width if wide else width
+    signed = step.type.startswith("s")
+    values = [
+        self.value(state, s, t) for s, t in zip(step.sources, _source_types(step), strict=True)
+    ]
+
+    def compute(a: Term, b: Term, c: Term | None = None) -> Diagram:
+        if step.name == "add":
+            return leaf(terms.add(width, a, b))
+        if step.name == "sub":
+            return leaf(terms.add(width, a, b, -1))
+        if wide:
+            a, b = terms.extend(signed, width, out, a), terms.extend(signed, width, out, b)
+        product = terms.multiply(out, a, b)
+        return leaf(product if c is None else terms.add(out, product, c))
+
+    key = "sum", step.name, width, wide, signed and wide
+    self._write(state, step.targets[0], self.decisions.apply(key, compute, tuple(values)), guard)
+    return True
+
+
+def _shl(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    by = step.sources[1]
+    width = SCALAR_TYPES[step.type].width
+    if by.kind != "number" or not 0 <= by.value < width:
+        return False
+    factor = 1 << by.value
+    return _unary(
+        self, state, step, guard, ("scale", width, factor),
+        lambda a: self.terms.scale(width, a, factor),
+    )  # fmt: skip
+
+
+def _negate(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    if step.type not in _INTEGERS:
+        return False
+    width = SCALAR_TYPES[step.type].width
+    return _unary(
+        self, state, step, guard, ("scale", width, -1), lambda a: self.terms.scale(width, a, -1)
+    )
+
+
+def _not(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    if step.type == "pred":
+        value = self.decisions.negate(self.value(state, step.sources[0], "pred"))
+        self._write(state, step.targets[0], value, guard)
+        return True
+    width = SCALAR_TYPES[step.type].width
+    minus = self.terms.constant(width, -1)
+    return _unary(
+        self, state, step, guard, ("not", width), lambda a: self.terms.add(width, minus, a, -1)
+    )
+
+
+def _logic(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    if step.type != "pred":
+        return False
+    a, b = (self.value(state, s, "pred") for s in step.sources)
+    d = self.decisions
+    made = {"and": d.both(a, b), "or": d.either(a, b), "xor": d.choose(a, d.negate(b), b)}
+    self._write(state, step.targets[0], made[step.name], guard)
+    return True
+
+
+def _cvt(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    if (
+        len(step.types) != 2
+        or not set(step.types) <= _INTEGERS | {"u8", "s8"}
+        or ".sat" in step.modifiers
+    ):
+        return False
+    target, source = (SCALAR_TYPES[t] for t in step.types)
+    register = step.targets[0]
+    if register is None or SCALAR_TYPES[register[1]].width != target.width:
+        return False
+    if target.width < source.width:
+        return _unary(
+            self, state, step, guard, ("truncate", source.width, target.width),
+            lambda a: self.terms.truncate(source.width, target.width, a),
+        )  # fmt: skip
+    if target.width == source.width:
+        return _unary(self, state, step, guard, "same", lambda a: a)
+    signed = step.types[1].startswith("s")
+    return _unary(
+        self, state, step, guard, ("extend", signed, source.width, target.width),
+        lambda a: self.terms.extend(signed, source.width, target.width, a),
+    )  # fmt: skip
+
+
+def _cvta(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    # Global addresses are the same numbers as generic ones.
+    if ".global" not in step.modifiers:
+        return False
+    return _unary(self, state, step, guard, "same", lambda a: a)
+
+
+def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    words = step.opcode.split(".")
+    floats = step.type.startswith("f")
+    table = _FLOAT_COMPARISONS if floats else _COMPARISONS
+    if (
+        words[1] not in table
+        or (not floats and step.type not in _INTEGERS)
+        or ".ftz" in step.modifiers
+    ):
+        return False
+    name, swapped, opposite = table[words[1]]
+    signed = step.type.startswith("s") or floats
+    if words[1] in ("lo", "hi", "ls", "hs"):
+        signed = False
+    sort = (step.type if floats else f"{'s' if signed else 'u'}{step.type[1:]}") if name in (
+        "lt", "le") else ("f" if floats else "") + step.type[1:]  # fmt: skip
+    a, b = (self.value(state, s, step.type) for s in step.sources[:2])
+
+    def compare(x: Term, y: Term) -> Diagram:
+        if swapped:
+            x, y = y, x
+        if name in ("eq", "equ", "num"):
+            x, y = sorted((x, y))
+        numbers = self.terms.constant_of(x), self.terms.constant_of(y)
+        if not floats and None not in numbers:
+            decided = _decided(name, signed, SCALAR_TYPES[step.type].width, *numbers)
+            return self.decisions.true if decided != opposite else self.decisions.false
+        asked = self.decisions.ask(self.terms.make(name, sort, x, y))
+        return self.decisions.negate(asked) if opposite else asked
+
+    truth = self.decisions.apply(("setp", name, swapped, opposite, sort), compare, (a, b))
+    other = self.decisions.negate(truth)
+    if len(step.sources) == 3:
+        third = self.value(state, step.sources[2], "pred")
+        d = self.decisions
+        mix = {"and": d.both, "or": d.either,
+               "xor": lambda p, q: d.choose(p, d.negate(q), q)}[words[2]]  # fmt: skip
+        truth, other = mix(truth, third), mix(other, third)
+    for target, value in zip(step.targets, (truth, other), strict=False):
+        self._write(state, target, value, guard)
+    return True
+
+
+def _decided(name: str, signed: bool, width: int, x: int | None, y: int | None) -> bool:
+    assert x is not None and y is not None
+    if name == "eq":
+        return x == y
+    if signed:
+        half = 1 << (width - 1)
+        x, y = x ^ half, y ^ half
+    return x < y
+
+
+def _selp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    a, b = (self.value(state, s, step.type) for s in step.sources[:2])
+    condition = self.value(state, step.sources[2], "pred")
+    self._write(state, step.targets[0], self.decisions.choose(condition, a, b), guard)
+    return True
+
+
+_PURE: dict[str, Callable[[Semantics, State, Step, Diagram | None], bool]] = {
+    "mov": _mov, "add": _arithmetic, "sub": _arithmetic, "mul": _arithmetic, "mad": _arithmetic,
+    "shl": _shl, "neg": _negate, "not": _not, "and": _logic, "or": _logic, "xor": _logic,
+    "cvt": _cvt, "cvta": _cvta, "setp": _setp, "selp": _selp,
+}  # fmt: skip

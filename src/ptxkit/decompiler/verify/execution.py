@@ -1,0 +1,335 @@
+"""E3: two kernels leave the same bits behind, for every launch that was tried.
+
+The original decides what a launch is worth: one that makes it fault, or run too long, says
+nothing and is left out. Everything a kernel leaves behind is compared: all memory with its guard
+zones, the module's variables, surfaces, what it printed, and how often threads waited at
+barriers, fenced or updated atomically. Instructions that never ran are not covered by such a
+comparison; they must then be the same in both, or nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.inputs import InputMaker, Inputs, Trial, large_trials, trials
+from ptxkit.decompiler.verify.usage import Usage, usage_of
+from ptxkit.errors import PtxkitError
+from ptxkit.run import CpuModule, RunReport, SimulationError, load
+from ptxkit.run.layout import variable_size
+from ptxkit.syntax import Module
+
+#: Launches that must say something, and launches to try at most.
+WANTED, MOST = 32, 140
+_STEPS = 100_000
+#: After so many faults a shape of blocks is not tried again.
+_FAULTS = 2
+_SECONDS = 1.0
+
+#: What must happen equally often, whatever it is called.
+_COUNTED = {
+    "bar": "barriers", "barrier": "barriers", "membar": "fences", "fence": "fences",
+    "atom": "atomics", "red": "atomics", "shfl": "shuffles", "vote": "votes", "match": "votes",
+    "redux": "votes", "trap": "traps", "nanosleep": "sleeps",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What was tried, and how it ended."""
+
+    equal: bool
+    reason: str
+    """Why it is not claimed that they are equal; empty where it is."""
+    tried: tuple[Trial, ...] = ()
+    """The launches that said something."""
+    skipped: int = 0
+    """Launches on which the original faulted or ran too long."""
+    coverage: float = 0.0
+    """The share of the original's instructions that ran at least once."""
+    different: bool = False
+    """Whether a difference was seen, not only too little tried."""
+    skip_reasons: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What one run left behind."""
+
+    memory: list[bytes]
+    variables: dict[str, bytes]
+    surfaces: list[bytes]
+    output: str
+    events: Counter[str]
+    report: RunReport
+
+
+class Comparison:
+    """Two kernels side by side on the simulator."""
+
+    def __init__(self, original: Module, candidate: Module, kernel: str, other: str) -> None:
+        self.names = kernel, other
+        self.loaded: tuple[CpuModule, CpuModule] = (load(original, "cpu"), load(candidate, "cpu"))
+        self.kernels = self.loaded[0][kernel], self.loaded[1][other]
+        self.usage: Usage = usage_of(original, original[kernel])
+        self.variables = _variables(original, self.usage)
+        self.maker = InputMaker(
+            self.kernels[0].parameters,
+            self.usage,
+            _variables(original, self.usage, initialised=False),
+        )
+        self.tried: list[Trial] = []
+        self.skipped: Counter[str] = Counter()
+        self._initial: dict[tuple[int, str], Any] = {}
+        self.coverage = (
+            Coverage.of(original, original[kernel]),
+            Coverage.of(candidate, candidate[other]),
+        )
+
+    def run(self, wanted: int = WANTED, most: int = MOST) -> Execution:
+        """Compare on as many launches as are wanted, more where some code has not run yet."""
+        mismatch = self._signature()
+        if mismatch:
+            return Execution(False, mismatch, different=True)
+        rules = self.kernels[0].rules
+        faults: Counter[Any] = Counter()
+        for trial in trials(self.usage, rules, most):
+            enough = len(self.tried) >= wanted
+            if enough and (self._covered() or len(self.tried) >= 2 * wanted):
+                break
+            good = {t.block for t in self.tried}
+            if faults[trial.block] >= _FAULTS and trial.block not in good:
+                continue
+            outcome = self._trial(trial)
+            faults[trial.block] += outcome == "bounds"
+            if isinstance(outcome, Execution):
+                return outcome
+        good = list(dict.fromkeys(t.block for t in self.tried))
+        if good and not any(t.cooperative or t.cluster for t in self.tried):
+            for trial in large_trials(self.usage, rules, good):
+                outcome = self._trial(trial)
+                if isinstance(outcome, Execution):
+                    return outcome
+        return self._verdict(wanted)
+
+    def _trial(self, trial: Trial) -> Execution | str:
+        """One launch of both: how it ended where they differ, else whether it said something."""
+        inputs = self.maker.make(trial)
+        try:
+            first = self._outcome(0, trial, inputs)
+        except PtxkitError as error:
+            self.skipped[_kind(error)] += 1
+            return "bounds" if _kind(error) in ("out-of-bounds", "misaligned") else "skipped"
+        try:
+            second = self._outcome(1, trial, inputs)
+        except PtxkitError as error:
+            why = f"with {trial}, the candidate alone fails: {_first_line(error)}"
+            return self._done(False, why, different=True)
+        why = self._difference(first, second, inputs)
+        if why is None and len(self.tried) < 2 and "barriers" in first.events:
+            why = self._races(trial, inputs)
+        if why is not None:
+            return self._done(False, f"with {trial}, {why}", different=True)
+        self.tried.append(trial)
+        self.coverage[0].add(first.report)
+        self.coverage[1].add(second.report)
+        return "tried"
+
+    def _verdict(self, wanted: int) -> Execution:
+        if len(self.tried) < min(wanted, 4):
+            reasons = ", ".join(f"{n} times {k}" for k, n in self.skipped.most_common(3))
+            why = f"only {len(self.tried)} launches said something ({reasons or 'none was made'})"
+            return self._done(False, why)
+        if not self.coverage[0].wrote:
+            return self._done(False, "no launch wrote anything")
+        left = self.coverage[0].unlike(self.coverage[1])
+        return self._done(not left, left)
+
+    def _done(self, equal: bool, reason: str, different: bool = False) -> Execution:
+        return Execution(
+            equal,
+            reason,
+            tuple(self.tried),
+            self.skipped.total(),
+            self.coverage[0].share,
+            different,
+            self.skipped,
+        )
+
+    def _covered(self) -> bool:
+        return self.coverage[0].complete and self.coverage[1].complete
+
+    # ---- before anything runs --------------------------------------------------------------
+
+    def _signature(self) -> str:
+        """Why the two cannot be launched alike."""
+        first, second = ([(i.offset, i.size) for i in k.parameters] for k in self.kernels)
+        if first != second:
+            return f"the parameters differ: {len(first)} of sizes {[s for _, s in first]}, " \
+                   f"against {len(second)} of {[s for _, s in second]}"  # fmt: skip
+        rules = self.kernels[0].rules, self.kernels[1].rules
+        if rules[0].required_block != rules[1].required_block or (
+            rules[1].most_threads is not None
+            and (rules[0].most_threads or 1024) > rules[1].most_threads
+        ):
+            return "the launch bounds differ"
+        return ""
+
+    # ---- one run ---------------------------------------------------------------------------
+
+    def _outcome(self, side: int, trial: Trial, inputs: Inputs, **options: Any) -> _Outcome:
+        loaded, kernel = self.loaded[side], self.kernels[side]
+        for arena in inputs.arenas:
+            arena.restore()
+        textures = [s.array.copy() for s in inputs.surfaces]
+        held = self._set_variables(loaded, inputs)
+        launcher = kernel[trial.grid, trial.block, trial.shared]
+        if trial.cluster or trial.cooperative:
+            launcher = launcher.with_options(
+                cluster=(trial.cluster, 1, 1) if trial.cluster else None,
+                cooperative=trial.cooperative,
+            )
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            report = launcher(
+                *inputs.arguments, memory=inputs.memory, threads=1,
+                step_limit=_STEPS * (2 if trial.cooperative else 1),
+                time_limit=_SECONDS, count=True, **options,
+            )  # fmt: skip
+        surfaces = [s.array.tobytes() for s in inputs.surfaces]
+        for surface, before in zip(inputs.surfaces, textures, strict=True):
+            if surface.writable:
+                surface.array[...] = before
+        events: Counter[str] = Counter()
+        for node, count in report.counts:
+            if node.name in _COUNTED:
+                events[_COUNTED[node.name]] += count
+        return _Outcome(
+            [arena.whole.tobytes() for arena in inputs.arenas],
+            {name: loaded.variable(name).tobytes() for name in held},
+            surfaces,
+            report.output,
+            +events,
+            report,
+        )
+
+    def _set_variables(self, loaded: CpuModule, inputs: Inputs) -> list[str]:
+        """Give every variable of the module its value again; their names."""
+        known = {d.name for v in loaded.module.variables for d in v.declarators}
+        names = [name for name in self.variables if name in known]
+        for name in names:
+            array = loaded.variable(name)
+            start = self._initial.setdefault((id(loaded), name), array.copy())
+            value = inputs.variables.get(name, start)
+            if value.size == array.size:
+                array[:] = value
+        return names
+
+    def _races(self, trial: Trial, inputs: Inputs) -> str | None:
+        """What a sanitizer finds in the candidate and not in the original."""
+        found = []
+        for side in (0, 1):
+            try:
+                report = self._outcome(side, trial, inputs, sanitize="report").report
+            except PtxkitError as error:
+                if side == 0:
+                    return None
+                return f"under the sanitizer the candidate fails: {_first_line(error)}"
+            found.append({f.kind for f in report.findings if f.severity != "note"})
+        new = sorted(found[1] - found[0])
+        return f"the candidate alone has a {new[0]}" if new else None
+
+    # ---- comparing -------------------------------------------------------------------------
+
+    def _difference(self, first: _Outcome, second: _Outcome, inputs: Inputs) -> str | None:
+        for arena, a, b in zip(inputs.arenas, first.memory, second.memory, strict=True):
+            if a != b:
+                return _where(arena, a, b)
+        for name, data in first.variables.items():
+            if second.variables.get(name) != data:
+                return f"the variable '{name}' differs"
+        for a, b in zip(first.surfaces, second.surfaces, strict=True):
+            if a != b:
+                return "a surface differs"
+        if first.output != second.output:
+            return f"what is printed differs: {second.output[:60]!r} for {first.output[:60]!r}"
+        for what in {**first.events, **second.events}:
+            if first.events[what] != second.events[what]:
+                return f"there are {second.events[what]:,} {what} for {first.events[what]:,}"
+        return None
+
+
+def _where(arena: Any, a: bytes, b: bytes) -> str:
+    place = int(np.nonzero(np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8))[0][0])
+    offset = place - arena.start
+    word = slice(place - place % 4, place - place % 4 + 4)
+    return (
+        f"the memory of '{arena.origin}' differs at byte {offset}: "
+        f"{b[word][::-1].hex()} instead of {a[word][::-1].hex()}"
+    )
+
+
+def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[str, int]:
+    """The variables in memory that are used, and their bytes; or those that nothing initialises."""
+    found: dict[str, int] = {}
+    for variable in module.variables:
+        if variable.space not in ("global", "const") or variable.type in ("texref", "surfref"):
+            continue
+        for one in variable.declarators:
+            if one.name in usage.variables and (initialised or one.initializer is None):
+                found[one.name] = variable_size(variable, one)[0]
+    return found
+
+
+def _kind(error: PtxkitError) -> str:
+    return error.kind if isinstance(error, SimulationError) else _first_line(error)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def same_execution(
+    original: Module,
+    candidate: Module,
+    kernel: str,
+    other: str | None = None,
+    *,
+    wanted: int = WANTED,
+    most: int = MOST,
+) -> Execution:
+    """Run two kernels on the same inputs and compare what they leave behind, bit for bit.
+
+    >>> import ptxkit
+    >>> text = '''.version 8.0
+    ... .target sm_80
+    ... .address_size 64
+    ... .visible .entry k(.param .u64 .ptr x) {
+    ...     .reg .b32 %r<3>;
+    ...     .reg .b64 %rd<4>;
+    ...     ld.param.u64 %rd1, [x];
+    ...     mov.u32 %r1, %tid.x;
+    ...     mul.wide.u32 %rd2, %r1, 4;
+    ...     add.u64 %rd3, %rd1, %rd2;
+    ...     ld.global.u32 %r2, [%rd3];
+    ...     add.u32 %r2, %r2, 7;
+    ...     st.global.u32 [%rd3], %r2;
+    ...     ret;
+    ... }'''
+    >>> m, wrong = ptxkit.parse(text), ptxkit.parse(text.replace("7;", "8;"))
+    >>> same_execution(m, m, "k").equal
+    True
+    >>> same_execution(m, wrong, "k").reason
+    "with small numbers, ... the memory of 'x' differs at byte 0: ..."
+    """
+    try:
+        comparison = Comparison(original, candidate, kernel, other or kernel)
+    except PtxkitError as error:
+        return Execution(False, f"the simulator cannot run it: {_first_line(error)}")
+    return comparison.run(wanted, most)

@@ -1,0 +1,139 @@
+"""E1: the same PTX, up to the names of registers and labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptxkit.run.layout import variable_size
+from ptxkit.syntax import Function, Module, Variable
+from ptxkit.syntax.renaming import equal_up_to_renaming
+from ptxkit.syntax.statements import Statement, StatementReader
+
+_UNINITIALISED = ("shared", "local")
+_IN_MEMORY = (*_UNINITIALISED, "global", "const")
+_DECLARATIONS = (".shared ", ".local ")
+_WORD = re.compile(r"(?<![.\w$%])[A-Za-z_$][\w$]*", re.ASCII)
+
+
+def same_ptx(original: Module, candidate: Module, kernel: str, other: str | None = None) -> bool:
+    """Whether a kernel, and all that it uses, is the same PTX in two modules.
+
+    Names of registers, labels, parameters and of what is private to the module do not count,
+    nor does what a debugger reads.
+
+    >>> import ptxkit
+    >>> text = ".version 8.0 .target sm_80 .entry k(.param .u32 k_n) {{ .reg .b32 %{0}<2>; " \\
+    ...        "ld.param.u32 %{0}1, [k_n]; add.s32 %{0}1, %{0}1, {1}; ret; }}"
+    >>> a, b, c = (ptxkit.parse(text.format(*x)) for x in (("r", 1), ("x", 1), ("r", 2)))
+    >>> same_ptx(a, b, "k"), same_ptx(a, c, "k")
+    (True, False)
+    """
+    other = other or kernel
+    return _Pairing(original, candidate).same(original[kernel], candidate[other])
+
+
+class _Pairing:
+    """Which symbol of one module is which of the other, as far as has been seen."""
+
+    def __init__(self, a: Module, b: Module) -> None:
+        self.modules = a, b
+        self.readers = tuple(StatementReader(m, debug=False, names=False) for m in (a, b))
+        self.symbols = tuple(_symbols(m) for m in (a, b))
+        self.forward: dict[str, str] = {}
+        self.backward: dict[str, str] = {}
+        self.pending: list[tuple[str, str]] = []
+
+    def same(self, a: Function, b: Function) -> bool:
+        """Compare two functions, then whatever their statements name."""
+        if not self._pair(a.name, b.name):
+            return False
+        while self.pending:
+            first, second = self.pending.pop()
+            one, two = self.symbols[0].get(first), self.symbols[1].get(second)
+            if one is None or two is None:
+                return one is two and first == second
+            if not self._same_symbol(one, two):
+                return False
+        return True
+
+    def _pair(self, a: str, b: str) -> bool:
+        known = self.forward.get(a)
+        if known is not None or b in self.backward:
+            return known == b
+        self.forward[a], self.backward[b] = b, a
+        self.pending.append((a, b))
+        return True
+
+    def _same_symbol(self, a: Function | Variable, b: Function | Variable) -> bool:
+        if isinstance(a, Function) and isinstance(b, Function):
+            first = _statements(self.readers[0], a)
+            second = _statements(self.readers[1], b)
+            shapes = [s.shape for s in first], [s.shape for s in second]
+            if not self._same_words(*shapes):
+                return False
+            return equal_up_to_renaming(
+                [_reshaped(s) for s in first], [_reshaped(s) for s in second]
+            )
+        if isinstance(a, Variable) and isinstance(b, Variable):
+            if a.space in _UNINITIALISED and b.space in _UNINITIALISED:
+                return _room(a) == _room(b)
+            return self._same_words([_plain(a.text)], [_plain(b.text)])
+        return False
+
+    def _same_words(self, a: list[str], b: list[str]) -> bool:
+        """Whether texts differ only in symbols of the modules, and pair those."""
+        if len(a) != len(b):
+            return False
+        for left, right in zip(a, b, strict=True):
+            if _WORD.sub("@", left) != _WORD.sub("@", right):
+                return False
+            for one, two in zip(_WORD.findall(left), _WORD.findall(right), strict=True):
+                inside = one in self.symbols[0], two in self.symbols[1]
+                if inside == (True, True):
+                    if not self._pair(one, two):
+                        return False
+                elif inside != (False, False) or one != two:
+                    return False
+        return True
+
+
+def _symbols(module: Module) -> dict[str, Function | Variable]:
+    return dict(_named(module))
+
+
+def _named(module: Module) -> Iterator[tuple[str, Function | Variable]]:
+    # Compilers put the shared memory of a lone kernel inside of it, of several before them.
+    for variable in module.walk():
+        if isinstance(variable, Variable) and variable.space in _IN_MEMORY:
+            for one in variable.declarators:
+                yield one.name, variable
+    for function in sorted(module.functions, key=lambda f: f.has_body):
+        yield function.name, function
+
+
+def _statements(reader: StatementReader, function: Function) -> list[Statement]:
+    """The statements of a function with its parameters numbered, without its own variables."""
+    own = {p.name: f"p{i}" for i, p in enumerate(function.parameters)}
+    own |= {p.name: f"o{i}" for i, p in enumerate(function.return_parameters)}
+    return [
+        Statement("", s.line, "", _WORD.sub(lambda m: own.get(m[0], m[0]), s.shape), s.symbols)
+        for s in reader.of_function(function)
+        if not s.shape.startswith(_DECLARATIONS)
+    ]
+
+
+def _room(variable: Variable) -> tuple[str, list[tuple[int, int]]]:
+    """The space, the bytes and the alignment of what has no initial value."""
+    return variable.space, [variable_size(variable, one) for one in variable.declarators]
+
+
+def _plain(text: str) -> str:
+    """A declaration without white space that does not count, and without its linkage."""
+    words = re.sub(r"\s+", " ", text).strip()
+    return re.sub(r"^(?:\.visible |\.extern |\.weak |\.common )*", "", words)
+
+
+def _reshaped(statement: Statement) -> Statement:
+    """The statement with every word of the module left out: those were compared before."""
+    return Statement("", 0, "", _WORD.sub("@", statement.shape), statement.symbols)

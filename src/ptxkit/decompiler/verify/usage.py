@@ -1,0 +1,412 @@
+"""How a kernel uses what it is given: which numbers are pointers, to what, which are sizes.
+
+Inputs must be such that a kernel really works on them: a pointer needs memory behind it, a number
+that bounds an index must fit that memory, an array that is read for indices must hold small ones.
+This follows values from parameters through registers, and notes what becomes of them.
+
+>>> import ptxkit
+>>> m = ptxkit.parse('''.version 8.0
+... .target sm_80
+... .address_size 64
+... .visible .entry k(.param .u64 x, .param .u32 n) {
+...     .reg .pred %p<2>;
+...     .reg .b32 %r<4>;
+...     .reg .b64 %rd<4>;
+...     ld.param.u64 %rd1, [x];
+...     ld.param.u32 %r1, [n];
+...     mov.u32 %r2, %tid.x;
+...     setp.ge.s32 %p1, %r2, %r1;
+...     @%p1 ret;
+...     mul.wide.s32 %rd2, %r2, 4;
+...     add.s64 %rd3, %rd1, %rd2;
+...     st.global.f32 [%rd3], 0f3F800000;
+...     ret;
+... }''')
+>>> usage = usage_of(m, m["k"])
+>>> [str(o) for o in usage.pointers], [str(o) for o in usage.sizes]
+(['x'], ['n'])
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from ptxkit._native import Node
+from ptxkit.isa.dataflow import registers
+from ptxkit.isa.special_registers import SPECIAL_REGISTERS
+from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.run.layout import scalar_bytes
+from ptxkit.syntax import Function, Instruction, Module, Name, evaluate
+
+#: How much of a value is left: it was computed with, it was moved by, it is the same.
+COMPUTED, MOVED, SAME = 0, 1, 2
+
+_DEPTH = 3
+_FLOATS = frozenset(("f16", "f16x2", "bf16", "bf16x2", "f32", "f64"))
+_MEMORY = frozenset(("ld", "ldu", "st", "atom", "red", "prefetch", "cp", "ldmatrix", "stmatrix"))
+_TEXTURES = frozenset(("tex", "tld4", "suld", "sust", "sured", "txq", "suq"))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value comes from: a parameter or variable, or memory that such a value points to."""
+
+    name: str
+    offset: int = 0
+    through: tuple[int, ...] = ()
+    """Offsets of nothing yet, but one entry for each load on the way."""
+    kind: str = "param"
+
+    def loaded(self) -> Origin:
+        """What lies in the memory that this points to."""
+        return Origin(self.name, self.offset, (*self.through, 0), self.kind)
+
+    def __str__(self) -> str:
+        place = self.name if not self.offset else f"{self.name}+{self.offset}"
+        return "*" * len(self.through) + place
+
+
+Taint = dict[Origin, int]
+
+
+@dataclass(slots=True)
+class Access:
+    """What is done with the memory behind a pointer."""
+
+    types: dict[str, int] = field(default_factory=dict)
+    widest: int = 1
+    stored: bool = False
+    read: bool = False
+    atomic: bool = False
+
+
+@dataclass(slots=True)
+class Usage:
+    """What was found out about a kernel."""
+
+    slots: dict[Origin, str] = field(default_factory=dict)
+    """Parameters, and parts of them, as they are loaded: their types."""
+    accesses: dict[Origin, Access] = field(default_factory=dict)
+    pointers: list[Origin] = field(default_factory=list)
+    sizes: list[Origin] = field(default_factory=list)
+    """Numbers that bound, scale or are part of an index."""
+    indices: set[Origin] = field(default_factory=set)
+    """What lies behind pointers and becomes part of an address."""
+    floats: dict[Origin, set[str]] = field(default_factory=dict)
+    """Values that floating-point instructions take, by type."""
+    textures: dict[Origin, str] = field(default_factory=dict)
+    """Handles, and the first instruction that uses each."""
+    special: set[str] = field(default_factory=set)
+    """Special registers that are read."""
+    names: set[str] = field(default_factory=set)
+    """Instructions by name, over all functions that can be called."""
+    variables: set[str] = field(default_factory=set)
+    """Variables of the module that the code names."""
+    constants: set[int] = field(default_factory=set)
+    """Numbers that the code compares with."""
+    dynamic_shared: bool = False
+
+    def element(self, pointer: Origin) -> str:
+        """The type of what a pointer points to."""
+        loaded = self.floats.get(pointer.loaded())
+        access = self.accesses.get(pointer)
+        if access is None or not access.types:
+            return "b32"
+        type = max(access.types, key=lambda t: (access.types[t], t))
+        width = SCALAR_TYPES[type].width
+        for name in sorted(loaded or ()):
+            if SCALAR_TYPES[name].width == width:
+                return name
+        return type
+
+
+class _Tracker:
+    def __init__(self, module: Module, kernel: Function) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.usage = Usage()
+        self.taint: dict[str, Taint] = defaultdict(dict)
+        self.compared: set[Origin] = set()
+        self.changed = False
+        self.variables = {
+            d.name
+            for v in module.variables
+            for d in v.declarators
+            if v.space in ("global", "const")
+        }
+        self.functions = self._reached()
+
+    def _reached(self) -> list[Function]:
+        """The kernel and the functions that it may call."""
+        by_name = {f.name: f for f in self.module.functions if f.has_body}
+        found, pending = [], [self.kernel]
+        while pending:
+            function = pending.pop()
+            if function in found:
+                continue
+            found.append(function)
+            self.usage.names.update(i.name for i in function.instructions)
+            for instruction in function.instructions:
+                if instruction.name in ("call", "mov"):
+                    names = instruction.find("Name")
+                    pending += [by_name[n.text] for n in names if n.text in by_name]
+        return found
+
+    def run(self) -> Usage:
+        while True:
+            self.changed = False
+            for function in self.functions:
+                for instruction in function.instructions:
+                    self._instruction(function, instruction)
+            if not self.changed:
+                break
+        self._decide()
+        return self.usage
+
+    # ---- values ----------------------------------------------------------------------------
+
+    def _key(self, function: Function, name: str) -> str:
+        return f"{function.name}\n{name}"
+
+    def _give(self, key: str, taint: Taint, strength: int) -> None:
+        held = self.taint[key]
+        for origin, level in taint.items():
+            level = min(level, strength)
+            if held.get(origin, -1) < level:
+                held[origin] = level
+                self.changed = True
+
+    def _value(self, function: Function, node: Node) -> Taint:
+        """What the registers of an operand hold."""
+        names: list[Name] = [node] if isinstance(node, Name) else list(node.find("Name"))
+        if len(names) == 1:
+            return self._one(function, names[0])
+        found: Taint = {}
+        for name in names:
+            for origin, level in self._one(function, name).items():
+                found[origin] = max(level, found.get(origin, -1))
+        return found
+
+    def _one(self, function: Function, name: Name) -> Taint:
+        text = name.identifier
+        if text in self.variables:
+            self.usage.variables.add(text)
+            return {Origin(text, kind="variable"): MOVED}
+        if text in SPECIAL_REGISTERS or name.text in SPECIAL_REGISTERS:
+            self.usage.special.add(name.text)
+        return self.taint[self._key(function, text)]
+
+    # ---- instructions ----------------------------------------------------------------------
+
+    def _instruction(self, function: Function, node: Instruction) -> None:
+        name, operands = node.name, node.operands
+        if name == "call":
+            self._call(function, node)
+            return
+        if name in _TEXTURES:
+            self._texture(function, node)
+            return
+        type = _source_type(node)
+        if name in _MEMORY:
+            self._memory(function, node, type)
+            return
+        found = registers(node)
+        targets = [self._key(function, n.identifier) for n in found.defined]
+        if type in _FLOATS:
+            for operand in operands[len(found.defined) > 0 :]:
+                self._note_float(self._value(function, operand), type)
+        if name in ("setp", "set", "min", "max", "slct"):
+            for operand in operands:
+                self.compared.update(self._value(function, operand))
+                number = evaluate(operand)
+                if isinstance(number, int):
+                    self.usage.constants.add(number)
+        for position, operand in enumerate(operands[1:], 1):
+            strength = _strength(node, position)
+            taint = self._value(function, operand)
+            for target in targets:
+                self._give(target, taint, strength)
+
+    def _note_float(self, taint: Taint, type: str) -> None:
+        for origin, level in taint.items():
+            if level == SAME:
+                self.usage.floats.setdefault(origin, set()).add(type)
+
+    def _memory(self, function: Function, node: Instruction, type: str) -> None:
+        addresses = [o for o in node.operands if o.kind == "Address"]
+        values = [o for o in node.operands if o.kind != "Address"]
+        space = next(
+            (m[1:].split("::")[0] for m in node.modifiers if m[1:].split("::")[0] in _SPACES), ""
+        )
+        found = registers(node)
+        targets = [self._key(function, n.identifier) for n in found.defined]
+        if space == "param":
+            self._parameter(function, node, addresses[0], values, type, targets)
+            return
+        stores = node.name in ("st", "atom", "red", "cp")
+        for number, address in enumerate(addresses):
+            taint = self._value(function, address)
+            if space in ("shared", "local"):
+                if number == 0:
+                    cell = f"memory\n{space}"
+                    if node.name == "ld":
+                        for target in targets:
+                            self._give(target, self.taint[cell], SAME)
+                    elif node.name in ("st", "cp"):
+                        for value in values:
+                            self._give(cell, self._value(function, value), SAME)
+                for origin in taint:
+                    self.usage.indices.add(origin)
+                continue
+            for origin, level in taint.items():
+                if level == COMPUTED:
+                    self.usage.indices.add(origin)
+                    continue
+                access = self.usage.accesses.setdefault(origin, Access())
+                access.types.setdefault(type, 0)
+                access.types[type] += 1
+                access.widest = max(access.widest, _vector(node) * scalar_bytes(type))
+                access.stored |= stores and number == 0
+                access.atomic |= node.name in ("atom", "red")
+                access.read |= node.name not in ("st", "prefetch")
+                if len(origin.through) < _DEPTH:
+                    for target in targets:
+                        self._give(target, {origin.loaded(): SAME}, SAME)
+
+    def _parameter(
+        self,
+        function: Function,
+        node: Instruction,
+        address: Node,
+        values: list[Node],
+        type: str,
+        targets: list[str],
+    ) -> None:
+        names = list(address.find("Name"))
+        if not names:
+            return
+        symbol = names[0].identifier
+        offset = _offset(address)
+        if node.name == "st":
+            for number, value in enumerate(_parts(values)):
+                place = offset + number * scalar_bytes(type)
+                key = self._key(function, f"{symbol}+{place}")
+                self._give(key, self._value(function, value), SAME)
+            return
+        mine = symbol in {p.name for p in self.kernel.parameters} and function == self.kernel
+        for number, target in enumerate(targets):
+            place = offset + number * scalar_bytes(type)
+            if mine:
+                origin = Origin(symbol, place)
+                self.usage.slots.setdefault(origin, type)
+                self._give(target, {origin: SAME}, SAME)
+            else:
+                self._give(target, self.taint[self._key(function, f"{symbol}+{place}")], SAME)
+
+    def _call(self, function: Function, node: Instruction) -> None:
+        by_name = {f.name: f for f in self.functions}
+        lists = [o for o in node.operands if o.kind == "ArgumentList"]
+        callee = next((by_name[n.text] for n in node.find("Name") if n.text in by_name), None)
+        if callee is None:
+            return
+        returned = lists[0] if len(lists) == 2 or (callee.return_parameters and lists) else None
+        passed = lists[-1] if lists and (len(lists) == 2 or returned is None) else None
+        if passed is not None:
+            for name, parameter in zip(passed.find("Name"), callee.parameters, strict=False):
+                self._link(function, name.text, callee, parameter.name)
+        if returned is not None:
+            for name, parameter in zip(
+                returned.find("Name"), callee.return_parameters, strict=False
+            ):
+                self._link(callee, parameter.name, function, name.text)
+
+    def _link(self, source: Function, old: str, target: Function, new: str) -> None:
+        """Everything in one ``.param`` variable goes to another one."""
+        prefix = self._key(source, old)
+        for key in [k for k in self.taint if k == prefix or k.startswith(prefix + "+")]:
+            self._give(self._key(target, new) + key[len(prefix) :], self.taint[key], SAME)
+
+    def _texture(self, function: Function, node: Instruction) -> None:
+        address = next((o for o in node.operands if o.kind == "Address"), None)
+        if address is None:
+            return
+        for origin, level in self._value(function, address).items():
+            if level == SAME:
+                self.usage.textures.setdefault(origin, node.opcode)
+
+    # ---- what it means ---------------------------------------------------------------------
+
+    def _decide(self) -> None:
+        usage = self.usage
+        marked = {p.name for p in self.kernel.parameters if p.is_pointer}
+        accessed = {o for o, a in usage.accesses.items() if a.types}
+        wide = [o for o in usage.slots if scalar_bytes(usage.slots[o]) == 8]
+        for origin in wide:
+            if origin in usage.textures:
+                continue
+            if origin.name in marked or (origin in accessed and not marked):
+                usage.pointers.append(origin)
+            elif origin in accessed:
+                # Added to a pointer as it is: an index of bytes, or a pointer inside a struct.
+                parameter = next(p for p in self.kernel.parameters if p.name == origin.name)
+                (usage.pointers if parameter.dimensions else usage.sizes).append(origin)
+        usage.pointers += sorted(
+            (o for o in accessed if o.through and o.name in {p.name for p in usage.pointers}),
+            key=lambda o: (o.name, o.offset, len(o.through)),
+        )
+        known = {*usage.pointers, *usage.textures}
+        for origin, type in usage.slots.items():
+            if origin in known or origin in usage.sizes or origin in usage.floats:
+                continue
+            if type not in _FLOATS and (origin in usage.indices or origin in self.compared):
+                usage.sizes.append(origin)
+        usage.dynamic_shared = any(
+            v.space.startswith("shared") and d.dimensions and d.dimensions[0] is None
+            for v in self.module.variables
+            for d in v.declarators
+        )
+
+
+_SPACES = frozenset(("param", "global", "shared", "local", "const"))
+
+
+def _source_type(node: Instruction) -> str:
+    types = [m[1:] for m in node.modifiers if m[1:] in SCALAR_TYPES]
+    return types[-1] if types else "b32"
+
+
+def _vector(node: Instruction) -> int:
+    for modifier in node.modifiers:
+        if modifier in (".v2", ".v4", ".v8"):
+            return int(modifier[2:])
+    return 1
+
+
+def _parts(values: list[Node]) -> list[Node]:
+    return [p for v in values for p in (v.children if v.kind == "Vector" else [v])]
+
+
+def _offset(address: Node) -> int:
+    for child in address.children[1:]:
+        value = evaluate(child)
+        if isinstance(value, int):
+            return value
+    return 0
+
+
+def _strength(node: Instruction, position: int) -> int:
+    """How much of an operand is left in the result."""
+    name, wide = node.name, _source_type(node) in ("s64", "u64", "b64")
+    if name == "mov" or (name == "selp" and position < 3):
+        return SAME
+    if name == "cvta" or (name in ("add", "sub", "and", "or") and wide):
+        return MOVED
+    if name == "mad" and position == 3 and (wide or ".wide" in node.modifiers):
+        return MOVED
+    return COMPUTED
+
+
+def usage_of(module: Module, kernel: Function) -> Usage:
+    """Follow what a kernel is given through its instructions, and those of what it calls."""
+    return _Tracker(module, kernel).run()

@@ -1,0 +1,81 @@
+"""Numbers to try a kernel on: ordinary ones, equal ones, and those that break things.
+
+>>> generator = np.random.default_rng(1)
+>>> filled("f32", 4, "small", generator).view(np.float32).tolist()
+[0.0, 0.0, 4.0, 8.0]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptxkit.isa.types import SCALAR_TYPES
+
+#: The ways to fill memory, in the order they are tried.
+KINDS = ("small", "random", "special", "tiny", "unit")
+Generator = np.random.Generator
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+_FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+#: Few enough that many of them are equal.
+_RANGES = {"small": (-8, 9), "tiny": (-1, 3)}
+_SPECIAL = (
+    *(0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, 2.0, 1e-3, 100.0),
+    *(1e-40, -1e-40, 1e5, 3e38, -3e38, 1.1754944e-38, 0.99999994, 1e-310, 1e300),
+)
+
+
+def filled(type: str, count: int, kind: str, generator: Generator) -> Bytes:
+    """That many numbers of a PTX type, as bytes."""
+    if type.endswith("x2"):
+        type, count = type[:-2], 2 * count
+    if type in _FLOATS:
+        with np.errstate(over="ignore"):
+            return _reals(count, kind, generator).astype(_FLOATS[type]).view(np.uint8)
+    if type == "bf16":
+        with np.errstate(over="ignore"):
+            words = _reals(count, kind, generator).astype(np.float32).view(np.uint32) >> 16
+        return words.astype(np.uint16).view(np.uint8)
+    return integers(max(1, SCALAR_TYPES[type].width // 8), count, kind, generator)
+
+
+def _reals(count: int, kind: str, generator: Generator) -> Any:
+    if kind in _RANGES:
+        return generator.integers(*_RANGES[kind], count).astype(np.float64)
+    if kind == "unit":
+        return generator.uniform(0.0, 1.0, count)
+    ordinary = generator.standard_normal(count)
+    if kind == "random":
+        return ordinary * 4.0
+    # Enough ordinary ones that not everything becomes NaN.
+    scaled = ordinary * 10.0 ** generator.integers(-4, 8, count)
+    chosen = generator.choice(np.array(_SPECIAL), count)
+    return np.where(generator.random(count) < 0.3, chosen, scaled)
+
+
+def integers(size: int, count: int, kind: str, generator: Generator) -> Bytes:
+    """Integers of so many bytes each."""
+    dtype = np.dtype(f"i{size}")
+    limits = np.iinfo(dtype)
+    if kind in _RANGES:
+        values = generator.integers(*_RANGES[kind], count)
+    elif kind == "unit":
+        values = generator.integers(0, 200 if size > 1 else 128, count)
+    elif kind == "random":
+        values = generator.integers(limits.min, limits.max, count, endpoint=True)
+    else:
+        extremes = np.array([0, 1, -1, 2, limits.min, limits.max, limits.min + 1, 32, 31, -7])
+        wide = generator.integers(limits.min, limits.max, count, endpoint=True)
+        values = np.where(generator.random(count) < 0.5, generator.choice(extremes, count), wide)
+    return values.astype(dtype).view(np.uint8)
+
+
+def places(size: int, count: int, limit: int, ascending: bool, generator: Generator) -> Bytes:
+    """Integers from 0 that can be indices; in order where they are to be bounds of ranges."""
+    values = generator.integers(0, max(1, limit), count)
+    if ascending:
+        # Rising slowly from the start, as the starts of rows do.
+        values = np.cumsum(generator.integers(0, 4, count)) % max(1, 16 * limit)
+    return values.astype(np.dtype(f"i{size}")).view(np.uint8)

@@ -1,0 +1,115 @@
+"""What is known about a candidate: certificates, from weak to strong.
+
+| level | what it says |
+| --- | --- |
+| E0 | it compiles |
+| E3 | it left the same bits behind in every launch that was tried |
+| E2 | its dataflow is equal: guards, addresses and stores, by a proof |
+| E1 | it compiles to the same PTX, up to the names of registers and labels |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptxkit.decompiler.verify.execution import Execution
+
+#: From nothing to the strongest.
+LEVELS = ("none", "E0", "E3", "E2", "E1")
+
+_WORDS = {
+    "none": "not compiled",
+    "E0": "compiles, equality not proved",
+    "E3": "equal in execution",
+    "E2": "equal dataflow",
+    "E1": "identical PTX",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known about one kernel of a candidate, or the weakest of several.
+
+    >>> verdict = Verdict(compiles=True, same_ptx=True)
+    >>> verdict.level, verdict.equivalent, verdict.badge
+    ('E1', True, '[E1 identical PTX]')
+    """
+
+    compiles: bool = False
+    same_ptx: bool = False
+    same_dataflow: bool = False
+    execution: Execution | None = None
+    reasons: tuple[str, ...] = ()
+    """Why it is not more: one sentence for each level that was tried and not reached."""
+    parts: dict[str, Verdict] = field(default_factory=dict)
+    """The verdicts of each kernel, where there are several."""
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether it does the same, by a proof or as far as it was tried."""
+        return self.level in ("E1", "E2", "E3")
+
+    @property
+    def level(self) -> str:
+        """The strongest certificate: "E1", "E2", "E3", "E0" or "none"."""
+        if not self.compiles:
+            return "none"
+        if self.same_ptx:
+            return "E1"
+        if self.same_dataflow:
+            return "E2"
+        return "E3" if self.execution is not None and self.execution.equal else "E0"
+
+    @property
+    def rank(self) -> int:
+        """The level as a number, to compare; the higher the better."""
+        return LEVELS.index(self.level)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The launches on which both did the same."""
+        return tuple(map(str, self.execution.tried)) if self.execution is not None else ()
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the original's instructions that those launches ran; None without any."""
+        return self.execution.coverage if self.execution is not None else None
+
+    @property
+    def badge(self) -> str:
+        """The level in a few words."""
+        text = f"{self.level} {_WORDS[self.level]}"
+        if self.level == "E3" and self.execution is not None:
+            text += f", {len(self.execution.tried)} launches, {self.execution.coverage:.0%} covered"
+        return f"[{text}]"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for `json.dumps`."""
+        return {
+            "level": self.level,
+            "compiles": self.compiles,
+            "same_ptx": self.same_ptx,
+            "same_dataflow": self.same_dataflow,
+            "equivalent": self.equivalent,
+            "inputs": list(self.inputs),
+            "coverage": self.coverage,
+            "reasons": list(self.reasons),
+            "kernels": {name: part.to_dict() for name, part in self.parts.items()},
+        }
+
+    @classmethod
+    def of(cls, parts: dict[str, Verdict]) -> Verdict:
+        """One verdict over several kernels: what holds for all of them."""
+        if len(parts) == 1:
+            return next(iter(parts.values()))
+        weakest = min(parts.values(), key=lambda part: part.rank, default=cls())
+        return cls(
+            weakest.compiles,
+            weakest.same_ptx,
+            weakest.same_dataflow,
+            weakest.execution,
+            tuple(f"{name}: {reason}" for name, part in parts.items() for reason in part.reasons
+                  if not part.equivalent),
+            parts,
+        )  # fmt: skip
