@@ -11,11 +11,6 @@ from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, con
 from ptxkit.syntax import Instruction, Name
 
 
-def _constant(node: Node) -> int | None:
-    value = getattr(node, "value", None)
-    return value if isinstance(value, int) else None
-
-
 def _barrier(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
     if "warp" in words:
@@ -25,7 +20,7 @@ def _barrier(lift: Lift, node: Instruction) -> None:
         raise NotLiftedError(node.opcode)
     if "red" in words:
         return _counting(lift, node, words)
-    if "sync" not in words or len(node.operands) != 1 or _constant(node.operands[0]) != 0:
+    if "sync" not in words or len(node.operands) != 1 or lift.constant(node.operands[0]) != 0:
         raise NotLiftedError(node.opcode)
     return lift.effect(lift.collective(Intrinsic("__syncthreads", (), "")))
 
@@ -33,7 +28,7 @@ def _barrier(lift: Lift, node: Instruction) -> None:
 def _counting(lift: Lift, node: Instruction, words: list[str]) -> None:
     """A barrier that counts conditions."""
     mode = next((w for w in words if w in ("popc", "and", "or")), "")
-    if len(node.operands) != 3 or _constant(node.operands[1]) != 0:
+    if len(node.operands) != 3 or lift.constant(node.operands[1]) != 0:
         raise NotLiftedError(node.opcode)
     condition = make("zext", 32, lift.read(node.operands[2], "pred"))
     name = {"popc": "count"}.get(mode, mode)
@@ -69,7 +64,7 @@ def _shuffle(lift: Lift, node: Instruction) -> None:
         if inside.kind != "Sink" and lift.is_read(inside):
             raise NotLiftedError("shfl with a predicate that is used")
     mode = next(w for w in words if w in _SHUFFLES)
-    clamp = _constant(node.operands[3])
+    clamp = lift.constant(node.operands[3])
     if clamp is None:
         raise NotLiftedError("shfl with a clamp that is computed")
     segment = 32 - (clamp >> 8 & 31)

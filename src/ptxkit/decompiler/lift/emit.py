@@ -561,6 +561,8 @@ class Emitter:
             and addend.value < 0
         ):
             return Expr(n.Binary("-", product, n.Literal(-addend.value, addend.type)), type)
+        if len(value.data) > 2:  # the addend was computed first
+            return Expr(n.Binary("+", addend, product), type)
         return Expr(n.Binary("+", product, addend), type)
 
     def _is_product(self, value: Value) -> bool:
@@ -692,6 +694,8 @@ class Emitter:
         return Expr(n.Member(n.Name(variable.name), "xyzw"[value.data]), type.element)
 
     def _builtin(self, value: Value, hint: Type | None) -> Expr:
+        if value.data == "warpSize":
+            return Expr(n.Name("warpSize"), INT)
         return Expr(n.builtin(value.data), UINT)
 
     def _address(self, value: Value, hint: Type | None) -> Expr:

@@ -54,7 +54,7 @@ class Namer:
 
     def _local(self, variable: Variable, value: Value | None) -> str:
         type = self.types.get(variable)
-        if value is not None and value.op == "builtin":
+        if value is not None and value.op == "builtin" and "." in value.data:
             base, _, axis = value.data.partition(".")
             stem = {"threadIdx": "tid", "blockIdx": "bid", "blockDim": "bdim",
                     "gridDim": "gdim"}[base]  # fmt: skip

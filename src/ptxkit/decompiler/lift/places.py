@@ -19,13 +19,14 @@ from ptxkit.cuda.types import (
     Vector,
     common,
 )
+from ptxkit.decompiler.lift.algebra import make
 from ptxkit.decompiler.lift.context import Access
 from ptxkit.decompiler.lift.emit import C_TYPES, UNSIGNED, Emitter, Expr, bits_of
 from ptxkit.decompiler.lift.kinds import vector_type
 from ptxkit.decompiler.lift.ranges import fits
 from ptxkit.decompiler.lift.structs import Layout
 from ptxkit.decompiler.lift.sums import Sum, sum_of
-from ptxkit.decompiler.lift.values import Value, Variable
+from ptxkit.decompiler.lift.values import Value, Variable, signed
 
 _CHAR = SCALARS["char"]
 _LOADS = {"ca": "__ldca", "cg": "__ldcg", "cs": "__ldcs", "lu": "__ldlu", "cv": "__ldcv"}
@@ -284,6 +285,7 @@ class Places:
         """A sum of bytes as a number of elements; None where it is not whole."""
         if total.constant % size or any(times % size for times in total.terms.values()):
             return None
+        total = self._gathered(total)
         parts = [(term, times // size) for term, times in total.terms.items()]
         parts.sort(key=lambda part: part[1] < 0)
         number = total.constant // size
@@ -311,6 +313,19 @@ class Places:
             type = INT if abs(number) < 1 << 31 else LONG_LONG
             node = n.Binary("+" if number > 0 else "-", node, n.Literal(abs(number), type))
         return node
+
+    def _gathered(self, total: Sum) -> Sum:
+        """A sum with the numbers inside of extended terms taken out: ``(i - 1) + 2``."""
+        if self.emitter.careful:
+            return total
+        made = Sum(constant=total.constant)
+        for term, times in total.terms.items():
+            inner = term.args[0] if term.op == "sext" else None
+            if inner is not None and inner.op == "add" and inner.args[1].op == "const":
+                made.constant += times * signed(inner.args[1])
+                term = make("sext", 64, inner.args[0])
+            made.add(Sum({term: times}))
+        return made
 
     def _narrow(self, parts: list[tuple[Value, int]], number: int) -> bool:
         """Whether the sum may be computed in 32 bits: it then has the same value."""
