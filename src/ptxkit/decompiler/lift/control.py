@@ -38,6 +38,7 @@ def _counting(lift: Lift, node: Instruction, words: list[str]) -> None:
     made = lift.fresh(32, "s32")
     lift.steps.append(Step("set", [made], [call], line=lift.line))
     lift.write(node.operands[0], "pred", make("ne", 1, var(made), const(0, 32)))
+    return None
 
 
 _FENCES = {"gl": "__threadfence", "cta": "__threadfence_block", "sys": "__threadfence_system"}
@@ -101,6 +102,7 @@ def _vote(lift: Lift, node: Instruction) -> None:
     made = lift.fresh(32, "s32")
     lift.steps.append(Step("set", [made], [call], line=lift.line))
     lift.write(node.operands[0], "pred", make("ne", 1, var(made), const(0, 32)))
+    return None
 
 
 def _active(lift: Lift, node: Instruction) -> None:
@@ -158,6 +160,7 @@ def _function_call(lift: Lift, node: Instruction) -> None:
     version = lift.slot_versions[result] = Definition(result, lift.block)
     result.definitions += 1
     lift.steps.append(Step("set", [version], [call], line=lift.line))
+    return None
 
 
 def _c_slot(lift: Lift, node: Node) -> str:

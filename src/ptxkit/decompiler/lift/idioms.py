@@ -108,9 +108,8 @@ class Idioms:
             divisor = const(1 << whole.args[1].data, value.width)
         else:
             return None
-        if quotient.op in ("div.s", "div.u") and quotient.args[0] is x:
-            if quotient.args[1] is divisor:
-                return raw(f"rem.{quotient.op[-1]}", value.width, (x, divisor))
+        if quotient.op in ("div.s", "div.u") and quotient.args == (x, divisor):
+            return raw(f"rem.{quotient.op[-1]}", value.width, (x, divisor))
         return None
 
     # ---- multiplication by a reciprocal --------------------------------------------------

@@ -23,6 +23,7 @@ from ptxkit.decompiler.lift.prelude import (
     prototypes,
     table_of_addresses,
 )
+from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.signatures import Memory, Signatures
 from ptxkit.decompiler.lift.statements import Statements
 from ptxkit.decompiler.lift.structs import Layout
@@ -42,6 +43,8 @@ class Options:
     """
 
     careful: bool = False
+    roll: bool = False
+    """Propose unrolled loops as they were written; the verifier has to agree."""
 
 
 class _Names(dict[str, Type]):
@@ -54,9 +57,9 @@ class _Names(dict[str, Type]):
 class ModuleLifter:
     """Lifts the functions of one module."""
 
-    def __init__(self, module: Module, options: Options = Options()) -> None:
+    def __init__(self, module: Module, options: Options | None = None) -> None:
         self.module = module
-        self.options = options
+        self.options = options or Options()
         self.scopes = Scopes(module)
         self.signatures = Signatures(module)
         self.arrays: dict[str, Type] = {}
@@ -106,6 +109,8 @@ class ModuleLifter:
         body = structured(flow, is_float, fresh=fresh)
         body = _without_last_return(body)
         body = Polisher(is_float).run(body)
+        if self.options.roll:
+            body = Polisher(is_float).run(rolled(body))
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         own = [m for m in self.signatures.memory.values() if m.name in places.used]
@@ -307,9 +312,9 @@ class ModuleLifter:
             made[memory.name] = self._declaration(memory)
 
         for memory in self.signatures.memory.values():
-            if memory.name in self.arrays:
-                if memory.space in ("global", "const") or memory.name in self.common:
-                    declare(memory)
+            outside = memory.space in ("global", "const") or memory.name in self.common
+            if memory.name in self.arrays and outside:
+                declare(memory)
         return list(made.values())
 
     # ---- the module ----------------------------------------------------------------------
@@ -401,9 +406,9 @@ def _callees_first(functions: list[Function], scopes: Scopes) -> list[Function]:
         for instruction in function.instructions:
             if instruction.name == "call":
                 for operand in instruction.operands:
-                    if operand.kind == "Name" and operand.text in by_name:
-                        if operand.text not in state:
-                            visit(by_name[operand.text])
+                    known = operand.kind == "Name" and operand.text in by_name
+                    if known and operand.text not in state:
+                        visit(by_name[operand.text])
         order.append(function)
 
     for function in functions:
@@ -447,6 +452,6 @@ def _without_last_return(body: tuple[n.Statement, ...]) -> tuple[n.Statement, ..
     return body
 
 
-def lift_module(module: Module, options: Options = Options()) -> n.CudaModule:
+def lift_module(module: Module, options: Options | None = None) -> n.CudaModule:
     """Everything in a module that has a body, as CUDA C++."""
     return ModuleLifter(module, options).run()

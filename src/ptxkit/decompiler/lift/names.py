@@ -20,10 +20,8 @@ class Namer:
 
     def run(self) -> None:
         """Name parameters first, then variables in the order of the text."""
-        pointers = 0
         for number, variable in enumerate(self.program.parameters):
             variable.name = self._free(self._parameter(variable, number))
-            pointers += 1
         if self.program.result is not None:
             self.program.result.name = self._free("result")
         for block in self.program.flow.order:

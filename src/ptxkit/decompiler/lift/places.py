@@ -32,7 +32,8 @@ _CHAR = SCALARS["char"]
 _LOADS = {"ca": "__ldca", "cg": "__ldcg", "cs": "__ldcs", "lu": "__ldlu", "cv": "__ldcv"}
 _STORES = {"wb": "__stwb", "cg": "__stcg", "cs": "__stcs", "wt": "__stwt"}
 _TO_SPACE = {"shared": "__cvta_generic_to_shared", "local": "__cvta_generic_to_local",
-             "const": "__cvta_generic_to_constant", "global": "__cvta_generic_to_global"}  # fmt: skip
+             "const": "__cvta_generic_to_constant",
+             "global": "__cvta_generic_to_global"}  # fmt: skip
 _FROM_SPACE = {"shared": "__cvta_shared_to_generic", "local": "__cvta_local_to_generic",
                "const": "__cvta_constant_to_generic"}  # fmt: skip
 

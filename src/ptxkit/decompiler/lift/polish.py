@@ -238,4 +238,3 @@ def _compound(node: n.Assign) -> n.Assign:
     if value.operator in _COMMUTES and value.right == node.target:
         return n.Assign(node.target, value.left, value.operator + "=")
     return node
-

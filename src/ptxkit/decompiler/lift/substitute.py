@@ -158,10 +158,10 @@ class Substitution:
             for step in block.statements:
                 if id(step) in dead:
                     continue
-                if step.kind == "set" and not reads.get(step.targets[0].variable):
-                    if step.args[0].op in ("atomic", "collective", "function"):
-                        # Its effect is wanted, its result is not.
-                        step = Step("effect", [], step.args, step.data, step.line)
+                unread = step.kind == "set" and not reads.get(step.targets[0].variable)
+                if unread and step.args[0].op in ("atomic", "collective", "function"):
+                    # Its effect is wanted, its result is not.
+                    step = Step("effect", [], step.args, step.data, step.line)
                 kept.append(step)
             block.statements = kept
         self.uses, self.reads = uses, reads
@@ -218,7 +218,7 @@ class Substitution:
                 step.args = [_ordered(value, places, self.uses) for value in step.args]
                 for target in step.targets:
                     # The compiler moves loads about: their order says nothing.
-                    loads = step.kind == "set" and step.args[0].op == "load"
+                    loads = step.kind == "set" and step.args[0].op in ("load", "builtin")
                     places[target] = 0 if loads else len(places) + 1
 
     def _choose(self) -> None:
@@ -319,10 +319,6 @@ class Substitution:
         """Drop candidates that cannot go everywhere they are used; whether there were any."""
         self.dropped = set()
         current: dict[Variable, Definition] = {}
-        epochs: dict[str, int] = {}
-        for number in self.flow.order:
-            # Counted as in _choose, so that the numbers mean the same there and here.
-            pass
         children: dict[int, list[int]] = {block: [] for block in self.flow.order}
         for block, above in self.flow.above.items():
             children[above].append(block)
@@ -411,7 +407,6 @@ class Substitution:
         self._drop_repeated()
         lift = self.program.lift
         lift.pointers = {replaced(value, self._lookup) for value in lift.pointers}
-
 
     def _drop_repeated(self) -> None:
         """Drop assignments of a number to a variable that holds it already."""
