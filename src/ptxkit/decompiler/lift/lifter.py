@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, Type
+from ptxkit.decompiler.lift.counting import Counting
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.emit import C_TYPES, Emitter, swallowed
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
@@ -110,7 +113,14 @@ class ModuleLifter:
         body = _without_last_return(body)
         body = Polisher(is_float).run(body)
         if self.options.roll:
-            body = Polisher(is_float).run(rolled(body))
+            names = {*by_name, *taken}
+
+            def index() -> str:
+                wish = next(w for w in _indices() if w not in names)
+                names.add(wish)
+                return wish
+
+            body = Polisher(is_float).run(Counting(by_name, index).run(rolled(body)))
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         own = [m for m in self.signatures.memory.values() if m.name in places.used]
@@ -335,6 +345,12 @@ class ModuleLifter:
         items += helper_functions(self.helpers, self.converts)
         items += made
         return n.CudaModule(tuple(items), tuple(sorted(self.headers)))
+
+
+def _indices() -> Iterator[str]:
+    yield from ("k", "l", "m", "t", "q")
+    for number in count(1):
+        yield f"k{number}"
 
 
 def _products(program: Program) -> tuple[set[Variable], set[Variable]]:
