@@ -29,6 +29,7 @@ from ptxkit.dsl import (
     smem,
     sreg,
     tma,
+    warp,
     wgmma,
 )
 
@@ -115,7 +116,8 @@ def gemm(
         ptx.setmaxnreg.inc.sync.aligned.u32(232)
         product = wgmma.Wgmma(BN, f32, f16)
         sums = product.c.new()
-        thread, group = tid & (GROUP - 1), (tid >> 7) - 1
+        # From one lane for all, so that the assembler knows that they are equal.
+        thread, group = tid & (GROUP - 1), warp.broadcast(tid >> 7) - 1
         rows = group * 64
         ring = Ring(STAGES)
         last = reg.u32(init=0)
@@ -132,11 +134,11 @@ def gemm(
                     product(sums, xs + 2 * part, ys + 2 * part, add=follows)
                 wgmma.commit()
                 wgmma.wait(1)  # the stage before this one has been read
-                empty.at(last).arrive(block=peer, when=tells & (step > 0))
+                empty.at(last).arrive(block=peer, release=False, when=tells & (step > 0))
                 last.set(ring.stage)
                 ring.advance()
             wgmma.wait(0)
-            empty.at(last).arrive(block=peer, when=tells)
+            empty.at(last).arrive(block=peer, release=False, when=tells)
             write(c, result, sums, row + rows, column, thread, group, BN)
         with ptx.if_(thread == 0):
             tma.wait(0)

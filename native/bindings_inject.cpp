@@ -9,6 +9,7 @@
 
 #include "bindings.hpp"
 #include "inject/plan.hpp"
+#include "syntax/parser.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -198,10 +199,12 @@ class InjectTemplate {
     }
 
     std::size_t fixed_size() const { return plan_.fixed_size(); }
+    bool is_crlf() const { return plan_.is_crlf(); }
 
   private:
     bool gather(const nb::dict &stubs, bool check, Filling &filling) const {
-        if (!plan_.is_ascii() || stubs.size() != scan_.sites.size()) return false;
+        if (!plan_.is_ascii() || plan_.is_crlf() || stubs.size() != scan_.sites.size())
+            return false;
         filling.texts.resize(scan_.sites.size());
         filling.owners.reserve(scan_.sites.size());
         PyObject *name = nullptr, *stub = nullptr;
@@ -214,9 +217,9 @@ class InjectTemplate {
             const auto site = static_cast<std::size_t>(PyLong_AsSsize_t(number));
             const auto text = ascii(stub);
             if (!text) return false;
-            // What was checked has no NUL byte either.
+            // What was approved has neither a NUL byte nor another end of lines.
             if (check ? PySet_Contains(checked_[site].ptr(), stub) != 1
-                      : text->find('\0') != text->npos)
+                      : text->find('\0') != text->npos || text->find('\r') != text->npos)
                 return false;
             filling.owners.push_back(nb::borrow(stub));
             filling.texts[site] = *text;
@@ -246,8 +249,8 @@ class InjectTemplate {
     std::vector<nb::object> checked_;
 };
 
-// The template, or what is wrong with the text: (code, message, hint, start, end).
-// A str has to be of ASCII; it is not copied, and neither are bytes.
+// The template, or what is wrong with a marker: (code, message, hint, start, end), or None for a
+// text that is not PTX. A str has to be of ASCII; it is not copied, and neither are bytes.
 nb::object make_template(const nb::object &text) {
     const auto plain = ascii(text.ptr());
     if (!plain && !PyBytes_CheckExact(text.ptr())) throw nb::type_error("ASCII or bytes");
@@ -261,8 +264,11 @@ nb::object make_template(const nb::object &text) {
         {
             nb::gil_scoped_release release;
             found.emplace(inject::scan(view));
-            plan.emplace(view, *found);
+            // The object that holds the text outlives this tree.
+            if (!syntax::parse(view, nullptr, "")->diagnostics().empty()) found.reset();
+            else plan.emplace(view, *found);
         }
+        if (!found) return nb::none();
         return nb::cast(new InjectTemplate(text, view, std::move(*found), std::move(*plan)),
                         nb::rv_policy::take_ownership);
     } catch (const Fault &fault) {
@@ -287,7 +293,8 @@ void bind_inject(nb::module_ &m) {
         .def_prop_ro("sites", &InjectTemplate::sites)
         .def_prop_ro("occurrences", &InjectTemplate::occurrences)
         .def_prop_ro("functions", &InjectTemplate::functions)
-        .def_prop_ro("fixed_size", &InjectTemplate::fixed_size);
+        .def_prop_ro("fixed_size", &InjectTemplate::fixed_size)
+        .def_prop_ro("is_crlf", &InjectTemplate::is_crlf);
     m.def("inject_template", &make_template, "text"_a);
 }
 

@@ -103,7 +103,8 @@ nb::object run(const Program &program, const nb::bytes &parameters, const nb::li
                const Triple &grid, const Triple &block, const Triple &cluster,
                std::uint32_t dynamic_shared, unsigned threads, std::uint64_t step_limit,
                bool count, bool explicit_cluster, std::uint64_t workspace, Heap &heap,
-               const nb::callable &show, double time_limit, Observation *observation) {
+               const nb::callable &show, double time_limit, Observation *observation,
+               std::uint32_t stack) {
     validate(program);
     if (observation != nullptr) validate(program, *observation);
     Buffers table;
@@ -129,6 +130,7 @@ nb::object run(const Program &program, const nb::bytes &parameters, const nb::li
         options.grid.z % shape.z)
         throw nb::value_error("the grid is not made of whole clusters");
     options.time_limit = time_limit;
+    options.stack = stack;
     options.observation = observation;
     const auto *bytes = reinterpret_cast<const std::uint8_t *>(parameters.c_str());
     Engine engine(program, table, heap, std::vector<std::uint8_t>(bytes, bytes + parameters.size()),
@@ -161,6 +163,11 @@ nb::object run(const Program &program, const nb::bytes &parameters, const nb::li
         place["thread"] = nb::make_tuple(fault.thread[0], fault.thread[1], fault.thread[2]);
         place["block"] = nb::make_tuple(fault.block[0], fault.block[1], fault.block[2]);
         place["address"] = fault.address;
+        nb::list waiting;
+        for (const Waiting &one : fault.waiting)
+            waiting.append(nb::make_tuple(
+                program.functions[one.function].code[one.instruction].node, one.why, one.threads));
+        place["waiting"] = waiting;
         result["fault"] = place;
     }
     result["instructions"] = engine.instructions();
@@ -238,7 +245,7 @@ void bind_sim(nb::module_ &m) {
         .def("run", &run, "parameters"_a, "buffers"_a, "grid"_a, "block"_a, "cluster"_a,
              "dynamic_shared"_a, "threads"_a, "step_limit"_a, "count"_a, "explicit_cluster"_a,
              "workspace"_a, "heap"_a, "show"_a, "time_limit"_a = 0.0,
-             "observation"_a.none() = nb::none())
+             "observation"_a.none() = nb::none(), "stack"_a = LaunchOptions{}.stack)
         .def("nodes", [](Program &p, std::uint32_t function) {
             std::vector<std::uint32_t> nodes;
             for (const Inst &inst : function_of(p, function).code) nodes.push_back(inst.node);

@@ -54,6 +54,13 @@ struct Pattern {
         places.push_back(place);
         pieces.emplace_back();
     }
+    // Lines end as those of the text do.
+    void end_lines(std::string_view line_end) {
+        for (std::string &piece : pieces)
+            for (std::size_t at = piece.find('\n'); at != piece.npos;
+                 at = piece.find('\n', at + line_end.size()))
+                piece.replace(at, 1, line_end);
+    }
     void write(std::string &out, const std::string_view *registers) const {
         out += pieces[0];
         for (std::size_t at = 0; at < places.size(); ++at) {
@@ -99,11 +106,17 @@ Pattern closing(const Site &site) {
 }  // namespace
 
 Plan::Plan(std::string_view text, const Scan &scan) {
+    const std::size_t line = text.find('\n');
+    crlf_ = line != text.npos && line > 0 && text[line - 1] == '\r';
     std::vector<Pattern> opened, closed;
     std::size_t room = text.size();
     for (const Site &site : scan.sites) {
         opened.push_back(is_foreign(site) ? Pattern() : opening(site));
         closed.push_back(is_foreign(site) ? Pattern() : closing(site));
+        if (crlf_) {
+            opened.back().end_lines("\r\n");
+            closed.back().end_lines("\r\n");
+        }
         constexpr std::size_t kMove = 40;
         room += site.count * (opened.back().pieces[0].size() + site.operands.size() * kMove);
     }

@@ -21,6 +21,8 @@ class Plan {
     std::size_t holes() const { return ends_.size(); }
     std::size_t fixed_size() const { return fixed_.size(); }
     bool is_ascii() const { return ascii_; }
+    // Whether lines end in "\r\n", to go by the first one.
+    bool is_crlf() const { return crlf_; }
 
     // Bytes of the whole with the hole `i` filled by `texts[slots[i]]`.
     std::size_t size(std::span<const std::uint32_t> slots,
@@ -33,6 +35,7 @@ class Plan {
     std::string fixed_;
     std::vector<std::size_t> ends_;  // in fixed_: where each hole is
     bool ascii_ = true;
+    bool crlf_ = false;
 };
 
 }  // namespace ptxkit::inject

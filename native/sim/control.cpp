@@ -34,14 +34,18 @@ void drop_frame(Warp &warp, std::uint32_t index) {
     while (index != kNoSlot && warp.frames[index].users == 0) {
         const std::uint32_t parent = warp.frames[index].parent;
         warp.frames[index].registers.reset();
+        warp.free_frames.push_back(index);
         index = parent;
         if (index != kNoSlot) warp.frames[index].users -= 1;
     }
 }
 
 std::uint32_t new_frame(Warp &warp) {
-    for (std::uint32_t index = 0; index < warp.frames.size(); ++index)
-        if (!warp.frames[index].registers) return index;
+    if (!warp.free_frames.empty()) {
+        const std::uint32_t index = warp.free_frames.back();
+        warp.free_frames.pop_back();
+        return index;
+    }
     warp.frames.emplace_back();
     return static_cast<std::uint32_t>(warp.frames.size() - 1);
 }
@@ -103,7 +107,7 @@ void call_function(Machine &machine, const Inst &inst, std::uint32_t callee) {
     frame.function = callee;
     frame.parent = caller_frame;
     frame.return_to = machine.next;
-    frame.local_base = (above.local_base + caller.local_bytes + 15u) & ~15u;
+    frame.local_base = ((above.local_base + caller.local_bytes + 15u) & ~15u) + kCallBytes;
     frame.users = 1;
     frame.registers = make_registers(function.register_bytes);
     frame.call_places = caller.lists.data() + inst.list;
@@ -111,7 +115,12 @@ void call_function(Machine &machine, const Inst &inst, std::uint32_t callee) {
     const std::uint32_t end = frame.local_base + function.local_bytes;
     for (unsigned lane = 0; lane < kLanes; ++lane)
         if ((machine.mask >> lane & 1) && end > warp.stack_tops[lane])
-            machine.fault("stack-overflow", "the call stack of the thread is full", lane);
+            machine.fault("stack-overflow",
+                          "stack overflow: the call of '" + function.name + "' at depth " +
+                              std::to_string(machine.part->depth + 1) + " needs more than the " +
+                              std::to_string(machine.engine.options.stack) +
+                              " bytes that a thread has for its calls",
+                          lane);
     if (machine.engine.program.uses_alloca) {
         frame.stack_tops = std::make_unique<std::uint32_t[]>(kLanes);
         std::copy(std::begin(warp.stack_tops), std::end(warp.stack_tops), frame.stack_tops.get());

@@ -9,6 +9,10 @@ namespace ptxkit::sim {
 // where a program has operands of wrong types: there is as much room behind the last.
 constexpr std::uint32_t kWidestSlot = 16 * kLanes;
 
+// What a call takes of a thread's stack besides the function's variables, as the address to return
+// to does on a GPU: no recursion is endless.
+constexpr std::uint32_t kCallBytes = 16;
+
 // Registers of a frame, and where they begin: vector code wants them aligned.
 std::unique_ptr<std::uint8_t[]> make_registers(std::uint32_t bytes);
 inline std::uint8_t *aligned(std::uint8_t *pointer) {

@@ -15,7 +15,6 @@ namespace ptxkit::sim {
 
 namespace {
 
-constexpr std::uint32_t kStack = 16384;              // bytes of a thread's call stack
 constexpr std::uint32_t kBudget = 1u << 18;          // warp instructions of a cluster's turn
 constexpr std::uint32_t kShortBudget = 1u << 15;     // where all clusters take turns
 constexpr std::size_t kResident = 64;                // clusters that one worker has begun
@@ -24,6 +23,11 @@ constexpr std::size_t kResident = 64;                // clusters that one worker
 
 void Machine::fault(const char *kind, const std::string &message, unsigned lane,
                     std::uint64_t address) const {
+    throw make_fault(kind, message, lane, address);
+}
+
+Fault Machine::make_fault(const char *kind, const std::string &message, unsigned lane,
+                          std::uint64_t address) const {
     Fault fault(kind, message);
     fault.function = static_cast<std::uint32_t>(function - engine.program.functions.data());
     fault.instruction = next == 0 ? 0 : next - 1;
@@ -35,7 +39,7 @@ void Machine::fault(const char *kind, const std::string &message, unsigned lane,
     std::copy(std::begin(block.id), std::end(block.id), fault.block);
     fault.address = address;
     fault.placed = true;
-    throw fault;
+    return fault;
 }
 
 Engine::Engine(const Program &program_, Buffers &buffers_, Heap &heap_,
@@ -57,7 +61,8 @@ std::unique_ptr<Block> Engine::make_block() const {
     block->shared.resize(program.static_shared + options.dynamic_shared);
     const Function &kernel = program.functions[program.entry];
     // Room for the kernel's variables and, where functions are called, for a stack.
-    const std::uint32_t stack = program.functions.size() > 1 || program.uses_alloca ? kStack : 0;
+    const bool calls = program.functions.size() > 1 || program.uses_alloca;
+    const std::uint32_t stack = calls ? options.stack : 0;
     block->local_stride = (kernel.local_bytes + stack + 31u) & ~15u;
     block->local.resize(std::size_t{block->local_stride} * block->threads);
     block->warps.resize((block->threads + kLanes - 1) / kLanes);

@@ -23,6 +23,7 @@ struct LaunchOptions {
     unsigned threads = 1;
     std::uint64_t step_limit = 0;  // warp instructions of one block; 0: none
     double time_limit = 0;         // seconds; 0: none
+    std::uint32_t stack = 1u << 14;  // bytes of a thread's call stack
     bool count = false;            // count executions of every instruction
     bool explicit_cluster = false; // the launch named a cluster's shape
     bool cooperative = false;      // all blocks run at once
@@ -58,10 +59,12 @@ struct Part {
 struct Warp {
     std::vector<Part> parts;
     std::vector<Frame> frames;
+    std::vector<std::uint32_t> free_frames;  // of them, those that nobody uses
     std::uint32_t existing = 0;         // lanes that have a thread
     std::uint32_t exited = 0;
     std::uint32_t index = 0;
     std::uint32_t polls = 0;            // loads that others may be about to change
+    bool polled = false;                // it only waited for others when it ran last
     std::uint32_t at_cluster = 0;       // lanes that have come to the cluster's barrier
     std::uint32_t stack_tops[kLanes] = {};  // where each lane's alloca goes down from
     bool done() const { return parts.empty(); }
@@ -143,6 +146,9 @@ class Machine {
 
     [[noreturn]] void fault(const char *kind, const std::string &message, unsigned lane = 0,
                             std::uint64_t address = 0) const;
+    // The same, for those who have more to say before they throw it.
+    Fault make_fault(const char *kind, const std::string &message, unsigned lane,
+                     std::uint64_t address) const;
 
     Engine &engine;
     Block &block;

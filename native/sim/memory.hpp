@@ -20,6 +20,14 @@ constexpr unsigned kRankShift = 24;
 
 enum class Space : std::uint8_t { Generic, Global, Shared, Local, Param, Const, SharedCluster };
 
+// Threads that wait at one instruction when none can go on.
+struct Waiting {
+    std::uint32_t function = 0;
+    std::uint32_t instruction = 0;
+    std::string why;
+    std::uint64_t threads = 0;
+};
+
 // What went wrong while a kernel ran, with the place it went wrong at.
 struct Fault : std::runtime_error {
     Fault(std::string kind_, const std::string &message)
@@ -31,6 +39,7 @@ struct Fault : std::runtime_error {
     std::uint32_t block[3] = {0, 0, 0};
     std::uint64_t address = 0;
     bool placed = false;
+    std::vector<Waiting> waiting;  // of a deadlock
 };
 
 struct Buffer {

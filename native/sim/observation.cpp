@@ -4,6 +4,7 @@
 #include "profiler.hpp"
 #include "sanitizer.hpp"
 #include "tracer.hpp"
+#include "unwritten.hpp"
 
 namespace ptxkit::sim {
 
@@ -24,7 +25,10 @@ const Facts &Observation::facts_of(const Machine &m, const Inst &inst) const {
 std::unique_ptr<Observers> Observation::observe(const Program &program, const Dim3 &shape,
                                                 const Block &block) {
     auto all = std::make_unique<Observers>();
-    if (sanitize) all->add(std::make_unique<Sanitizer>(*this, block));
+    if (sanitize) {
+        all->add(std::make_unique<Sanitizer>(*this, block));
+        all->add(std::make_unique<Unwritten>(*this, program, block));
+    }
     if (profile) all->add(std::make_unique<Profiler>(*this, program));
     const Dim3 &wanted = trace_request.block;
     if (trace && block.id[0] == wanted.x && block.id[1] == wanted.y && block.id[2] == wanted.z)

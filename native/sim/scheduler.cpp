@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <tuple>
 
 #include "control.hpp"
 
@@ -104,6 +106,12 @@ bool wake(const Program &program, Cluster &cluster) {
     return woken;
 }
 
+// Where a part is, as the instruction before the next one. Those that wait at a barrier have it
+// behind them.
+std::uint32_t next_of(const Part &part) {
+    return part.state == Part::State::AtBarrier ? part.pc : part.pc + 1;
+}
+
 }  // namespace
 
 Worker::Worker(Engine &engine) : engine_(engine), constants_(engine.program.constants) {
@@ -164,6 +172,7 @@ std::uint32_t Worker::run_warp(Machine &machine, Warp &warp) {
         const std::uint32_t before = steps;
         if (machine.block.observers) run_part<true>(machine, warp, *part, steps);
         else run_part<false>(machine, warp, *part, steps);
+        warp.polled = machine.yielded;
         if (machine.yielded) {
             // Another part of the warp may be what this one waits for.
             ++turn_;
@@ -224,43 +233,48 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
 }
 
 unsigned Worker::place(Machine &machine) {
+    Warp *best = nullptr;
+    const Part *where = nullptr;
+    int best_rank = 3;
     for (Warp &warp : machine.block.warps)
-        if (!warp.parts.empty()) {
-            const Part &part = warp.parts.front();
-            machine.warp = &warp;
-            machine.function = &engine_.program.functions[warp.frames[part.frame].function];
-            // Those that wait at a barrier have it behind them.
-            machine.next = part.state == Part::State::AtBarrier ? part.pc : part.pc + 1;
-            return static_cast<unsigned>(std::countr_zero(part.mask));
+        for (const Part &part : warp.parts) {
+            // Best of all one that computes, then one that looks whether others have done something.
+            const int rank = part.state != Part::State::Ready ? 2 : warp.polled ? 1 : 0;
+            if (rank >= best_rank) continue;
+            best_rank = rank;
+            best = &warp;
+            where = &part;
         }
-    return 0;
+    if (best == nullptr) return 0;
+    machine.warp = best;
+    machine.function = &engine_.program.functions[best->frames[where->frame].function];
+    machine.next = next_of(*where);
+    return static_cast<unsigned>(std::countr_zero(where->mask));
 }
 
 void Worker::report_deadlock(Cluster &cluster) {
-    static constexpr const char *kPlaces[] = {
-        "", " at a barrier", " at a warp operation whose other lanes do not come",
-        " at the barrier of the cluster", " at an mbarrier whose phase does not complete"};
-    std::uint32_t waiting[std::size(kPlaces)] = {};
+    static constexpr const char *kWhy[] = {
+        "", "at a barrier", "at a warp operation whose other lanes do not come",
+        "at the barrier of the cluster", "at an mbarrier whose phase does not complete"};
+    using Key = std::tuple<std::uint32_t, std::uint32_t, unsigned>;
+    std::map<Key, std::uint64_t> places;
     Block *first = nullptr;
     for (const auto &block : cluster.blocks)
         for (const Warp &warp : block->warps)
             for (const Part &part : warp.parts) {
                 if (first == nullptr) first = block.get();
-                waiting[static_cast<unsigned>(part.state)] +=
-                    static_cast<std::uint32_t>(std::popcount(part.mask));
+                const std::uint32_t next = next_of(part);
+                places[{warp.frames[part.frame].function, next == 0 ? 0 : next - 1,
+                        static_cast<unsigned>(part.state)}] +=
+                    static_cast<std::uint64_t>(std::popcount(part.mask));
             }
-    std::string message = "no thread can go on:";
-    const char *separator = " ";
-    for (unsigned state = 1; state < std::size(kPlaces); ++state) {
-        if (waiting[state] == 0) continue;
-        message += separator;
-        message += std::to_string(waiting[state]);
-        message += waiting[state] == 1 ? " waits" : " wait";
-        message += kPlaces[state];
-        separator = ", ";
-    }
     Machine machine(engine_, *first);
-    machine.fault("deadlock", message, place(machine));
+    Fault fault = machine.make_fault("deadlock", "no thread can go on", place(machine), 0);
+    for (const auto &[key, threads] : places) {
+        const auto [function, instruction, state] = key;
+        fault.waiting.push_back({function, instruction, kWhy[state], threads});
+    }
+    throw fault;
 }
 
 }  // namespace ptxkit::sim

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ptxkit.decompiler import decompile
     from ptxkit.diagnostics import Diagnostic
     from ptxkit.errors import (
         EditError,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         UnknownNameError,
         UsageError,
     )
-    from ptxkit.decompiler import decompile
     from ptxkit.isa import check
     from ptxkit.run import load
     from ptxkit.syntax import Module, format, parse

@@ -140,12 +140,54 @@ def test_files_that_are_no_ptx(ptxkit, folder, snapshot):
     (folder / "empty.ptx").write_text("")
     (folder / "k.o").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(60))
     (folder / "device.ptx").write_text(".version 8.0\n.target sm_80\n.func f() { ret; }\n")
+    (folder / "k.cu").write_text("// Doubles.\n__global__ void k(float *x) { *x *= 2; }\n")
     shown = []
-    for name in ("empty.ptx", "k.o", "device.ptx", "nofile.ptx"):
+    for name in ("empty.ptx", "k.o", "device.ptx", "nofile.ptx", "k.cu"):
         result = ptxkit("run", name)
         assert result.exit_code == 2
         shown.append(result.stderr)
     assert shown == snapshot
+
+
+HALVES = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry _Z5twicePtt(.param .u64 x, .param .b16 by)
+{
+    .reg .b64 %rd<2>; .reg .b16 %h<4>; .reg .b32 %r<2>; .reg .b64 %at;
+    ld.param.u64 %rd1, [x];
+    ld.param.b16 %h1, [by];
+    mov.u32 %r1, %tid.x;
+    mad.wide.u32 %at, %r1, 2, %rd1;
+    ld.global.b16 %h2, [%at];
+    mov.b16 %h3, 0x8000;
+    fma.rn.bf16 %h3, %h1, %h2, %h3;
+    st.global.b16 [%at], %h3;
+    ret;
+}
+"""
+
+
+def test_bf16_arguments(ptxkit, folder):
+    (folder / "halves.ptx").write_text(HALVES)
+    arguments = ("--kernel", "twice", "--block", "4", "--arg", "bf16[4]=arange")
+    result = ptxkit("run", "halves.ptx", *arguments, "--arg", "bf16=1.5", "--save", "out")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == "x: [0.  1.5 3.  4.5]\n"
+    bits = np.load(folder / "out" / "x.npy").astype(np.uint32) << 16
+    assert bits.view(np.float32).tolist() == [0, 1.5, 3, 4.5]
+
+
+def test_a_stack_that_is_too_small(ptxkit, folder):
+    (folder / "deep.ptx").write_text(
+        ".version 8.0\n.target sm_80\n.func f()\n{\ncall f;\nret;\n}\n.entry k() { call f; ret; }\n"
+    )
+    result = ptxkit("run", "deep.ptx", "--stack-bytes", "320")
+    assert result.exit_code == 2
+    assert "deep.ptx:5:1: error[stack-overflow]: stack overflow: the call of 'f' at depth 2" in (
+        result.stderr
+    )
 
 
 def test_an_output_that_cannot_be_written(saxpy, folder):

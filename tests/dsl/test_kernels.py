@@ -144,6 +144,54 @@ def test_loops():
     assert loops.check() == []
 
 
+RANGES = {
+    "up to the end": ("u32", 0xFFFFFFF0, 0xFFFFFFFF, 4),
+    "down past zero": ("u32", 10, 0, -3),
+    "down to the end": ("s32", -(2**31) + 9, -(2**31), -4),
+    "up in 64 bits": ("s64", 2**63 - 20, 2**63 - 1, 7),
+    "not at all": ("u32", 5, 5, 2),
+    "as far as it goes": ("s32", 0, 10, 3),
+}
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("name", RANGES)
+def test_ranges_end_where_the_type_does(name, known):
+    type, start, stop, step = RANGES[name]
+    from ptxkit.dsl import types
+
+    kind = getattr(types, type)
+
+    @kernel(target="sm_80")
+    def count(out: ptr[u32], begin: kind, end: kind):
+        rounds = reg.u32(init=0)
+        bounds = (start, stop) if known else (begin, end)
+        for _ in ptx.range(*bounds, step, type=type):
+            rounds += 1
+            ptx.break_(when=rounds > 50)
+        ptx.st.global_.u32(addr(out), rounds)
+        ptx.ret()
+
+    out = np.zeros(1, np.uint32)
+    launch(count, (1, 1), out, start, stop)
+    assert out[0] == len(range(start, stop, step))
+    assert count.check() == []
+
+
+def test_labels_belong_to_blocks():
+    @kernel(target="sm_80")
+    def twice(out: ptr[u32]):
+        for _ in range(2):
+            with ptx.block():
+                ptx.bra("here")
+                ptx.label("here")
+        ptx.ret()
+
+    assert twice.ptx().count("here:") == 2
+    assert twice.check() == []
+    assert twice.resources().registers > 0
+
+
 @kernel(target="sm_80")
 def choose(x: ptr[u32]):
     tid = reg.u32(init=sreg.tid.x)

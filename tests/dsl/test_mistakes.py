@@ -261,6 +261,41 @@ def register_beyond_a_long_range():
     reg.u32[10**7][10**7]
 
 
+def if_without_with(x: u32):
+    ptx.if_(x < 4)
+    ptx.ret()
+
+
+def loop_without_with():
+    ptx.loop()
+    ptx.ret()
+
+
+def switch_without_with(x: u32):
+    ptx.switch(x)
+    ptx.ret()
+
+
+def label_twice():
+    ptx.label("here")
+    ptx.label("here")
+
+
+def unsigned_range_below_zero(x: u32):
+    for _ in ptx.range(x, -1, -1):
+        ptx.ret()
+
+
+def range_beyond_the_type():
+    for _ in ptx.range(0, 2**31):
+        ptx.ret()
+
+
+def range_of_floats(x: f32):
+    for _ in ptx.range(x):
+        ptx.ret()
+
+
 MISTAKES = [
     value
     for value in list(globals().values())
@@ -290,7 +325,7 @@ def test_message(body, snapshot):
     first = body.__code__.co_firstlineno
     assert error.filename == __file__
     assert first <= error.line <= first + 12
-    assert re.sub(r"\.py:\d+:", ".py:N:", re.sub(r"object at 0x\w+", "object", text)) == snapshot
+    assert re.sub(r"\.py:\d+", ".py:N", re.sub(r"object at 0x\w+", "object", text)) == snapshot
 
 
 def test_statements_outside_a_kernel():

@@ -18,7 +18,7 @@ THEMES = tuple(
     sorted(
         path.stem
         for path in Path(__file__).parent.glob("*.py")
-        if path.stem not in ("__init__", "kernel") and not path.stem.startswith("test_")
+        if path.stem not in ("__init__", "__main__", "kernel") and not path.stem.startswith("test_")
     )
 )
 

@@ -77,15 +77,6 @@ def _reason(module: CpuModule, name: str) -> str:
     return ""
 
 
-def unsimulated(limit: int = 6) -> dict[str, list[Outcome]]:
-    """The rows of the table with variants that are not simulated."""
-    found: dict[str, list[Outcome]] = {}
-    for one in outcomes(limit):
-        if one.reason:
-            found.setdefault(one.root, []).append(one)
-    return found
-
-
 def main() -> None:
     """Print a line for every row, and one for every variant that is not simulated."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else 6

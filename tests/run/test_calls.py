@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -230,6 +231,53 @@ def test_endless_recursion_overflows() -> None:
     with pytest.raises(SimulationError) as caught:
         run(functions, "{ .param .b32 b; st.param.b32 [b], 1; call deep, (b); }")
     assert caught.value.kind == "stack-overflow"
+
+
+_DOWN = """.version 8.0
+.target sm_80
+.address_size 64
+.func (.reg .u32 r) down(.reg .u32 n)
+{ .reg .pred %p; setp.eq.u32 %p, n, 0; mov.u32 r, 7; @%p ret; sub.u32 n, n, 1;
+call (r), down, (n);
+add.u32 r, r, 1; ret; }
+.visible .entry k(.param .u64 out, .param .u32 n)
+{ .reg .b64 %o; .reg .b32 %n, %r; ld.param.u64 %o, [out]; ld.param.u32 %n, [n];
+call (%r), down, (%n); st.global.u32 [%o], %r; ret; }
+"""
+
+
+def test_functions_without_variables_overflow_too() -> None:
+    functions = ".func deep()\n{\ncall deep;\nret;\n}\n"
+    with pytest.raises(SimulationError) as caught:
+        load(functions, "call deep;")["k"][1, 40](np.zeros(40, np.uint32), time_limit=20)
+    error = caught.value
+    assert (error.kind, error.line, error.thread) == ("stack-overflow", 6, (0, 0, 0))
+    said = "stack overflow: the call of 'deep' at depth 1026 needs more than the 16384 bytes that a"
+    assert said in str(error)
+    assert "hint: end the recursion earlier, or launch with stack_bytes=..." in str(error)
+
+
+def test_the_stack_can_be_made_larger() -> None:
+    kernel = ptxkit.load(_DOWN)["k"]
+    out = np.zeros(1, np.uint32)
+    kernel[1, 1](out, 5000, stack_bytes=512 * 1024)
+    assert out[0] == 5007
+
+
+def test_deep_calls_take_linear_time() -> None:
+    kernel = ptxkit.load(_DOWN)["k"]
+    out = np.zeros(1, np.uint32)
+
+    def seconds(depth: int) -> float:
+        best = 1e9
+        for _ in range(5):
+            begin = time.perf_counter()
+            kernel[1, 32](out, depth, threads=1, stack_bytes=512 * 1024)
+            best = min(best, time.perf_counter() - begin)
+        return best
+
+    # A launch itself takes some of the time, so that this is more than fair to 16 times the work.
+    assert seconds(8000) < 40 * seconds(500)
 
 
 def test_a_predicate_set_to_minus_one() -> None:

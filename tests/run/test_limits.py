@@ -89,13 +89,61 @@ def test_a_deadlock_names_a_barrier() -> None:
         ptxkit.load(PTX)["waits"][1, 64]()
     assert caught.value.kind == "deadlock"
     assert PTX.splitlines()[caught.value.line - 1].strip().startswith("bar.sync")
+    assert caught.value.diagnostic.message == (
+        "no thread can go on: 32 wait at a barrier (line 20), 32 wait at a barrier (line 23) "
+        "(in 'waits')"
+    )
+
+
+#: The threads of one warp compute without end, those before it wait: at a barrier, or for a word
+#: that the others would have to write.
+_SPINS = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 flag)
+{
+    .reg .b32 %r<4>; .reg .pred %p<3>; .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [flag];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r3, 0;
+    setp.lt.u32 %p1, %r1, 64;
+    @!%p1 bra SPIN;
+    setp.lt.u32 %p2, %r1, 32;
+    @%p2 bra POLL;
+    bar.sync 0;
+    ret;
+POLL:
+    ld.volatile.global.u32 %r2, [%rd1];
+    setp.eq.u32 %p2, %r2, 0;
+    @%p2 bra POLL;
+    ret;
+SPIN:
+    add.u32 %r3, %r3, 1;
+    bra SPIN;
+}
+"""
+
+
+@pytest.mark.parametrize("limit", [{"time_limit": 0.3}, {"step_limit": 300_000}], ids=str)
+def test_a_limit_points_at_the_thread_that_computes(limit: dict[str, Any]) -> None:
+    kernel = ptxkit.load(_SPINS)["k"]
+    with pytest.raises(SimulationError) as caught:
+        kernel[1, 96](np.zeros(1, np.uint32), **limit)
+    assert caught.value.line in (22, 23)
+    assert caught.value.thread[0] >= 64
+    with pytest.raises(SimulationError) as caught:
+        kernel[1, 64](np.zeros(1, np.uint32), **limit)
+    assert caught.value.line in (17, 18, 19)
+    assert caught.value.thread[0] < 32
 
 
 def test_options_that_are_none() -> None:
     kernel = ptxkit.load(PTX)["brief"]
-    with pytest.raises(TypeError, match="launches of 'brief' have no option sanitise"):
+    with pytest.raises(
+        ptxkit.run.LaunchError, match="'brief' has no option 'sanitise'; did you mean"
+    ):
         kernel[1, 32](sanitise=True)
-    with pytest.raises(ptxkit.PtxkitError, match="findings_limit must be 1 at least"):
+    with pytest.raises(ptxkit.PtxkitError, match="findings_limit=0: it must be a whole"):
         kernel[1, 32](sanitize=True, findings_limit=0)
     with pytest.raises(ptxkit.PtxkitError, match="232,448 bytes of shared memory at most"):
         kernel[1, 32, 300_000]()

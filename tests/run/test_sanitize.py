@@ -479,7 +479,7 @@ def test_loading_with_sanitize() -> None:
     module["with_barrier"][1, 64](x)
     with pytest.raises(ptxkit.PtxkitError, match="only the simulator sanitizes"):
         ptxkit.load(loaded().module, device="cuda", sanitize=True)
-    with pytest.raises(ptxkit.PtxkitError, match="sanitize is False, True or 'report'"):
+    with pytest.raises(ptxkit.PtxkitError, match="it must be False, True or 'report'"):
         module["with_barrier"][1, 64](x, sanitize="yes")
 
 

@@ -82,6 +82,9 @@ def test_declarations_that_the_dsl_refuses():
     )
     assert 'align(lit("3"))' in python
     assert 'word("newtype")' in python
+    labels = b".version 8.0\n.target sm_80\n.func f()\n{\na:\n{\na:\n}\na:\nret;\n}\n"
+    for sugar in (False, True):
+        assert comes_back(labels, sugar).count("again=True") == 1
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -23,6 +23,7 @@ _SIMULATOR_ONLY = (
     "--profile",
     "--step-limit",
     "--time-limit",
+    "--stack-bytes",
     "--variable",
 )
 
@@ -37,7 +38,10 @@ def command(
     shared: Annotated[int, typer.Option(help="Bytes of dynamic shared memory.")] = 0,
     arg: Annotated[
         list[str] | None,
-        typer.Option(help="An argument: 7, 2.5, f32[1024]=randn, s32[4,4]=arange, @x.npy, null."),
+        typer.Option(
+            help="An argument: 7, 2.5, bf16=1.5, f32[1024]=randn, s32[4,4]=arange, bf16[8]=ones, "
+            "@x.npy, null. Types: f16 bf16 f32 f64, u8 to u64, s8 to s64, b8 to b64."
+        ),
     ] = None,
     variable: Annotated[
         list[str] | None,
@@ -55,10 +59,16 @@ def command(
     time_limit: Annotated[
         float, typer.Option(min=0, help="Seconds the run may take; 0: no limit.")
     ] = 0,
+    stack_bytes: Annotated[
+        int | None, typer.Option(min=0, max=512 << 10, help="Bytes of a thread's call stack.")
+    ] = None,
     sanitize: Annotated[
         bool,
         typer.Option(
-            "--sanitize", help="Look for races, uninitialised memory, divergent barriers."
+            "--sanitize",
+            help="Look for races on shared memory (not on global memory), reads of shared or local "
+            "memory or of registers that nobody wrote, barriers and warp operations that not all "
+            "of their threads reach, accesses between shared variables, leaks of malloc.",
         ),
     ] = False,
     trace: Annotated[
@@ -93,11 +103,11 @@ def command(
     import ptxkit
     from ptxkit.cli.files import complain, read
     from ptxkit.run import SimulationError
-    from ptxkit.run.textual import read_argument
+    from ptxkit.run.textual import read_argument, readable
     from ptxkit.run.watch import TraceRequest
 
     source = read(str(file))
-    wanted = (sanitize, trace, profile, step_limit, time_limit, variable)
+    wanted = (sanitize, trace, profile, step_limit, time_limit, stack_bytes, variable)
     asked = [option for option, value in zip(_SIMULATOR_ONLY, wanted, strict=True) if value]
     if asked and device.startswith("cuda"):
         raise UsageError(f"{', '.join(asked)}: only the simulator has this; use --device cpu")
@@ -111,6 +121,8 @@ def command(
     options: dict[str, Any] = {}
     if isinstance(loaded, ptxkit.run.CpuModule):
         options = {"step_limit": step_limit, "time_limit": time_limit, "profile": profile}
+        if stack_bytes is not None:
+            options["stack_bytes"] = stack_bytes
         options["sanitize"] = "report" if sanitize else False
         if trace is not None:
             places = _numbers(trace, "thread"), _numbers(trace_block, "block of the thread")
@@ -133,8 +145,10 @@ def command(
         if isinstance(value, np.ndarray)
     }
     arrays |= {one: loaded.variable_array(one) for one in shown_variables}
+    texts = dict(zip((item.name for item in loaded[name].parameters), arg or [], strict=False))
     for label, value in arrays.items():
-        console.print(f"{label}: {np.array2string(value, threshold=16)}")
+        shown = readable(value, texts.get(label, ""))
+        console.print(f"{label}: {np.array2string(shown, threshold=16)}")
         if save is not None:
             _save(save, label, value)
     if profile:
@@ -160,7 +174,10 @@ def _only_kernel(file: str, names: tuple[str, ...]) -> str:
         return names[0]
     if not names:
         raise UsageError(f"'{file}' has no kernel: nothing in it is a .entry with a body")
-    raise UsageError(f"choose a kernel with --kernel; there are: {', '.join(names)}")
+    from ptxkit.syntax.spelling import both
+
+    listed = ", ".join(both(name) for name in names)
+    raise UsageError(f"choose a kernel with --kernel; there are: {listed}")
 
 
 def _set_variables(loaded: CpuModule, texts: list[str], generator: Any) -> list[str]:
@@ -221,7 +238,9 @@ def _print_profile(console: Console, rows: Iterable[ProfileRow]) -> None:
     from ptxkit.run.profile import table
 
     heading, *body = table(rows)
-    shown = Table(title="profile", title_justify="left", box=None, pad_edge=False)
+    shown = Table(
+        title="profile (a sector is 32 bytes)", title_justify="left", box=None, pad_edge=False
+    )
     for name in heading:
         left = name in ("instruction", "source")
         shown.add_column(name, justify="left" if left else "right", no_wrap=True)

@@ -15,9 +15,7 @@ def _words(text: str) -> tuple[str, ...]:
 def command(
     source: Annotated[
         str,
-        typer.Argument(
-            help="What kind: warp, tiers, ... or your own as module:Class."
-        ),
+        typer.Argument(help="What kind: warp, tiers, ... or your own as module:Class."),
     ],
     out: Annotated[Path, typer.Option(help="The folder of the dataset.")],
     count: Annotated[int, typer.Option(help="Samples to make.")] = 1000,

@@ -29,7 +29,8 @@ class Node:
 
     def _below(self) -> list[Node]:
         found: list[Node] = []
-        for name in _branches(type(self)):
+        kind: type = type(self)
+        for name in _branches(kind):
             value = getattr(self, name)
             if isinstance(value, tuple):
                 _gather(value, found)
@@ -39,7 +40,7 @@ class Node:
 
     def rebuilt(self, change: Callable[[Any], Any], **changes: Any) -> Self:
         """The same node with every child changed, and fields by name."""
-        kind = type(self)
+        kind: type = type(self)
         for name in _branches(kind):
             value = getattr(self, name)
             changes[name] = (
@@ -49,7 +50,8 @@ class Node:
             )
         if not changes:
             return self
-        return kind(*[changes.get(name, getattr(self, name)) for name in _fields(kind)])
+        made: Self = kind(*[changes.get(name, getattr(self, name)) for name in _fields(kind)])
+        return made
 
     def walk(self) -> Iterator[Node]:
         """This node and everything below it, parents first."""
@@ -68,15 +70,15 @@ _LEAVES = frozenset((
 
 
 @cache
-def _fields(kind: type[Node]) -> tuple[str, ...]:
+def _fields(kind: type) -> tuple[str, ...]:
     """The fields of a kind of node, in the order in which it is made of them."""
-    return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
+    return tuple(field.name for field in fields(kind))
 
 
 @cache
-def _branches(kind: type[Node]) -> tuple[str, ...]:
+def _branches(kind: type) -> tuple[str, ...]:
     """The fields that hold nodes."""
-    return tuple(field.name for field in fields(kind) if field.type not in _LEAVES)  # type: ignore[arg-type]
+    return tuple(field.name for field in fields(kind) if field.type not in _LEAVES)
 
 
 def _changed(value: Any, change: Callable[[Any], Any]) -> Any:

@@ -26,6 +26,18 @@
 
 from ptxkit.dsl import cp_async, mma, tma, warp, wgmma
 from ptxkit.dsl.barriers import Barrier, Barriers, Ring, fence_copies, fence_init
+from ptxkit.dsl.constants import (
+    FULL_MASK,
+    INFINITY,
+    INFINITY_BITS,
+    LN_2,
+    LOG2_E,
+    MAGNITUDE_BITS,
+    NEGATIVE_INFINITY_BITS,
+    PI,
+    SIGN_BIT,
+    TWO_PI,
+)
 from ptxkit.dsl.declarations import Declared as declared  # noqa: N813
 from ptxkit.dsl.declarations import Field as field  # noqa: N813
 from ptxkit.dsl.declarations import Words
@@ -88,6 +100,16 @@ ordered = Words()
 param = Words((".param",))
 
 __all__ = [
+    "FULL_MASK",
+    "INFINITY",
+    "INFINITY_BITS",
+    "LN_2",
+    "LOG2_E",
+    "MAGNITUDE_BITS",
+    "NEGATIVE_INFINITY_BITS",
+    "PI",
+    "SIGN_BIT",
+    "TWO_PI",
     "Barrier",
     "Barriers",
     "DslError",

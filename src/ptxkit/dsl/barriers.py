@@ -43,8 +43,19 @@ class Barrier:
         """Make it ready for so many arrivals a phase; one thread does, before all others."""
         emit("mbarrier.init.shared::cta.b64", self.at, arrivals)
 
-    def arrive(self, count: Any = None, *, block: Any = None, when: Any = None) -> None:
-        """Arrive; with ``block``, at the barrier in the same place of that block of the cluster."""
+    def arrive(
+        self,
+        count: Any = None,
+        *,
+        block: Any = None,
+        release: bool = True,
+        when: Any = None,
+    ) -> None:
+        """Arrive; with ``block``, at the barrier in the same place of that block of the cluster.
+
+        That makes what this thread wrote visible to the whole cluster, which takes a while. A
+        thread that has only read says ``release=False``.
+        """
         more = [] if count is None else [count]
         if block is None:
             emit("mbarrier.arrive.shared::cta.b64", fresh("b64"), self.at, *more, when=when)
@@ -52,8 +63,8 @@ class Barrier:
         here = self.base if self.offset == 0 else self.base + self.offset
         there = fresh("u32")
         emit("mapa.shared::cluster.u32", there, here, block)
-        opcode = "mbarrier.arrive.release.cluster.shared::cluster.b64"
-        emit(opcode, "_", addr(there), *more, when=when)
+        order = ".release.cluster" if release else ""
+        emit(f"mbarrier.arrive{order}.shared::cluster.b64", "_", addr(there), *more, when=when)
 
     def expect(self, count: Any, when: Any = None) -> None:
         """Arrive, and let the phase wait for so many bytes of copies as well."""

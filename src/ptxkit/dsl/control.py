@@ -8,8 +8,11 @@ inside. Loops are in :mod:`ptxkit.dsl.loops`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.errors import DslError, python_place
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
     from ptxkit.dsl.tracing import FunctionBuilder
 
+P = ParamSpec("P")
 Condition = Any  # a predicate, ~predicate, or a function that computes one
 
 
@@ -76,10 +80,16 @@ def branch(to: Label, when: Any = None, uniform: bool | None = None) -> Statemen
     """``bra`` to a label, ``bra.uni`` where nothing guards it and nothing else is said."""
     from ptxkit.dsl.namespace import ptx
 
+    builder = body()
+    if when is None and builder.is_apart:
+        builder.pending = None  # both ways are branches: they stand together
     chosen = when is None if uniform is None else uniform
     made = (ptx.bra.uni if chosen else ptx.bra)(to, when=when)
     if to.waiting is not None:
         to.waiting.append(made)
+    if when is not None and builder.style.blank_after_branch:
+        builder.pending = 1
+        builder.branched = len(builder.statements)
     return made
 
 
@@ -117,6 +127,7 @@ class Region(Open):
 
     def __init__(self, what: str, end: GivenLabel, hint: str = "") -> None:
         super().__init__(what, hint)
+        body().unentered[self] = None
         self._is_given = end is not None
         self._end = as_label(end)
 
@@ -132,6 +143,7 @@ class Region(Open):
 
     def open(self) -> Self:
         """Begin the region, where ``with`` would nest too deep for Python."""
+        body().unentered.pop(self, None)
         self._begin()
         opened(self)
         return self
@@ -162,18 +174,60 @@ class Region(Open):
             self.close()
 
 
+class Pending(Open):
+    """What a ``with`` block is to enter; one that it never does is a mistake."""
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, what: str, inner: AbstractContextManager[Any]) -> None:
+        super().__init__(what)
+        self._inner = inner
+        body().unentered[self] = None
+
+    def __enter__(self) -> Any:
+        body().unentered.pop(self, None)
+        return self._inner.__enter__()
+
+    def __exit__(self, *details: Any) -> bool | None:
+        return self._inner.__exit__(*details)
+
+
+def construct(what: str) -> Callable[[Callable[P, Iterator[Any]]], Callable[P, Pending]]:
+    """A generator as a construct for ``with``, as :func:`contextlib.contextmanager` makes it."""
+
+    def decorate(function: Callable[P, Iterator[Any]]) -> Callable[P, Pending]:
+        made = contextmanager(function)
+
+        @wraps(made)
+        def call(*arguments: P.args, **options: P.kwargs) -> Pending:
+            return Pending(what, made(*arguments, **options))
+
+        return call
+
+    return decorate
+
+
 class If(Region):
-    """``with ptx.if_(condition):``: a branch over the block."""
+    """``with ptx.if_(condition):``: a branch over the block, or one into it and one over it."""
 
-    __slots__ = ("_condition", "_uniform")
+    __slots__ = ("_condition", "_inside", "_uniform")
 
-    def __init__(self, condition: Condition, label: GivenLabel, uniform: bool) -> None:
+    def __init__(
+        self, condition: Condition, label: GivenLabel, inside: GivenLabel | bool, uniform: bool
+    ) -> None:
         super().__init__("a ptx.if_ block", label)
         self._condition = condition
+        self._inside = inside
         self._uniform = uniform
 
     def _begin(self) -> None:
-        self.break_(opposite(evaluated(self._condition)), self._uniform)
+        if self._inside is False:
+            self.break_(opposite(evaluated(self._condition)), self._uniform)
+            return
+        inside = as_label(None if self._inside is True else self._inside)
+        branch(inside, evaluated(self._condition), self._uniform)
+        self.break_()
+        body().place(inside)
 
     def _finish(self) -> None:
         super()._finish()
@@ -208,9 +262,18 @@ class Else(Region):
         builder.place(middle)
 
 
-def if_(condition: Condition, label: GivenLabel = None, *, uniform: bool = False) -> If:
-    """The block runs where the condition holds; ``label`` names its end."""
-    return If(condition, label, uniform)
+def if_(
+    condition: Condition,
+    label: GivenLabel = None,
+    *,
+    inside: GivenLabel | bool = False,
+    uniform: bool = False,
+) -> If:
+    """The block runs where the condition holds; ``label`` names its end.
+
+    ``inside=True``, or a label, branches into the block and over it: ``@p bra inside; bra end;``.
+    """
+    return If(condition, label, inside, uniform)
 
 
 def else_(label: GivenLabel = None) -> Else:

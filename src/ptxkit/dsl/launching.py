@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from ptxkit.dsl.kernels import Kernel
 
 
+#: Launches that are kept ready, each for its sizes.
+_MOST_LAUNCHERS = 256
+
+
 def cdiv(size: Any, by: Any) -> Any:
     """How many pieces of a size it takes: the quotient rounded up.
 
@@ -47,14 +51,13 @@ class Shape:
     shared: Any = None
     cluster: Any = None
 
-    def resolved(self, kernel: str, names: Mapping[str, Any], taken: int) -> tuple[Any, Any, Any]:
-        """Grid, block and shared bytes for sizes and compile-time values."""
-        shared = _value("shared", kernel, self.shared, names)
-        grid, block = (
-            _value(what, kernel, value, names)
-            for what, value in (("grid", self.grid), ("block", self.block))
+    def resolved(self, kernel: str, names: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
+        """Grid, block, shared bytes and cluster for sizes and compile-time values."""
+        grid, block, shared, cluster = (
+            _value(what, kernel, getattr(self, what), names)
+            for what in ("grid", "block", "shared", "cluster")
         )
-        return grid, block, taken if shared is None else shared
+        return grid, block, shared, cluster
 
 
 def _value(what: str, kernel: str, value: Any, names: Mapping[str, Any]) -> Any:
@@ -77,6 +80,7 @@ class Plan:
     def __init__(self, kernel: Kernel, body: Callable[..., Any], shape: Shape) -> None:
         self.kernel = kernel
         self.shape = shape
+        self._launchers: dict[Any, Any] = {}
         found = inspect.signature(body, eval_str=True).parameters.values()
         self.specs: dict[str, Any] = {
             one.name: one.annotation for one in found if one.kind is not one.KEYWORD_ONLY
@@ -191,15 +195,23 @@ class Plan:
         self, device: str, stream: Any, known: Mapping[str, Any], sizes: Mapping[str, Any]
     ) -> Any:
         """The kernel with its launch; None where the grid is empty, as arrays are."""
+        key = (device, tuple(known.items()), tuple(sizes.items()))
+        if stream is None and key in self._launchers:
+            return self._launchers[key]
         kernel = self.kernel
-        names = {**self.constants, **known, **sizes}
-        taken = kernel.shared_bytes(**known)
-        grid, block, shared = self.shape.resolved(kernel.name, names, taken)
-        if 0 in (grid if isinstance(grid, (tuple, list)) else (grid,)) and 0 in sizes.values():
-            return None
-        found = kernel.load(device, **known)[grid, block, shared, stream]
-        cluster = _value("cluster", kernel.name, self.shape.cluster, names)
-        return found if cluster is None else found.with_options(cluster=cluster)
+        shape = self.shape.resolved(kernel.name, {**self.constants, **known, **sizes})
+        grid, block, shared, cluster = shape
+        found = None
+        if 0 not in sizes.values() or 0 not in (grid if isinstance(grid, tuple) else (grid,)):
+            shared = kernel.shared_bytes(**known) if shared is None else shared
+            found = kernel.load(device, **known)[grid, block, shared, stream]
+            if cluster is not None:
+                found = found.with_options(cluster=cluster)
+        if stream is None:
+            if len(self._launchers) >= _MOST_LAUNCHERS:
+                self._launchers.clear()
+            self._launchers[key] = found
+        return found
 
     def _argument(
         self,

@@ -22,6 +22,7 @@ from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.operands import Label
 from ptxkit.dsl.registers import Register
 from ptxkit.dsl.statements import Statement
+from ptxkit.isa.types import SCALAR_TYPES
 
 
 class Loop(Region):
@@ -41,7 +42,7 @@ class Loop(Region):
         return branch(self._next, when, uniform)
 
     def _begin(self) -> None:
-        if not body().is_placed(self._top):
+        if not self._top.is_placed:
             body().place(self._top)
 
     def _finish(self) -> None:
@@ -116,7 +117,8 @@ def do_while(condition: Condition, top: GivenLabel = None, after: GivenLabel = N
 def range_(*bounds: Any, type: str = "", unroll: bool | None = None) -> Iterator[Register]:
     """A loop of the GPU: ``for i in ptx.range(start, stop, step):``.
 
-    The body is traced once; ``i`` is a register. Python's own ``range`` unrolls instead.
+    The body is traced once; ``i`` is a register. Python's own ``range`` unrolls instead. Where
+    the last sum could pass the end of the type, the loop tests for that, too.
     """
     if not 1 <= len(bounds) <= 3:
         raise DslError("ptx.range takes a stop, a start and a stop, or these and a step")
@@ -128,9 +130,11 @@ def range_(*bounds: Any, type: str = "", unroll: bool | None = None) -> Iterator
     chosen = type or (registers[0].type if registers else "s32")
     if chosen.startswith("b"):
         chosen = "s" + chosen[1:]
+    _check_bounds(chosen, start, stop)
     index = fresh(chosen)
     emit(f"mov.{chosen}", index, start)
     made = Loop("a loop over ptx.range", None, None)
+    builder.unentered.pop(made, None)
     following: Label = as_label(None)
     made._next = following
     made.hint = "Python's break and return leave it untraced; write ptx.break_()"
@@ -146,8 +150,49 @@ def range_(*bounds: Any, type: str = "", unroll: bool | None = None) -> Iterator
     closed(block)
     if made._is_continued:
         builder.place(following)
+    if not _could_wrap(chosen, start, stop, step):
+        emit(f"add.{chosen}", index, index, step)
+        made._finish()
+        return
+    before = fresh(chosen).set(index)
     emit(f"add.{chosen}", index, index, step)
-    made._finish()
+    branch(made._top, binary("lt" if down else "gt", index, before))
+    Region._finish(made)
+
+
+def _limits(type: str) -> tuple[int, int]:
+    """The least and the largest number of an integer type.
+
+    >>> _limits("s16"), _limits("u8")
+    ((-32768, 32767), (0, 255))
+    """
+    width = SCALAR_TYPES[type].width
+    return (
+        (-(1 << (width - 1)), (1 << (width - 1)) - 1) if type[0] == "s" else (0, (1 << width) - 1)
+    )
+
+
+def _check_bounds(type: str, start: Any, stop: Any) -> None:
+    if type[0] not in "su":
+        raise DslError(f"ptx.range counts whole numbers, not .{type}")
+    low, high = _limits(type)
+    for bound in (start, stop):
+        if isinstance(bound, int) and not low <= bound <= high:
+            raise DslError(
+                f"ptx.range counts in .{type}, from {low} to {high}; {bound} is beyond that",
+                "say another type: ptx.range(..., type='s64')",
+            )
+
+
+def _could_wrap(type: str, start: Any, stop: Any, step: Any) -> bool:
+    """Whether the sum after the last round may be beyond the type's end."""
+    if isinstance(step, int) and abs(step) == 1:
+        return False  # it is the stop
+    if not all(isinstance(one, int) for one in (start, stop, step)):
+        return True
+    low, high = _limits(type)
+    rounds = range(start, stop, step)
+    return bool(rounds) and not low <= rounds[-1] + step <= high
 
 
 def _innermost(what: str) -> Loop:

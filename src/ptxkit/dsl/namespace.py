@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from ptxkit.dsl import control, loops, pools, switches
 from ptxkit.dsl.builder import current
-from ptxkit.dsl.control import body
+from ptxkit.dsl.control import body, construct
 from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.inline_assembly import Assembly
 from ptxkit.dsl.instructions import Opcode, opcode
+from ptxkit.dsl.line_tables import LineTable
 from ptxkit.dsl.operands import Label, Operand, operand
 from ptxkit.dsl.statements import Statement
 
@@ -29,6 +30,9 @@ class Ptx:
         """An opcode that is not looked up in the table: ``ptx.unchecked("new.op.b32")(...)``."""
         return Opcode(text, is_checked=False)
 
+    asm = Assembly()
+    """Inline assembly as compilers mark it: ``ptx.asm.add.s32(...)``, ``with ptx.asm():``."""
+
     @property
     def returns(self) -> list[Any]:
         """The parameters that carry the function's results."""
@@ -40,11 +44,14 @@ class Ptx:
 
     # -- labels ------------------------------------------------------------------------------
 
-    def label(self, name: str | int | Label | None = None) -> Label:
-        """Place a label here: one of that name or number, one made before, or a new one."""
+    def label(self, name: str | int | Label | None = None, *, again: bool = False) -> Label:
+        """Place a label here: one of that name or number, one made before, or a new one.
+
+        One that stands in the same block already is a mistake, unless ``again`` says so.
+        """
         builder = body()
         found = builder.new_label() if name is None else control.as_label(name)
-        builder.place(found)
+        builder.place(found, again)
         return found
 
     def new_label(self) -> Label:
@@ -68,7 +75,7 @@ class Ptx:
 
     # -- blocks and directives -----------------------------------------------------------------
 
-    @contextmanager
+    @construct("a block")
     def block(self, note: str | None = None) -> Iterator[None]:
         """A scope of its own: ``{ ... }``."""
         self.open_block()
@@ -105,6 +112,14 @@ class Ptx:
             place = " ".join([operand(one).text for one in inlined_at or ()])
             text += f", function_name {operand(function_name)}, inlined_at {place}"
         return builder.add("loc", text)
+
+    def lines(self, table: str, files: Mapping[int, str] | None = None) -> None:
+        """The source lines of what follows as a table, see :mod:`ptxkit.dsl.line_tables`.
+
+        ``files`` names the files in a comment behind each line.
+        """
+        builder = body()
+        builder.line_table = (len(builder.statements), LineTable(table, files))
 
     def pragma(self, *values: str) -> Statement:
         """``.pragma "nounroll";``."""

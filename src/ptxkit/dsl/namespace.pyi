@@ -3078,17 +3078,18 @@ class Ptx:
     xor: _Xor
     def unchecked(self, text: str) -> Opcode:
         """An opcode that is not looked up in the table: ``ptx.unchecked("new.op.b32")(...)``."""
+    asm: Any
     @property
     def returns(self) -> Any:
         """The parameters that carry the function's results."""
     def registers(self, *ranges: str) -> Any:
         """Declare ranges, ``"%r<28>"``, that new registers are taken from, one after another."""
-    def label(self, name: str | int | Label | None = None) -> Label:
+    def label(self, name: str | int | Label | None = None, *, again: bool = False) -> Label:
         """Place a label here: one of that name or number, one made before, or a new one."""
     def new_label(self) -> Label:
         """A label to branch to before it is placed with ``ptx.label(it)``."""
     @staticmethod
-    def if_(condition: Condition, label: GivenLabel = None, *, uniform: bool = False) -> If:
+    def if_(condition: Condition, label: GivenLabel = None, *, inside: GivenLabel | bool = False, uniform: bool = False) -> If:
         """The block runs where the condition holds; ``label`` names its end."""
     @staticmethod
     def else_(label: GivenLabel = None) -> Else:
@@ -3131,6 +3132,8 @@ class Ptx:
         """The ``}`` of a scope."""
     def loc(self, file: Any, line: Any, column: Any, function_name: Any = None, inlined_at: Sequence[Any] | None = None) -> Statement:
         """``.loc 1 2 3``: the source line that what follows was made from."""
+    def lines(self, table: str, files: Mapping[int, str] | None = None) -> None:
+        """The source lines of what follows as a table, see :mod:`ptxkit.dsl.line_tables`."""
     def pragma(self, *values: str) -> Statement:
         """``.pragma "nounroll";``."""
     def branchtargets(self, *labels: Any) -> Statement:

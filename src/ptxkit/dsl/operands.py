@@ -362,10 +362,11 @@ def selected(base: Operand, selector: str) -> Operand:
 class Label(Operand):
     """A place in a function's body; ``ptx.label()`` makes and places one."""
 
-    __slots__ = ("place", "waiting")
+    __slots__ = ("is_placed", "place", "waiting")
 
     def __init__(self, name: str, place: tuple[str, int]) -> None:
         super().__init__(name, LABEL_NUMBER)
         self.place = place
+        self.is_placed = False
         self.waiting: list[Any] | None = None
         """Statements that name it, until it is named itself; None: it is."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ptxkit.dsl.inline_assembly import Assembly
 from ptxkit.dsl.words import attribute_of
 from ptxkit.isa.forms import Form, OperandSpec
 from ptxkit.isa.registry import known_names, specs_of
@@ -143,6 +144,9 @@ def _namespace(names: list[str]) -> Iterator[str]:
 
 
 def _member(name: str, member: object) -> Iterator[str]:
+    if isinstance(member, Assembly):
+        yield f"    {name}: Any"
+        return
     if isinstance(member, property):
         yield "    @property"
         yield f"    def {name}(self) -> Any:"

@@ -80,6 +80,8 @@ class Style:
     """The column that comments behind statements begin at, where they do."""
     step: int = 0
     """Columns that each block goes further in; 0 where blocks do not."""
+    blank_after_branch: bool = False
+    """Whether a blank line stands between a branch that may not be taken and what follows."""
     numbers_blocks: bool = True
     """Whether labels are called after the number of their basic block, as compilers do."""
     width: int = 0
@@ -301,6 +303,7 @@ NVCC_7 = replace(
     opcode_gaps={**_SPACED, "and": "  \t", "or": "  \t", "xor": "  \t", "redux": " "},
     call_break="\n\t",
     nested_name_gaps={},
+    blank_after_branch=True,
 )
 
 # nvcc 12 for sm_100 and newer.
@@ -353,6 +356,7 @@ CUOBJDUMP_7 = replace(
         ("comment", "header"): 0,
     },
     call_break="\n",
+    blank_after_branch=True,
 )
 
 CUOBJDUMP_12 = replace(CUOBJDUMP, name="cuobjdump-12", call_break="\n")

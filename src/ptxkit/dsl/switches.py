@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ptxkit.dsl.arithmetic import binary
-from ptxkit.dsl.control import Open, as_label, body, branch, closed, opened
+from ptxkit.dsl.control import Open, as_label, body, branch, closed, construct, opened
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.operands import Operand
 
@@ -23,7 +22,7 @@ class Switch(Open):
         self._after = as_label(None)
         self._has_default = False
 
-    @contextmanager
+    @construct("a case of ptx.switch")
     def case(self, *values: Any) -> Iterator[None]:
         """The block runs where the value is one of these; nothing falls through."""
         if not values:
@@ -44,7 +43,7 @@ class Switch(Open):
         branch(self._after)
         builder.place(next_case)
 
-    @contextmanager
+    @construct("the default of ptx.switch")
     def default(self) -> Iterator[None]:
         """The block runs where no case did; it comes last."""
         self._has_default = True
@@ -53,7 +52,7 @@ class Switch(Open):
         closed(block)
 
 
-@contextmanager
+@construct("a ptx.switch block")
 def switch(value: Callable[[], Any] | Any) -> Iterator[Switch]:
     """Choose a block by a value."""
     made = Switch(value() if callable(value) and not isinstance(value, Operand) else value)

@@ -18,6 +18,7 @@ from ptxkit.dsl.statements import Statement
 if TYPE_CHECKING:
     from ptxkit.dsl.control import If
     from ptxkit.dsl.functions import Function
+    from ptxkit.dsl.line_tables import LineTable
     from ptxkit.dsl.module import Module
 
 #: The order of declarations at the head of a body.
@@ -52,14 +53,18 @@ class FunctionBuilder(Builder):
         self._prefixes: dict[tuple[str, int], str] = {}
         self._declared: set[str] = set()
         self._labels: set[str] = set()
+        self._placed: dict[tuple[object, str], tuple[str, int]] = {}  # by block and name
+        self.unentered: dict[Any, None] = {}  # constructs that no ``with`` has entered yet
         self._used: dict[str, tuple[str, int]] = {}
         self._next_label = 0
         self.block_number = 0
         """The number of the basic block that is being written."""
         self._counted = 0  # statements that are counted into it
+        self.branched = -1  # how many statements there were after the last guarded branch
         self._count_depth = 0  # inside braces and inline assembly nothing counts
         self._ended = False  # whether the last instruction ended its block
         self.last_if: tuple[int, If] | None = None  # where else_ may follow, and its if_
+        self.line_table: tuple[int, LineTable] | None = None  # where it was given, and it
         self.pools: dict[str, Pool] = {}  # ranges that new registers are taken from, by type
         self.returns: list[Any] = []  # the parameters that carry results
         self.blocks: list[Any] = []  # open blocks and constructs, innermost last
@@ -148,18 +153,31 @@ class FunctionBuilder(Builder):
         made.waiting = []
         return made
 
-    def place_label(self, name: str) -> Statement:
+    def _scope(self) -> object:
+        """The innermost ``{ }`` that is open: labels belong to it."""
+        return next((block for block in reversed(self.blocks) if block.what == "a block"), None)
+
+    def place_label(self, name: str, again: bool = False) -> Statement:
         """Put a label here."""
+        scope = self._scope()
+        if not again and (scope, name) in self._placed:
+            filename, line = self._placed[scope, name]
+            raise DslError(
+                f"the label '{name}' is placed twice",
+                f"it stands at {filename}:{line} already; take another name, or none",
+            )
+        self._placed[scope, name] = python_place()
         self._labels.add(name)
         if self.style.numbers_blocks:
             self._blocks_until(self.statements)
             self.block_number = _block_of(name) or self.block_number
         return self.add(self.style.label_kind(name), f"{name}:")
 
-    def place(self, label: Label) -> Statement:
+    def place(self, label: Label, again: bool = False) -> Statement:
         """Put the label of a construct here, and name it if it has no name yet."""
+        label.is_placed = True
         if label.waiting is None:
-            return self.place_label(label.text)
+            return self.place_label(label.text, again)
         self._blocks_until(self.statements)
         number = self.block_number + 1
         name = self.block_label(number).text
@@ -177,11 +195,13 @@ class FunctionBuilder(Builder):
         """Take the label back that was placed last; gives what was said to stand before it."""
         placed = self.statements.pop()
         self._labels.discard(label.text)
+        self._placed.pop((self._scope(), label.text), None)
         return placed.before
 
-    def is_placed(self, label: Label) -> bool:
-        """Whether a label stands somewhere already."""
-        return label.text in self._labels
+    @property
+    def is_apart(self) -> bool:
+        """Whether nothing was said since a branch that a blank line follows."""
+        return self.branched == len(self.statements) and self.pending == 1
 
     def _blocks_until(self, statements: Sequence[Statement]) -> None:
         """Count the basic blocks as compilers do: one begins after a branch, one at a label."""
@@ -234,6 +254,15 @@ class FunctionBuilder(Builder):
 
     def finish(self) -> None:
         """Check what can only be said at the end of the body."""
+        if self.line_table is not None:
+            first, table = self.line_table
+            self.statements = table.merged(self.statements, first, self.style)
+        for block in self.unentered:
+            raise DslError(
+                f"{block.what} is never entered",
+                "it is a block: write 'with' before it, and what belongs to it below",
+                place=block.place,
+            )
         if self.blocks:
             block = self.blocks[-1]
             raise DslError(f"{block.what} is never closed", block.hint, place=block.place)

@@ -84,9 +84,7 @@ def _is_output(name: Name, outputs: Mapping[str, Operand], scopes: Scopes) -> bo
     return declaration is not None and declaration.node.parent.parent.parent.kind == "Function"
 
 
-def _relevant(
-    function: Function, outputs: Mapping[str, Operand]
-) -> Callable[[Instruction], bool]:
+def _relevant(function: Function, outputs: Mapping[str, Operand]) -> Callable[[Instruction], bool]:
     """Which instructions may change what is known: those that name an output, or a predicate
     that an output is assigned under.
     """
@@ -100,9 +98,7 @@ def _relevant(
 class _Flow:
     """Facts that hold on every path, forward through the graph of a function."""
 
-    def __init__(
-        self, function: Function, outputs: Mapping[str, Operand], scopes: Scopes
-    ) -> None:
+    def __init__(self, function: Function, outputs: Mapping[str, Operand], scopes: Scopes) -> None:
         self._function = function
         self._outputs = outputs
         graph = function.cfg()

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ptxkit import _native
+from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxkitError, UsageError
 from ptxkit.inject import annotation, layout
 from ptxkit.inject.checking import StubChecker, check_text
 from ptxkit.inject.errors import AnnotationError
 from ptxkit.inject.header import include_dir, refuse_annotations
+from ptxkit.inject.marked import wrong_registers
 from ptxkit.inject.site import Named, Occurrence, Operand, Site
 from ptxkit.inject.types import Type, with_defaults
 from ptxkit.inject.variants import Variant, VariantAssembler
@@ -53,6 +55,7 @@ class Template:
         self._checker = StubChecker(native, filename)
         self._layouts: dict[tuple[Hashable, ...], layout.Layout] = {}
         self._checked: set[tuple[Hashable, str]] = set()
+        self._registers_checked = bool(annotations)  # those of a compiler are right
 
     @staticmethod
     def from_ptx(source: str | bytes | Module, filename: str = "<ptx>") -> Template:
@@ -288,6 +291,7 @@ class Template:
 
         `filenames` says what messages call the stub of a key.
         """
+        self._check_registers()
         chosen, texts = self._resolve(stubs, filenames or {})
         for key, target, text in zip(stubs, chosen.targets, texts, strict=True):
             if (key, text) in self._checked:
@@ -296,10 +300,20 @@ class Template:
             self._checker.check(target.site, text, target.functions, name)
             self._remember(key, target, text)
 
+    def _check_registers(self) -> None:
+        """Raise for a marker whose registers can't be those of its operands, once."""
+        if not self._registers_checked:
+            found = list(wrong_registers(self.module, self.sites.values()))
+            if found:
+                raise AnnotationError(found)
+            self._registers_checked = True
+
     def _render(self, stubs: Stubs, check: bool) -> str:
         if check:
             self.check(stubs)
         chosen, texts = self._resolve(stubs, {})
+        line_end = "\r\n" if self._native.is_crlf else "\n"
+        texts = [text.replace("\r\n", "\n").replace("\n", line_end) for text in texts]
         filled = self._native.fill(
             chosen.slots, [text if text.isascii() else text.encode() for text in texts]
         )
@@ -334,7 +348,8 @@ class Template:
         if len(self._checked) >= _MOST_CHECKED:
             self._checked.clear()
         self._checked.add((key, text))
-        if target.rank == 0 and target.site.number is not None and text.isascii():
+        plain = text.isascii() and "\r" not in text
+        if target.rank == 0 and target.site.number is not None and plain:
             self._native.approve(target.site.number, text)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -349,10 +364,15 @@ class Template:
 
 def _make(data: str | bytes, filename: str, source: Rewritten | None = None) -> Template:
     made = _native.inject_template(data)
+    if made is None:
+        parse(data, filename)  # says what is not PTX
+        raise AssertionError("the parser was of another opinion before")
     if not isinstance(made, tuple):
-        if source is None:
-            return Template(made, filename)
-        return Template(made, filename, source.annotations, source.macro_names)
+        if source is not None:
+            return Template(made, filename, source.annotations, source.macro_names)
+        if not made.functions:
+            raise AnnotationError([_nothing(parse(data, filename))])
+        return Template(made, filename)
     code, message, hint, start, end = made
     module = parse(data, filename, recover=True)
     found = None
@@ -362,6 +382,12 @@ def _make(data: str | bytes, filename: str, source: Rewritten | None = None) -> 
         text = message.decode("utf-8", "surrogateescape")
         found = module.diagnostic("error", code, text, (start, end), hint)
     raise AnnotationError([found])
+
+
+def _nothing(module: Module) -> Diagnostic:
+    message = "there is no kernel or function with a body in this text"
+    hint = "a template is a whole PTX module; its sites are statements of functions"
+    return module.diagnostic("error", "inject-empty", message, (0, 0), hint)
 
 
 def _restore(data: bytes, filename: str, *known: Any) -> Template:

@@ -11,7 +11,9 @@ import numpy as np
 
 from ptxkit.isa.types import BITS, FLOAT, SCALAR_TYPES
 from ptxkit.run.layout import Item
-from ptxkit.run.shape import LaunchError
+from ptxkit.run.shape import LaunchError, whole_numbers
+from ptxkit.syntax import Module
+from ptxkit.syntax.demangle import demangle
 
 
 def coordinates(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
@@ -20,12 +22,10 @@ def coordinates(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
     >>> coordinates(3, "thread"), coordinates((1, 2), "block")
     ((3, 0, 0), (1, 2, 0))
     """
-    numbers = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
-    if not 1 <= len(numbers) <= 3:
-        raise LaunchError(f"the {what} must be one to three numbers, not {value!r}")
-    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in numbers):
+    numbers = whole_numbers(value, what)
+    if not all(n >= 0 for n in numbers):
         raise LaunchError(f"the {what} must be whole numbers from 0, not {value!r}")
-    x, y, z = (*(int(n) for n in numbers), 0, 0)[:3]
+    x, y, z = (*numbers, 0, 0)[:3]
     return x, y, z
 
 
@@ -37,6 +37,33 @@ def check_count(kernel: str, items: list[Item], arguments: Sequence[Any]) -> Non
             f"'{kernel}' takes {len(items)} argument{'s' * (len(items) != 1)}, "
             f"not {len(arguments)}; there should be: {names}"
         )
+
+
+def describe_kernel(name: str, items: list[Item], device: str) -> str:
+    """A kernel in one line: what it is called, and what it takes.
+
+    >>> describe_kernel("_Z4fillPii", [Item("p", "u64", 0, 8, 8, False)], "cpu")
+    "<kernel '_Z4fillPii' = fill(int*, int) on cpu: p .u64>"
+    """
+    takes = ", ".join(
+        f"{one.name} .{one.type}" + (f"[{one.size} bytes]" if one.is_array else "") for one in items
+    )
+    shown = demangle(name)
+    said = f"'{name}'" if shown == name else f"'{name}' = {shown}"
+    return f"<kernel {said} on {device}: {takes or 'no arguments'}>"
+
+
+def describe_module(module: Module, device: str) -> str:
+    """A loaded module in one line.
+
+    >>> import ptxkit
+    >>> describe_module(ptxkit.parse(".entry k() { ret; }", filename="k.ptx"), "cpu")
+    "<module 'k.ptx' on cpu: 1 kernel: k>"
+    """
+    names = [kernel.name for kernel in module.kernels]
+    listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    kernels = f"{len(names):,} kernel{'' if len(names) == 1 else 's'}"
+    return f"<module '{module.filename}' on {device}: {kernels}{': ' if names else ''}{listed}>"
 
 
 _INTEGER_FORMATS = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
@@ -54,6 +81,8 @@ def pack_scalar(kernel: str, item: Item, value: Any) -> bytes:
         return _pack_struct(where, item, value)
     kind = SCALAR_TYPES[item.type].kind
     if isinstance(value, np.generic):
+        if kind == BITS and value.dtype.itemsize == item.size:
+            return value.tobytes()
         value = value.item()
     elif isinstance(value, ctypes._SimpleCData):
         value = value.value

@@ -11,6 +11,7 @@ from typing import Any
 
 from ptxkit._native import finished_launches
 from ptxkit.errors import ToolchainError
+from ptxkit.run.arguments import describe_module
 from ptxkit.run.cuda_driver import (
     CudaError,
     architecture,
@@ -48,6 +49,10 @@ class CudaModule:
         self._kernels: dict[str, CudaKernel] = {}
         self._bound: dict[str, DeviceTexture] = {}
         self._on(current_device() if self.device is None else self.device)
+
+    def __repr__(self) -> str:
+        place = "cuda" if self.device is None else f"cuda:{self.device}"
+        return describe_module(self.module, place)
 
     def _on(self, device: int) -> Any:
         """The module on one GPU, loaded there on first use."""

@@ -10,19 +10,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ptxkit._native import GpuKernel, GpuLauncher, finished_launches
 from ptxkit.isa.types import BITS, FLOAT, SCALAR_TYPES
-from ptxkit.run.arguments import check_count, pack_scalar
+from ptxkit.run.arguments import check_count, describe_kernel, pack_scalar
 from ptxkit.run.cuda_arrays import current_stream, library_stream, memory_of, stream_handle
 from ptxkit.run.cuda_copies import Copies
 from ptxkit.run.cuda_driver import attribute, check, context, current, current_device
 from ptxkit.run.cuda_faults import argument_text, fault, label, launch_text
 from ptxkit.run.layout import Item, kernel_layout
-from ptxkit.run.shape import LaunchError, LaunchRules, LaunchShape, launch_shape, require_cluster
+from ptxkit.run.shape import (
+    LaunchError,
+    LaunchRules,
+    LaunchShape,
+    how_to_launch,
+    launch_shape,
+    require_cluster,
+)
 from ptxkit.run.textures import Surface
 from ptxkit.syntax import Function
 
@@ -50,6 +57,13 @@ class CudaKernel(GpuKernel):
         self.owner = owner
         rows = [(one.offset, one.size, _kind(one), label(one)) for one in self.parameters]
         super().__init__(self.name, rows, self.parameter_bytes)
+
+    def __repr__(self) -> str:
+        return describe_kernel(self.name, self.parameters, "cuda")
+
+    def __call__(self, *arguments: Any, **options: Any) -> NoReturn:
+        """A kernel is launched with its grid and block; this says so."""
+        raise how_to_launch(self.name)
 
     def _launcher(self, key: Any) -> CudaLauncher:
         """Make what ``k[key]`` gives; it is kept and given again for an equal key."""
@@ -92,6 +106,9 @@ class CudaLauncher(GpuLauncher):
             stream_handle(shape.stream),
             -1 if kernel.owner.device is None else kernel.owner.device,
         )
+
+    def __repr__(self) -> str:
+        return f"<launch {self.kernel.name}{self.shape} on cuda>"
 
     def with_options(
         self, *, cluster: int | Sequence[int] | None = None, cooperative: bool = False

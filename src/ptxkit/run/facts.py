@@ -79,7 +79,10 @@ def rows_of(lowering: Lowering, index: int) -> list[Row]:
         flags = FACTS["FIRST"] * first | FACTS["LAST"] * last
         node = tree[number - 1]
         if not isinstance(node, Instruction):
-            rows.append((flags | FACTS["MAY_BE_UNDEFINED"], 0, NO_SLOT, [], []))
+            # A function begins by bringing its parameters into their registers.
+            given = [state.registers.get((one.index, one.name)) for one in state.node.parameters]
+            brought = [_place(one) for one in given if one is not None]
+            rows.append((flags | FACTS["MAY_BE_UNDEFINED"], 0, NO_SLOT, [], brought))
             continue
         used, defined = registers_of(lowering, state, node)
         rows.append(

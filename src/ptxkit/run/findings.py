@@ -32,8 +32,8 @@ class Finding:
     """Something a sanitizer reports. ``str(finding)`` is the text for people."""
 
     kind: str
-    """``"race"``, ``"uninitialized"``, ``"out-of-bounds"``, ``"divergent-barrier"``,
-    ``"invalid-mask"``, ``"inactive-lane"`` or ``"leak"``."""
+    """``"race"``, ``"uninitialized"``, ``"unwritten-register"``, ``"out-of-bounds"``,
+    ``"divergent-barrier"``, ``"invalid-mask"``, ``"inactive-lane"`` or ``"leak"``."""
     diagnostic: Diagnostic
     """Severity, message, line and column of the instruction."""
     thread: Triple | None
@@ -107,6 +107,30 @@ class Finding:
 
 def _from(location: tuple[str, int] | None) -> str:
     return "" if location is None else f" ({location[0]}:{location[1]})"
+
+
+#: Places of a deadlock that a message names.
+_PLACES = 8
+
+
+def describe_waiting(waiting: dict[tuple[int, str], int]) -> str:
+    """Where the threads of a deadlock wait, by line and reason, the most first.
+
+    >>> describe_waiting({(9, "at a barrier"): 31, (4, "at a barrier"): 1})
+    ': 31 wait at a barrier (line 9), 1 waits at a barrier (line 4)'
+    >>> describe_waiting({})
+    ''
+    """
+    if not waiting:
+        return ""
+    rows = sorted(waiting.items(), key=lambda row: (-row[1], row[0]))
+    shown = [
+        f"{threads:,} {'waits' if threads == 1 else 'wait'} {why} (line {line})"
+        for (line, why), threads in rows[:_PLACES]
+    ]
+    if len(rows) > _PLACES:
+        shown.append(f"others in {len(rows) - _PLACES} more places")
+    return f": {', '.join(shown)}"
 
 
 class SimulationError(PtxkitError):

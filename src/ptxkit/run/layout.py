@@ -10,6 +10,8 @@ from ptxkit.syntax import Declarator, Function, Parameter, Variable
 #: Bytes of shared memory that a block of any GPU so far can have, and of local memory a thread.
 MAX_SHARED = 227 * 1024
 MAX_LOCAL = 512 * 1024
+#: Bytes that a kernel's parameters take at most, on any GPU.
+MOST_PARAMETER_BYTES = 32764
 
 
 @dataclass(frozen=True, slots=True)

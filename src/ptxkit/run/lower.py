@@ -24,6 +24,7 @@ from ptxkit.run.globals import ModuleMemory
 from ptxkit.run.layout import (
     MAX_LOCAL,
     MAX_SHARED,
+    Item,
     align,
     kernel_layout,
     parameter_layout,
@@ -79,6 +80,13 @@ class ModuleContext:
             self._checker.check_head()
             _refuse(self._checker)
         self.memory = ModuleMemory(module)
+        self._layouts: dict[int, tuple[list[Item], int]] = {}
+
+    def layout(self, kernel: Function) -> tuple[list[Item], int]:
+        """The parameters of a kernel and the bytes they take together."""
+        if kernel.index not in self._layouts:
+            self._layouts[kernel.index] = kernel_layout(kernel)
+        return self._layouts[kernel.index]
 
     def check(self, function: Function) -> None:
         """Refuse a function with errors; the second time it costs nothing."""
@@ -144,13 +152,16 @@ class Lowering:
         self.shared_layout: list[tuple[str, int, int]] = []  # name, offset, bytes
         self.functions: dict[int, FunctionState] = {}
         self.current: Instruction | None = None
+        from ptxkit.run.lowering import LOWERINGS
+
+        self.lowerings = LOWERINGS
 
     # -- whole program -------------------------------------------------------------------
 
     def lower(self, kernel: Function) -> Program:
         """The program of a kernel."""
         self.kernel = kernel
-        items, parameter_bytes = kernel_layout(kernel)
+        items, parameter_bytes = self.context.layout(kernel)
         self.kernel_parameters = {item.name: item.offset for item in items}
         self.function_number(kernel)
         while self.pending:
@@ -506,10 +517,8 @@ class Lowering:
     # -- instructions --------------------------------------------------------------------
 
     def _instruction(self, node: Instruction) -> None:
-        from ptxkit.run.lowering import LOWERINGS
-
         self.current = node
-        lowering: Callable[[Lowering, Instruction], None] | None = LOWERINGS.get(node.name)
+        lowering: Callable[[Lowering, Instruction], None] | None = self.lowerings.get(node.name)
         if lowering is None:
             raise self.unsupported(node, f"'{node.opcode}' is not simulated yet")
         if not _count_fits(node.name, node.modifiers, len(node.operands)):

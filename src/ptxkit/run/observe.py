@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptxkit._native import Observation
+from ptxkit._native import Node, Observation
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.facts import Row, registers_of, rows_of
 from ptxkit.run.findings import Finding, OtherAccess
@@ -124,9 +124,13 @@ class Observable:
                 source_place(self.module, there),
                 " ".join(there.text.split()),
             )
+        message = row["message"]
+        if row["kind"] == "unwritten-register":
+            name = self._register_at(row["where"][0], node, row["address"])
+            message = f"'{name}' is read, and nothing has been written to it"
         return Finding(
             row["kind"],
-            self.module.diagnostic(row["severity"], row["kind"], row["message"], node.span),
+            self.module.diagnostic(row["severity"], row["kind"], message, node.span),
             row["thread"],
             row["block"],
             source_place(self.module, node),
@@ -137,6 +141,13 @@ class Observable:
             other,
             row["count"],
         )
+
+    def _register_at(self, function: int, node: Node, slot: int) -> str:
+        """The name of a register that an instruction reads, by its place."""
+        if not isinstance(node, Instruction):
+            return "a result"
+        used, _ = registers_of(self.lowering, self.lowering.functions[function], node)
+        return next((name for name, one in used if one.slot == slot), "a register")
 
     def profile(self, observation: Observation) -> tuple[ProfileRow, ...]:
         """The counts by instruction, in the order of the text."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -73,24 +73,19 @@ def table(rows: Iterable[ProfileRow]) -> list[tuple[str, ...]]:
     ('9', 'k.cu:3', '64', '100%', 'bar.sync 0;')
     """
     rows = list(rows)
-    columns: list[tuple[str, Any, bool]] = [
+    divergent = any(row.divergent_branches for row in rows)
+    on_global = any(row.requests for row in rows)
+    on_shared = any(row.shared_requests for row in rows)
+    columns: list[tuple[str, Callable[[ProfileRow], str], bool]] = [
         ("line", lambda r: str(r.line), True),
-        ("source", _location, any(r.location for r in rows)),
-        ("executions", lambda r: f"{r.executions:,}", True),
-        ("lanes", lambda r: f"{r.active_lanes:.0%}" if r.warp_executions else "", True),
-        ("split", lambda r: _number(r.divergent_branches), any(r.divergent_branches for r in rows)),
-        ("sectors", lambda r: _average(r.sectors, r.requests), any(r.requests for r in rows)),
-        ("ideal", lambda r: _average(r.ideal_sectors, r.requests), any(r.requests for r in rows)),
-        (
-            "bank passes",
-            lambda r: _average(r.wavefronts, r.shared_requests),
-            any(r.shared_requests for r in rows),
-        ),
-        (
-            "conflicts",
-            lambda r: f"{r.bank_conflicts:,}" if r.shared_requests else "",
-            any(r.shared_requests for r in rows),
-        ),
+        ("source", _location, any(row.location for row in rows)),
+        ("executions (threads)", lambda r: f"{r.executions:,}", True),
+        ("active lanes", lambda r: f"{r.active_lanes:.0%}" if r.warp_executions else "", True),
+        ("divergent (warps)", lambda r: _number(r.divergent_branches), divergent),
+        ("sectors/request", lambda r: _average(r.sectors, r.requests), on_global),
+        ("ideal sectors", lambda r: _average(r.ideal_sectors, r.requests), on_global),
+        ("bank passes/request", lambda r: _average(r.wavefronts, r.shared_requests), on_shared),
+        ("conflicts (passes)", _conflicts, on_shared),
         ("instruction", lambda r: r.text, True),
     ]
     shown = [(name, text) for name, text, wanted in columns if wanted]
@@ -102,6 +97,10 @@ def table(rows: Iterable[ProfileRow]) -> list[tuple[str, ...]]:
 
 def _location(row: ProfileRow) -> str:
     return "" if row.location is None else f"{row.location[0].rpartition('/')[2]}:{row.location[1]}"
+
+
+def _conflicts(row: ProfileRow) -> str:
+    return f"{row.bank_conflicts:,}" if row.shared_requests else ""
 
 
 def _number(value: int) -> str:

@@ -42,22 +42,52 @@ def pick_kernel(module: Module, name: str) -> Function:
     return functions[pick("kernel", name, (kernel.name for kernel in module.kernels))]
 
 
+def is_whole(value: Any, least: int, most: int = 2**63 - 1) -> bool:
+    """Whether a value is a whole number in a range; true and false are none.
+
+    >>> is_whole(np.int8(3), 0, 9), is_whole(True, 0, 9), is_whole(2.0, 0, 9)
+    (True, False, False)
+    """
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole and least <= int(value) <= most
+
+
+def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
+    """One to three whole numbers, given as one or as a sequence.
+
+    >>> whole_numbers((2, 3), "grid")
+    (2, 3)
+    >>> whole_numbers(1.5, "grid")
+    Traceback (most recent call last):
+    ptxkit.run.shape.LaunchError: the grid must be one to three whole numbers, such as 4 or ...
+    """
+    parts = (value,) if isinstance(value, (int, np.integer)) else value
+    fits = isinstance(parts, (tuple, list, np.ndarray)) and 1 <= len(parts) <= 3
+    if not fits or not all(is_whole(n, -(2**63)) for n in parts):
+        raise LaunchError(
+            f"the {what} must be one to three whole numbers, such as 4 or (4, 2), not {value!r}"
+        )
+    return tuple(int(n) for n in parts)
+
+
+def how_to_launch(kernel: str) -> LaunchError:
+    """The error for a kernel that is called without the shape of its launch."""
+    return LaunchError(
+        f"'{kernel}' needs a grid and a block: launch it as k[grid, block](...), "
+        "such as k[4, 256](...)"
+    )
+
+
 def dimensions(value: int | Sequence[int], what: str) -> Dimensions:
     """A grid, a block or a cluster as three numbers.
 
     >>> dimensions(4, "grid"), dimensions((2, 3), "block")
     ((4, 1, 1), (2, 3, 1))
     """
-    numbers: tuple[Any, ...]
-    try:
-        numbers = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
-    except TypeError:
-        numbers = ()
-    if not 1 <= len(numbers) <= 3:
-        raise LaunchError(f"the {what} must be one to three numbers, not {value!r}")
-    if not all(isinstance(n, (int, np.integer)) and n > 0 for n in numbers):
+    numbers = whole_numbers(value, what)
+    if not all(n > 0 for n in numbers):
         raise LaunchError(f"the {what} must be positive whole numbers, not {value!r}")
-    x, y, z = (*(int(n) for n in numbers), 1, 1)[:3]
+    x, y, z = (*numbers, 1, 1)[:3]
     most, unit = _TOTALS.get(what, (None, ""))
     if most is not None and x * y * z > most:
         raise LaunchError(f"a {what} has {most} {unit} at most, not {x * y * z}")
@@ -156,8 +186,10 @@ def launch_shape(
         )
     grid, block = dimensions(key[0], "grid"), dimensions(key[1], "block")
     shared = 0 if len(key) < 3 or key[2] is None else key[2]
-    if not isinstance(shared, (int, np.integer)) or shared < 0:
-        raise LaunchError(f"the shared bytes of a launch cannot be {shared!r}")
+    if not is_whole(shared, 0):
+        raise LaunchError(
+            f"the shared bytes of a launch must be a whole number from 0, not {shared!r}"
+        )
     shape = LaunchShape(
         grid,
         block,

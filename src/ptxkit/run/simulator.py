@@ -6,25 +6,27 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ptxkit._native import Heap
 from ptxkit.errors import UnknownNameError
-from ptxkit.run.arguments import check_count, pack_scalar
-from ptxkit.run.findings import Finding, SimulationError
+from ptxkit.run.arguments import check_count, describe_kernel, describe_module, pack_scalar
+from ptxkit.run.findings import Finding, SimulationError, describe_waiting
 from ptxkit.run.globals import BufferRow
 from ptxkit.run.guards import apart, bring_back
-from ptxkit.run.layout import MAX_SHARED, Item, align, kernel_layout
+from ptxkit.run.layout import MAX_SHARED, MOST_PARAMETER_BYTES, Item, align
 from ptxkit.run.lower import Lowering, ModuleContext
 from ptxkit.run.observe import Observable
+from ptxkit.run.options import RunOptions
 from ptxkit.run.places import source_place
 from ptxkit.run.profile import ProfileRow
 from ptxkit.run.shape import (
     LaunchError,
     LaunchRules,
     LaunchShape,
+    how_to_launch,
     launch_shape,
     pick_kernel,
     require_cluster,
@@ -32,11 +34,17 @@ from ptxkit.run.shape import (
 from ptxkit.run.textual import NUMPY_TYPES
 from ptxkit.run.textures import Surface
 from ptxkit.run.trace import Trace
-from ptxkit.run.watch import Sanitize, TraceRequest, Watch
+from ptxkit.run.watch import Sanitize, TraceRequest
 from ptxkit.syntax import Function, Instruction, Module
 
 #: Bytes that malloc in kernels gives out at most, as on a GPU unless it is told otherwise.
 DEFAULT_HEAP = 8 << 20
+#: What to do about a fault, by its kind.
+_HINTS = {
+    "stack-overflow": "end the recursion earlier, or launch with stack_bytes=...",
+    "step-limit": "if it is to run longer, launch with a larger step_limit=",
+    "time-limit": "if it is to run longer, launch with a larger time_limit=",
+}
 #: Words that a cooperative launch gives to what waits for the whole grid.
 _WORKSPACE = 256
 
@@ -89,7 +97,12 @@ class CpuKernel:
         context.check(function)
         self.rules = LaunchRules.of(function)
         self.parameters: list[Item]
-        self.parameters, self._parameter_bytes = kernel_layout(function)
+        self.parameters, self._parameter_bytes = context.layout(function)
+        if self._parameter_bytes > MOST_PARAMETER_BYTES:
+            raise LaunchError(
+                f"the parameters of '{self.name}' take {self._parameter_bytes:,} bytes; "
+                f"{MOST_PARAMETER_BYTES:,} are the most; pass a pointer to the data"
+            )
         self._memory = context.memory
         self._heap = heap
         self._context = context
@@ -113,6 +126,13 @@ class CpuKernel:
             self._observables[padding] = Observable(lowering)
         return self._observables[padding]
 
+    def __repr__(self) -> str:
+        return describe_kernel(self.name, self.parameters, "cpu")
+
+    def __call__(self, *arguments: Any, **options: Any) -> NoReturn:
+        """A kernel is launched with its grid and block; this says so."""
+        raise how_to_launch(self.name)
+
     def __getitem__(self, key: tuple[Any, ...] | Any) -> Launcher:
         return Launcher(self, launch_shape(self.name, self.rules, key))
 
@@ -120,17 +140,11 @@ class CpuKernel:
         self,
         shape: LaunchShape,
         arguments: Sequence[Any],
-        *,
-        threads: int | None = None,
-        step_limit: int = 0,
-        time_limit: float = 0,
-        count: bool = False,
-        memory: Sequence[np.ndarray[Any, Any]] = (),
-        **watched: Any,
+        **given: Any,
     ) -> RunReport:
         """Run the kernel; see :class:`Launcher`."""
-        watched.setdefault("sanitize", self.sanitize)
-        watch = Watch.of(self.name, watched)
+        options = RunOptions.of(self.name, {"sanitize": self.sanitize, **given})
+        watch = options.watch
         require_cluster(self.name, self.rules, shape)
         if shape.shared > MAX_SHARED:
             raise LaunchError(f"a block has {MAX_SHARED:,} bytes of shared memory at most")
@@ -158,7 +172,7 @@ class CpuKernel:
             output.append(text.decode("utf-8", "replace"))
             sys.stdout.write(output[-1])
 
-        for number, array in enumerate(memory):
+        for number, array in enumerate(options.memory):
             _check_array(array, f"memory[{number}] of '{self.name}'")
             writable = bool(array.flags.writeable)
             buffers.append((array.ctypes.data, array.nbytes, writable, f"memory[{number}]", False))
@@ -170,9 +184,9 @@ class CpuKernel:
         lowering = self._lowering if observable is None else observable.lowering
         result = lowering.program.run(
             bytes(data), buffers + self._memory.buffers, grid, shape.block, cluster, shape.shared,
-            threads or os.cpu_count() or 1, step_limit, count, shape.cluster is not None,
-            workspace.ctypes.data if shape.cooperative else 0, self._heap, show, time_limit,
-            observation,
+            options.threads or os.cpu_count() or 1, options.step_limit, bool(options.count),
+            shape.cluster is not None, workspace.ctypes.data if shape.cooperative else 0,
+            self._heap, show, options.time_limit, observation, options.stack_bytes,
         )  # fmt: skip
         bring_back(moved)
         seen: dict[str, Any] = {}
@@ -188,7 +202,7 @@ class CpuKernel:
             error.trace = seen["trace"]
             raise error
         counts: tuple[tuple[Instruction, int], ...] = ()
-        if count:
+        if options.count:
             nodes = self.module.walk()
             counts = tuple(
                 (nodes[node - 1], executed)
@@ -253,9 +267,15 @@ class CpuKernel:
         return pack_scalar(self.name, item, value)
 
     def _error(self, fault: dict[str, Any], seen: dict[str, Any]) -> SimulationError:
-        node = self.module.walk()[fault["node"] - 1] if fault["node"] else self.function
+        nodes = self.module.walk()
+        node = nodes[fault["node"] - 1] if fault["node"] else self.function
+        waiting: dict[tuple[int, str], int] = {}
+        for number, why, threads in fault["waiting"]:
+            place = nodes[number - 1].line, why
+            waiting[place] = waiting.get(place, 0) + threads
+        message = f"{fault['message']}{describe_waiting(waiting)} (in '{self.name}')"
         diagnostic = self.module.diagnostic(
-            "error", fault["kind"], f"{fault['message']} (in '{self.name}')", node.span
+            "error", fault["kind"], message, node.span, _HINTS.get(fault["kind"])
         )
         error = SimulationError(
             fault["kind"],
@@ -277,6 +297,9 @@ class Launcher:
     kernel: CpuKernel
     shape: LaunchShape
 
+    def __repr__(self) -> str:
+        return f"<launch {self.kernel.name}{self.shape} on cpu>"
+
     def with_options(
         self, *, cluster: int | Sequence[int] | None = None, cooperative: bool = False
     ) -> Launcher:
@@ -291,10 +314,10 @@ class Launcher:
 
     def __call__(self, *arguments: Any, **options: Any) -> RunReport:
         """Run. Options: ``threads``; ``step_limit`` (warp instructions of a block) and
-        ``time_limit`` (seconds), 0 for none; ``count``, ``profile``; ``sanitize`` (``True``
-        raises what was found, ``"report"`` gives it in the report), ``findings_limit``. ``memory``
-        is arrays that the kernel reaches through addresses inside of structs,
-        ``array.ctypes.data`` each.
+        ``time_limit`` (seconds), 0 for none; ``stack_bytes`` (of a thread, for its calls);
+        ``count``, ``profile``; ``sanitize`` (``True`` raises what was found, ``"report"`` gives it
+        in the report), ``findings_limit``. ``memory`` is arrays that the kernel reaches through
+        addresses inside of structs, ``array.ctypes.data`` each.
         """
         return self.kernel.run(self.shape, arguments, **options)
 
@@ -340,6 +363,9 @@ class CpuModule:
         self._memory = self._context.memory
         self._heap = Heap(heap_bytes)
         self._kernels: dict[str, CpuKernel] = {}
+
+    def __repr__(self) -> str:
+        return describe_module(self.module, "cpu")
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -17,7 +17,11 @@ NUMPY_TYPES = {
     "s64": np.int64, "b8": np.uint8, "b16": np.uint16, "b32": np.uint32, "b64": np.uint64,
 }  # fmt: skip
 _NPY = b"\x93NUMPY"  # how every .npy file begins
-_ARRAY = re.compile(r"(?P<type>[fusb]\d+)\[(?P<shape>\d+(?:,\d+)*)\](?:=(?P<fill>.+))?$")
+#: A type that numpy lacks: its values are made as f32 and kept as their upper 16 bits.
+BF16 = "bf16"
+_TYPES = ", ".join([*NUMPY_TYPES, BF16])
+_ARRAY = re.compile(r"(?P<type>[a-z]+\d+)\[(?P<shape>\d+(?:,\d+)*)\](?:=(?P<fill>.+))?$")
+_SCALAR = re.compile(r"(?P<type>[a-z]+\d+)=(?P<value>.+)$")
 
 
 def read_argument(text: str, generator: np.random.Generator) -> Any:
@@ -28,6 +32,8 @@ def read_argument(text: str, generator: np.random.Generator) -> Any:
     array([0, 1, 2], dtype=int32)
     >>> read_argument("0x10", np.random.default_rng(0)), read_argument("2.5", None)
     (16, 2.5)
+    >>> read_argument("f16=1.5", None), read_argument("bf16=1.5", None)
+    (np.float16(1.5), np.uint16(16320))
     """
     if text == "null":
         return None
@@ -48,9 +54,13 @@ def read_argument(text: str, generator: np.random.Generator) -> Any:
     found = _ARRAY.fullmatch(text)
     if found is not None:
         try:
-            return _array(text, found, generator)
+            shape = tuple(int(part) for part in found["shape"].split(","))
+            return _array(text, found["type"], shape, found["fill"] or "zeros", generator)
         except MemoryError as error:
             raise UsageError(f"the array '{text}' needs more memory than there is") from error
+    scalar = _SCALAR.fullmatch(text)
+    if scalar is not None:
+        return _array(text, scalar["type"], (), scalar["value"], generator)[()]
     try:
         return int(text, 0)
     except ValueError:
@@ -59,19 +69,39 @@ def read_argument(text: str, generator: np.random.Generator) -> Any:
         return float(text)
     except ValueError as error:
         raise UsageError(
-            f"the argument '{text}' is neither a number, nor an array such as f32[1024]=randn, "
-            "nor a file such as @x.npy, nor null"
+            f"the argument '{text}' is neither a number (7, 2.5, bf16=1.5), nor an array such as "
+            f"f32[1024]=randn, nor a file such as @x.npy, nor null; types are {_TYPES}"
         ) from error
 
 
-def _array(text: str, found: re.Match[str], generator: np.random.Generator) -> Any:
-    scalar = NUMPY_TYPES.get(found["type"])
+def readable(value: Any, text: str) -> Any:
+    """The values of an array that was written as ``text``, where numpy lacks its type.
+
+    >>> readable(np.array([0x3FC0], np.uint16), "bf16[1]")
+    array([1.5], dtype=float32)
+    """
+    if not text.startswith(f"{BF16}[") or value.dtype != np.uint16:
+        return value
+    return (value.astype(np.uint32) << 16).view(np.float32)
+
+
+def _to_bf16(values: Any) -> Any:
+    """The nearest bf16 of every float, the even one of two, as its bits."""
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    return np.where(np.isnan(values), 0x7FFF, rounded).astype(np.uint16)
+
+
+def _array(
+    text: str, name: str, shape: tuple[int, ...], fill: str, generator: np.random.Generator
+) -> Any:
+    if name == BF16:
+        return _to_bf16(_array(text, "f32", shape, fill, generator))
+    scalar = NUMPY_TYPES.get(name)
     if scalar is None:
-        raise UsageError(f"'{found['type']}' in '{text}' is not a type; use f32, u32, s64 ...")
-    shape = tuple(int(part) for part in found["shape"].split(","))
+        raise UsageError(f"'{name}' in '{text}' is not a type; types are {_TYPES}")
     if int(np.prod(shape, dtype=object)) > 1 << 32:
         raise UsageError(f"the array '{text}' is too large")
-    fill = found["fill"] or "zeros"
     kind = np.dtype(scalar).kind
     if fill == "zeros":
         return np.zeros(shape, scalar)
@@ -80,17 +110,19 @@ def _array(text: str, found: re.Match[str], generator: np.random.Generator) -> A
     if fill == "arange":
         return np.arange(int(np.prod(shape))).astype(scalar).reshape(shape)
     if fill == "randn":
-        values = generator.standard_normal(shape)
+        values = np.asarray(generator.standard_normal(shape))
         return values.astype(scalar) if kind == "f" else (values * 100).astype(scalar)
     if fill == "rand":
         if kind == "f":
-            return generator.random(shape).astype(scalar)
+            return np.asarray(generator.random(shape)).astype(scalar)
         info: Any = np.iinfo(np.dtype(scalar).name)
-        return generator.integers(info.min, info.max, shape, dtype=scalar, endpoint=True)
+        return np.asarray(
+            generator.integers(info.min, info.max, shape, dtype=scalar, endpoint=True)
+        )
     try:
         return np.full(shape, float(fill) if kind == "f" else int(fill, 0), scalar)
     except OverflowError as error:
-        raise UsageError(f"'{fill}' in '{text}' does not fit in {found['type']}") from error
+        raise UsageError(f"'{fill}' in '{text}' does not fit in {name}") from error
     except ValueError as error:
         raise UsageError(
             f"'{fill}' in '{text}' fills nothing; use zeros, ones, arange, rand, randn or a number"

@@ -1,12 +1,12 @@
-"""What a launch is asked to watch: options, checked before anything runs."""
+"""What a launch is asked to watch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ptxkit.run.arguments import coordinates
-from ptxkit.run.shape import LaunchError
+from ptxkit.run.shape import LaunchError, is_whole
 
 Sanitize = Literal[False, True, "report"]
 
@@ -27,9 +27,13 @@ class TraceRequest:
     @classmethod
     def of(cls, thread: Any, block: Any, *, limit: int, last: bool) -> TraceRequest:
         """A request with coordinates as people write them: numbers or tuples."""
-        if limit < 1:
-            raise LaunchError(f"a trace must keep one instruction at least, not {limit}")
-        return cls(coordinates(thread, "thread"), coordinates(block, "block"), limit, last)
+        if not is_whole(limit, 1):
+            raise LaunchError(
+                f"limit={limit!r}: it must be a whole number from 1: what to keep at most"
+            )
+        return cls(
+            coordinates(thread, "thread"), coordinates(block, "block"), int(limit), bool(last)
+        )
 
     def check(self, grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
         """Refuse a thread that a launch does not have."""
@@ -50,19 +54,6 @@ class Watch:
     findings_limit: int = 100
     profile: bool = False
     trace: TraceRequest | None = None
-
-    @classmethod
-    def of(cls, kernel: str, options: dict[str, Any]) -> Watch:
-        """Read the options of a launch; refuse those that are none."""
-        unknown = options.keys() - {field.name for field in fields(cls)}
-        if unknown:
-            raise TypeError(f"launches of '{kernel}' have no option {', '.join(sorted(unknown))}")
-        found = cls(**options)
-        if found.sanitize not in (False, True, "report"):
-            raise LaunchError(f"sanitize is False, True or 'report', not {found.sanitize!r}")
-        if found.findings_limit < 1:
-            raise LaunchError(f"findings_limit must be 1 at least, not {found.findings_limit}")
-        return found
 
     def __bool__(self) -> bool:
         return bool(self.sanitize or self.profile or self.trace is not None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -18,6 +19,11 @@ from ptxkit.syntax.spelling import find, pick
 
 if TYPE_CHECKING:
     from ptxkit.syntax.edit import Editor
+
+#: What only C++ has at the beginning of a line, or CUDA anywhere.
+_CUDA = re.compile(
+    rb"^[ \t]*#[ \t]*(?:include|pragma|define)\b|\b__(?:global|device)__\b", re.MULTILINE
+)
 
 
 class Module(Node):
@@ -44,9 +50,19 @@ class Module(Node):
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What the parser found; empty unless parsed with ``recover=True``."""
+        raw = self.diagnostics_raw
+        cuda = _CUDA.search(self.source()) if raw and self.version is None else None
+        if cuda is not None:
+            # Dozens of errors would not say it as well.
+            return (
+                self.diagnostic(
+                    "error", "cuda", "this is CUDA C++, not PTX", cuda.span(),
+                    "compile it: 'ptxkit compile FILE', or ptxkit.compile_cuda(text)",
+                ),
+            )  # fmt: skip
         return tuple(
             self.diagnostic("error", code, message, (start, end), hint or None)
-            for code, message, hint, start, end in self.diagnostics_raw
+            for code, message, hint, start, end in raw
         )
 
     def diagnostic(

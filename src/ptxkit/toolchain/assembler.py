@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import ToolchainError, UsageError
+from ptxkit.errors import PtxSyntaxError, ToolchainError, UsageError
 from ptxkit.isa.targets import Version
 from ptxkit.syntax import Module, parse
 from ptxkit.toolchain import (
@@ -247,6 +247,8 @@ def _release(engine: str) -> str:
 
 def _own_target(source: Module | str | bytes, filename: str, supported: tuple[str, ...]) -> str:
     module = source if isinstance(source, Module) else parse(source, filename, recover=True)
+    if module.target is None and module.diagnostics:
+        raise PtxSyntaxError(module.diagnostics)
     if module.target is None:
         raise UsageError(f"{filename} has no .target, so say which: assemble(..., arch='sm_90')")
     target = versions.parse_arch(versions.RENAMED.get(module.target, module.target))

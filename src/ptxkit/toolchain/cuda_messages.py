@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.toolchain import locate
+from ptxkit.toolchain.headers import missing_header
 
 _HEAD = re.compile(
     r"^(?:(?P<file>.+?)\((?P<line>\d+)\)|(?P<end>At end of source)|(?P<tool>nvrtc|nvcc\b[^:]*)"
@@ -26,7 +26,6 @@ _SUMMARY = re.compile(
     r"^(?:\d+ (?:catastrophic )?errors? detected in|Compilation terminated|Remark: |Error limit)"
 )
 _MISSING_HEADER = re.compile(r'cannot open source file "(.*)"')
-_HOST_HEADER = re.compile(r"c?[a-z_]+(?:\.h)?")
 _INDENT = "  "
 _WORD = re.compile(r"\w+|\S")
 
@@ -87,19 +86,7 @@ def _diagnostic(
 
 def _missing_header(message: str) -> str:
     found = _MISSING_HEADER.search(message)
-    if found is None:
-        return ""
-    name = found[1]
-    for part, begins in (("headers", "cuda_"), ("cccl", ("cuda/", "cub/", "thrust/"))):
-        if name.startswith(begins) and locate.find(part) is None:
-            return f"run: {locate.pip_command(part)}"
-    if _HOST_HEADER.fullmatch(name) and "/" not in name:
-        plain = name.removesuffix(".h").removeprefix("c")
-        return (
-            f"NVRTC has no headers of the host; write <cuda/std/{plain}> or <cuda/std/c{plain}>, "
-            "or compile with nvcc"
-        )
-    return "name its folder in include_dirs (-I)"
+    return "" if found is None else missing_header(found[1])
 
 
 def _excerpt(block: list[str]) -> tuple[str | None, int]:

@@ -118,6 +118,9 @@ def _directive(module: Module, kind: str) -> tuple[int, int]:
 def _not_ptx(remark: Remark, module: Module, program: str) -> Diagnostic | None:
     if not remark.message.startswith(_NOT_PTX):
         return None
+    cuda = next((one for one in module.diagnostics if one.code == "cuda"), None)
+    if cuda is not None:
+        return cuda
     start = len(module.source()) - len(module.source().lstrip())
     return module.diagnostic(
         "error",

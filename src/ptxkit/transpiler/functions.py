@@ -28,6 +28,7 @@ class FunctionHeader:
     ) -> None:
         self.node = node
         self.symbol = symbol
+        self.style = layout.style
         self.has_body = node.has_body
         outer = module.scope
         self.scope = outer.inner()

@@ -39,6 +39,7 @@ class Plain:
         self.reader = OperandReader(self.scope)
         self.reader.ready = set()
         self._labels: set[str] = set()
+        self._placed: set[tuple[object, str]] = set()
         self._blocks = 0
         self._functions = 0  # those with a body
         self._head: int | None = None  # how many lines of the head are said already
@@ -283,7 +284,12 @@ class Plain:
 
     def _label(self, node: Label) -> None:
         name = node.name
-        line = Line("label", "ptx.label", [quoted(name)], node=node)
+        arguments: list[Argument] = [quoted(name)]
+        place = (node.parent, name)
+        if place in self._placed:  # no PTX may have it, but it is what the file says
+            arguments.append("again=True")
+        self._placed.add(place)
+        line = Line("label", "ptx.label", arguments, node=node)
         self._add(self.style.label_kind(name), node, line, f"{name}:")
 
     def _loc(self, node: Node) -> None:

@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from ptxkit._native import Node
+from ptxkit.transpiler.sequences import summed
 
 if TYPE_CHECKING:
+    from ptxkit.dsl.styles import Style
     from ptxkit.transpiler.names import Scope
 
 
@@ -58,8 +60,55 @@ class Group:
         self.closing = closing
 
 
-Argument: TypeAlias = "str | Symbol | Group | Line"
-"""Python text that is final, a symbol, a group of arguments, or a statement that gives a value."""
+class Formula:
+    """A number that depends on the counters of loops: ``f[8 + 4 * i]`` or ``4 * i or None``.
+
+    Also several registers that follow each other, ``f[8:12]``.
+    """
+
+    __slots__ = ("constant", "is_offset", "length", "name", "rest", "step")
+
+    def __init__(
+        self,
+        constant: int,
+        rest: str,
+        name: str = "",
+        is_offset: bool = False,
+        length: int = 0,
+        step: int = 1,
+    ) -> None:
+        self.constant = constant
+        self.length = length
+        """How many registers; 0 for one alone, which is no list."""
+        self.step = step
+        self.rest = rest
+        """What is added to the constant."""
+        self.name = name
+        """The range of registers that it is an index of; empty for a number."""
+        self.is_offset = is_offset
+        """Whether 0 is no offset at all."""
+
+    def text(self) -> str:
+        """The Python."""
+        said = summed(self.constant, self.rest)
+        if self.is_offset:
+            return f"{said} or None"
+        if self.length:
+            end = summed(self.constant + self.length * self.step, self.rest)
+            step = f":{self.step}" if self.step != 1 else ""
+            return f"{self.name}[{said}:{end}{step}]"
+        if said[0] == "(" and said.find(")") == len(said) - 1:
+            said = said[1:-1]
+        return f"{self.name}[{said}]" if self.name else said
+
+    def with_number(self, constant: int, rest: str) -> Formula:
+        """The same with another number in it."""
+        return Formula(constant, rest, self.name, self.is_offset, self.length, self.step)
+
+
+Argument: TypeAlias = "str | Symbol | Group | Formula | Line"
+"""Python text that is final, a symbol, a group of arguments, a number that varies, or a
+statement that gives a value."""
 
 
 Names: TypeAlias = "Mapping[Symbol, str]"
@@ -80,6 +129,8 @@ def python_of(argument: Argument, names: Names = NO_NAMES) -> str:
         return names.get(argument, argument.python) if names else argument.python
     if isinstance(argument, Line):
         return argument.called(names)
+    if isinstance(argument, Formula):
+        return argument.text()
     opening = argument.opening
     inner = ", ".join([python_of(part, names) for part in argument.parts])
     if opening == "~" and isinstance(argument.parts[0], Line) and argument.parts[0].is_infix:
@@ -90,7 +141,8 @@ def python_of(argument: Argument, names: Names = NO_NAMES) -> str:
 def atom_of(argument: Argument, names: Names = NO_NAMES) -> str:
     """The same, in parentheses where an operator beside it would take it apart."""
     text = python_of(argument, names)
-    loose = (isinstance(argument, Line) and argument.is_infix) or text[0] == "-"
+    infix = isinstance(argument, Line) and argument.is_infix
+    loose = infix or text[0] == "-" or (isinstance(argument, Formula) and not argument.name)
     return f"({text})" if loose else text
 
 
@@ -187,18 +239,71 @@ def _with(line: Line, names: Names) -> str:
     return f"with {text} as {python_of(line.target, names)}:" if line.target else f"with {text}:"
 
 
+class ForSuite(Suite):
+    """``for i in range(4):``, or over a table of what varies."""
+
+    __slots__ = ("columns", "count", "counter", "rows")
+
+    def __init__(
+        self,
+        counter: str,
+        count: int,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Argument]],
+        node: Node | None,
+        body: Sequence[Entry],
+    ) -> None:
+        super().__init__("for", (), node, body)
+        self.counter = counter
+        """The name of the counter; empty where nothing uses it."""
+        self.count = count
+        self.columns = list(columns)
+        """Names of what the table gives."""
+        self.rows = [list(row) for row in rows]
+
+    def heading(self, names: Names) -> list[tuple[str, Line | None]]:
+        """The ``for`` line; a long table takes several."""
+        if not self.columns:
+            return [(f"for {self.counter or '_'} in range({self.count}):", None)]
+        items = [[python_of(one, names) for one in row] for row in self.rows]
+        texts = [row[0] if len(row) == 1 else f"({', '.join(row)})" for row in items]
+        target = ", ".join(self.columns)
+        opening, closing = "(", "):"
+        if self.counter:
+            target = f"{self.counter}, {target if len(self.columns) == 1 else f'({target})'}"
+            opening, closing = "enumerate((", ")):"
+        head = f"for {target} in {opening}"
+        one = f"{head}{', '.join(texts)}{closing}"
+        if len(one) <= 80:
+            return [(one, None)]
+        lines = [head]
+        for text in texts:
+            if len(lines) == 1 or len(lines[-1]) + len(text) > 76:
+                lines.append(f"    {text},")
+            else:
+                lines[-1] += f" {text},"
+        return [(line, None) for line in [*lines, closing]]
+
+    def with_body(self, body: Sequence[Entry]) -> ForSuite:
+        """The same loop over another body."""
+        return ForSuite(self.counter, self.count, self.columns, self.rows, self.node, body)
+
+
 class FunctionSuite(Suite):
     """A function: its header prints decorator and signature under the names passes gave."""
 
-    __slots__ = ("header", "names", "number", "scope", "sites")
+    __slots__ = ("_free", "header", "names", "number", "scope", "sites", "style")
 
     def __init__(self, header: Header, scope: Scope, node: Node, number: int = 0) -> None:
         super().__init__("function", (), node)
         self.header = header
+        self.style = header.style
+        """The layout of the file."""
+        self._free: dict[object, str] = {}
         self.number = number
         """Its place among the functions that have a body: labels are called after it."""
         self.scope = scope
-        """Where passes get free Python names from: ``scope.unused_name("tid")``."""
+        """What is known in the function, and the Python names that are taken."""
         self.names: dict[Symbol, str] = {}
         """What passes renamed in this function."""
         self.sites: list[Site] = []
@@ -207,6 +312,13 @@ class FunctionSuite(Suite):
     def heading(self, names: Names) -> list[tuple[str, Line | None]]:
         """Decorator and ``def``."""
         return [(line, None) for line in self.header.lines(names)]
+
+    def free_name(self, word: str, key: object = None) -> str:
+        """A Python name that nothing in the function has; the same for the same key."""
+        key = word if key is None else key
+        if key not in self._free:
+            self._free[key] = self.scope.unused_name(word)
+        return self._free[key]
 
     def rewritten(
         self,
@@ -218,6 +330,7 @@ class FunctionSuite(Suite):
         assert self.node is not None
         made = FunctionSuite(self.header, self.scope, self.node, self.number)
         made.body = body
+        made._free = self._free
         made.names = {**self.names, **names}
         made.sites = list(sites)
         return made
@@ -225,6 +338,8 @@ class FunctionSuite(Suite):
 
 class Header(Protocol):
     """What a function's suite asks for its first lines."""
+
+    style: Style
 
     def lines(self, names: Names) -> list[str]:
         """Decorator and ``def``."""
@@ -311,7 +426,7 @@ def printed_function(function: FunctionSuite, names: Names = NO_NAMES) -> _Print
 def _print(body: Sequence[Entry], indent: str, lines: _Printed, names: Names) -> None:
     for entry in body:
         if isinstance(entry, Line):
-            lines.append((indent + entry.text(names), entry))
+            lines += [(indent + text, entry) for text in entry.text(names).split("\n")]
             continue
         is_function = isinstance(entry, FunctionSuite)
         around: _Printed = [("", None), ("", None)] if is_function else []

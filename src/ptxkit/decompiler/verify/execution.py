@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.inputs import InputMaker, Inputs, Trial, trials
+from ptxkit.decompiler.verify.inputs import InputMaker, Inputs, Trial, large_trials, trials
 from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.errors import PtxkitError
 from ptxkit.run import CpuModule, RunReport, SimulationError, load
@@ -26,11 +26,11 @@ from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Module
 
 #: Launches that must say something, and launches to try at most.
-WANTED, MOST = 10, 96
+WANTED, MOST = 32, 140
 _STEPS = 100_000
 #: After so many faults a shape of blocks is not tried again.
 _FAULTS = 2
-_SECONDS = 10.0
+_SECONDS = 1.0
 
 #: What must happen equally often, whatever it is called.
 _COUNTED = {
@@ -78,10 +78,15 @@ class Comparison:
         self.loaded: tuple[CpuModule, CpuModule] = (load(original, "cpu"), load(candidate, "cpu"))
         self.kernels = self.loaded[0][kernel], self.loaded[1][other]
         self.usage: Usage = usage_of(original, original[kernel])
-        self.variables = _variables(original)
+        self.variables = _variables(original, self.usage)
         self.maker = InputMaker(
-            self.kernels[0].parameters, self.usage, _variables(original, initialised=False)
+            self.kernels[0].parameters,
+            self.usage,
+            _variables(original, self.usage, initialised=False),
         )
+        self.tried: list[Trial] = []
+        self.skipped: Counter[str] = Counter()
+        self._initial: dict[tuple[int, str], Any] = {}
         self.coverage = (
             Coverage.of(original, original[kernel]),
             Coverage.of(candidate, candidate[other]),
@@ -92,66 +97,73 @@ class Comparison:
         mismatch = self._signature()
         if mismatch:
             return Execution(False, mismatch, different=True)
-        tried: list[Trial] = []
-        skipped: Counter[str] = Counter()
+        rules = self.kernels[0].rules
         faults: Counter[Any] = Counter()
-        for trial in trials(self.usage, self.kernels[0].rules, most):
-            if len(tried) >= wanted and (self._covered() or len(tried) >= 4 * wanted):
+        for trial in trials(self.usage, rules, most):
+            enough = len(self.tried) >= wanted
+            if enough and (self._covered() or len(self.tried) >= 2 * wanted):
                 break
-            if faults[trial.block] >= _FAULTS and all(t.block != trial.block for t in tried):
+            good = {t.block for t in self.tried}
+            if faults[trial.block] >= _FAULTS and trial.block not in good:
                 continue
-            inputs = self.maker.make(trial)
-            try:
-                first = self._outcome(0, trial, inputs)
-            except PtxkitError as error:
-                skipped[_kind(error)] += 1
-                faults[trial.block] += _kind(error) in ("out-of-bounds", "misaligned")
-                continue
-            try:
-                second = self._outcome(1, trial, inputs)
-            except PtxkitError as error:
-                why = f"with {trial}, the candidate alone fails: {_first_line(error)}"
-                return self._done(False, why, tried, skipped, different=True)
-            why = self._difference(first, second, inputs)
-            if why is None and len(tried) < 2 and "barriers" in first.events:
-                why = self._races(trial, inputs)
-            if why is not None:
-                return self._done(False, f"with {trial}, {why}", tried, skipped, different=True)
-            tried.append(trial)
-            self.coverage[0].add(first.report)
-            self.coverage[1].add(second.report)
-        return self._verdict(tried, skipped, wanted)
+            outcome = self._trial(trial)
+            faults[trial.block] += outcome == "bounds"
+            if isinstance(outcome, Execution):
+                return outcome
+        blocks = list(dict.fromkeys(t.block for t in self.tried))
+        if blocks and not any(t.cooperative or t.cluster for t in self.tried):
+            for trial in large_trials(self.usage, rules, blocks):
+                outcome = self._trial(trial)
+                if isinstance(outcome, Execution):
+                    return outcome
+        return self._verdict(wanted)
 
-    def _verdict(self, tried: list[Trial], skipped: Counter[str], wanted: int) -> Execution:
-        if len(tried) < min(wanted, 4):
-            reasons = ", ".join(f"{n} times {k}" for k, n in skipped.most_common(3))
-            why = f"only {len(tried)} launches said something ({reasons or 'none could be made'})"
-            return self._done(False, why, tried, skipped)
-        if not self._writes(tried):
-            return self._done(False, "no launch wrote anything", tried, skipped)
+    def _trial(self, trial: Trial) -> Execution | str:
+        """One launch of both: how it ended where they differ, else whether it said something."""
+        inputs = self.maker.make(trial)
+        try:
+            first = self._outcome(0, trial, inputs)
+        except PtxkitError as error:
+            self.skipped[_kind(error)] += 1
+            return "bounds" if _kind(error) in ("out-of-bounds", "misaligned") else "skipped"
+        try:
+            second = self._outcome(1, trial, inputs)
+        except PtxkitError as error:
+            alone = f"with {trial}, the candidate alone fails: {_first_line(error)}"
+            return self._done(False, alone, different=True)
+        why = self._difference(first, second, inputs)
+        if why is None and len(self.tried) < 2 and "barriers" in first.events:
+            why = self._races(trial, inputs)
+        if why is not None:
+            return self._done(False, f"with {trial}, {why}", different=True)
+        self.tried.append(trial)
+        self.coverage[0].add(first.report)
+        self.coverage[1].add(second.report)
+        return "tried"
+
+    def _verdict(self, wanted: int) -> Execution:
+        if len(self.tried) < min(wanted, 4):
+            reasons = ", ".join(f"{n} times {k}" for k, n in self.skipped.most_common(3))
+            why = f"only {len(self.tried)} launches said something ({reasons or 'none was made'})"
+            return self._done(False, why)
+        if not self.coverage[0].wrote:
+            return self._done(False, "no launch wrote anything")
         left = self.coverage[0].unlike(self.coverage[1])
-        if left:
-            return self._done(False, left, tried, skipped)
-        return self._done(True, "", tried, skipped)
+        return self._done(not left, left)
 
-    def _done(
-        self,
-        equal: bool,
-        reason: str,
-        tried: list[Trial],
-        skipped: Counter[str],
-        different: bool = False,
-    ) -> Execution:
+    def _done(self, equal: bool, reason: str, different: bool = False) -> Execution:
         return Execution(
-            equal, reason, tuple(tried), skipped.total(), self.coverage[0].share, different, skipped
+            equal,
+            reason,
+            tuple(self.tried),
+            self.skipped.total(),
+            self.coverage[0].share,
+            different,
+            self.skipped,
         )
 
     def _covered(self) -> bool:
         return self.coverage[0].complete and self.coverage[1].complete
-
-    def _writes(self, tried: list[Trial]) -> bool:
-        """Whether the original has nothing to write, or wrote something."""
-        return self.coverage[0].wrote
 
     # ---- before anything runs --------------------------------------------------------------
 
@@ -187,7 +199,7 @@ class Comparison:
         with contextlib.redirect_stdout(printed):
             report = launcher(
                 *inputs.arguments, memory=inputs.memory, threads=1,
-                step_limit=_STEPS * (10 if trial.cooperative else 1),
+                step_limit=_STEPS * (2 if trial.cooperative else 1),
                 time_limit=_SECONDS, count=True, **options,
             )  # fmt: skip
         surfaces = [s.array.tobytes() for s in inputs.surfaces]
@@ -213,18 +225,11 @@ class Comparison:
         names = [name for name in self.variables if name in known]
         for name in names:
             array = loaded.variable(name)
-            start = self._initial(loaded, name)
+            start = self._initial.setdefault((id(loaded), name), array.copy())
             value = inputs.variables.get(name, start)
             if value.size == array.size:
                 array[:] = value
         return names
-
-    def _initial(self, loaded: CpuModule, name: str) -> Any:
-        cache = self.__dict__.setdefault("initial", {})
-        key = id(loaded), name
-        if key not in cache:
-            cache[key] = loaded.variable(name).copy()
-        return cache[key]
 
     def _races(self, trial: Trial, inputs: Inputs) -> str | None:
         """What a sanitizer finds in the candidate and not in the original."""
@@ -270,14 +275,14 @@ def _where(arena: Any, a: bytes, b: bytes) -> str:
     )
 
 
-def _variables(module: Module, initialised: bool = True) -> dict[str, int]:
-    """The module's variables in memory, and their bytes; or those that nothing initialises."""
+def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[str, int]:
+    """The variables in memory that are used, and their bytes; or those that nothing initialises."""
     found: dict[str, int] = {}
     for variable in module.variables:
         if variable.space not in ("global", "const") or variable.type in ("texref", "surfref"):
             continue
         for one in variable.declarators:
-            if initialised or one.initializer is None:
+            if one.name in usage.variables and (initialised or one.initializer is None):
                 found[one.name] = variable_size(variable, one)[0]
     return found
 

@@ -19,13 +19,24 @@ from ptxkit.run import Surface, Texture
 from ptxkit.run.layout import Item, scalar_bytes
 from ptxkit.run.shape import Dimensions, LaunchRules
 
+#: More elements than 16 bits can count.
+_LARGE = 66_000
 #: Bytes behind a pointer, and those before and after them that a kernel should leave alone.
 DATA, GUARD = 96 << 10, 32 << 10
 _ALIGNMENT = 256
 _DYNAMIC_SHARED = 40 << 10
+#: More than that have a launch of :func:`large_trials`.
+_FEW_BLOCKS = 64
 
-_LINES = ((64, 1, 1), (128, 1, 1), (32, 1, 1), (256, 1, 1), (96, 1, 1), (512, 1, 1))
-_PLANES = ((16, 16, 1), (32, 8, 1), (8, 8, 1), (32, 4, 1), (16, 8, 1), (32, 32, 1))
+# Those that people use, then some that nobody does.
+_LINES = (
+    *((64, 1, 1), (128, 1, 1), (32, 1, 1), (256, 1, 1), (96, 1, 1), (512, 1, 1)),
+    *((33, 1, 1), (50, 1, 1), (7, 1, 1), (1, 1, 1)),
+)
+_PLANES = (
+    *((16, 16, 1), (32, 8, 1), (8, 8, 1), (32, 4, 1), (16, 8, 1), (32, 32, 1)),
+    *((5, 7, 1), (13, 3, 1)),
+)
 _CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
 _ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2))
 
@@ -53,7 +64,7 @@ class Trial:
 
 def trials(usage: Usage, rules: LaunchRules, count: int) -> Iterator[Trial]:
     """Launches that are worth trying, the most promising first."""
-    blocks = _blocks(usage, rules)
+    blocks = block_shapes(usage, rules)
     axes = 3 if "%ctaid.z" in usage.special else 2 if "%ctaid.y" in usage.special else 1
     clustered = "mapa" in usage.names or any(s.startswith(_CLUSTERED) for s in usage.special)
     cluster = 2 if clustered and rules.required_cluster is None else 0
@@ -72,7 +83,7 @@ def trials(usage: Usage, rules: LaunchRules, count: int) -> Iterator[Trial]:
             KINDS[number % len(KINDS)],
             (grid[0], grid[1], grid[2]),
             block,
-            _sizes(number, len(usage.sizes), block, generator),
+            _sizes(number, len(usage.sizes), block, usage.constants, generator),
             shared,
             cluster,
             cooperative,
@@ -81,7 +92,8 @@ def trials(usage: Usage, rules: LaunchRules, count: int) -> Iterator[Trial]:
         )
 
 
-def _blocks(usage: Usage, rules: LaunchRules) -> list[Dimensions]:
+def block_shapes(usage: Usage, rules: LaunchRules) -> list[Dimensions]:
+    """Blocks that a kernel may be meant for."""
     if rules.required_block is not None:
         return [rules.required_block]
     blocks: list[Dimensions] = []
@@ -98,26 +110,56 @@ def _blocks(usage: Usage, rules: LaunchRules) -> list[Dimensions]:
     return fitting or [(min(most, 32), 1, 1)]
 
 
-def _sizes(number: int, count: int, block: Dimensions, generator: Any) -> tuple[int, ...]:
-    """Values for the numbers that bound or scale indices."""
+def _sizes(
+    number: int, count: int, block: Dimensions, constants: set[int], generator: Any
+) -> tuple[int, ...]:
+    """Values for the numbers that bound or scale indices.
+
+    Loops change their ways around the numbers that the code compares with.
+    """
     if count == 0:
         return ()
+    near = sorted({c + d for c in constants for d in (-1, 0, 1, 2) if -3 <= c + d <= 200})
     if count == 1:
-        few = (100, 33, block[0], 1, 2 * block[0], 257, 0, 300, 64, 37, 5, -1, 16)
+        few = [100, 33, -1, block[0], 0, 2 * block[0], 1, 257, 5, 300, 64, 2, 37, -3, 16, 3, *near]
         return (few[number % len(few)],)
     most = 40 if count == 2 else 14
-    if number % 5 == 1:
-        return tuple([int(generator.integers(1, most))] * count)
-    if number % 5 == 2:
-        powers = (1, 2, 4, 8, 16, 32) if count == 2 else (1, 2, 4, 8)
-        return tuple(int(p) for p in generator.choice(powers, count))
-    if number % 5 == 3:
+    few = [1, 2, 3, 4, 5, 7, 8, 9, *(v for v in near if 0 < v <= most), 13, most]
+    values = [int(v) for v in generator.integers(1, most, count)]
+    place = int(generator.integers(0, count))
+    pattern = number % 8
+    if pattern == 1:
+        values = [values[0]] * count
+    elif pattern == 2:
+        values = [int(v) for v in generator.choice((1, 2, 4, 8, 16), count)]
+    elif pattern == 3:
         values = [int(v) for v in generator.integers(1, 7, count)]
-        values[number // 5 % count] = int(generator.integers(60, 300))
-        return tuple(values)
-    if number % 11 == 10:
-        return tuple(int(v) for v in generator.integers(-1, 2, count))
-    return tuple(int(v) for v in generator.integers(1, most, count))
+        values[place] = int(generator.integers(60, 300))
+    elif pattern == 4:
+        values[place] = int(generator.integers(-3, 1))
+    elif pattern in (5, 6):
+        values = [int(v) for v in generator.choice(few, count)]
+    elif pattern == 7:
+        values = [int(v) for v in generator.integers(-1, 3, count)]
+    return tuple(values)
+
+
+def large_trials(usage: Usage, rules: LaunchRules, blocks: list[Dimensions]) -> Iterator[Trial]:
+    """Launches with so many elements that a 16-bit number cannot count them."""
+    shared = _DYNAMIC_SHARED if usage.dynamic_shared else 0
+    count = len(usage.sizes)
+    block = next((b for b in blocks if math.prod(b) >= 64), blocks[0])
+    wide = "%ctaid.y" in usage.special
+    for place in range(min(max(count, 1), 2)):
+        if wide:
+            sizes = (300,) * count if count <= 2 else (300, *(3,) * (count - 1))
+            grid = (-(-300 // block[0]), -(-300 // block[1]), 1)
+        else:
+            sizes = tuple(_LARGE if k == place else 2 for k in range(count))
+            grid = (-(-_LARGE // block[0]), 1, 1)
+        yield Trial(1000 + place, "random", grid, block, sizes, shared, cleared=True)
+        if wide:
+            return
 
 
 @dataclass(slots=True)
@@ -162,7 +204,7 @@ class InputMaker:
         self.usage = usage
         self.variables = variables
         """Variables of the module that nothing initialises, and their bytes."""
-        self._held: dict[Origin, Arena] = {}
+        self._held: dict[tuple[Origin, int], Arena] = {}
 
     def make(self, trial: Trial) -> Inputs:
         """Arguments for a trial."""
@@ -197,11 +239,12 @@ class InputMaker:
     def _arena(
         self, origin: Origin, trial: Trial, generator: Any, known: dict[Origin, Arena]
     ) -> Arena:
-        if origin not in self._held:
-            whole = np.empty(GUARD + DATA + GUARD + _ALIGNMENT, np.uint8)
+        data = DATA if math.prod(trial.grid) <= _FEW_BLOCKS else DATA + _LARGE * 16
+        if (origin, data) not in self._held:
+            whole = np.empty(GUARD + data + GUARD + _ALIGNMENT, np.uint8)
             start = GUARD + -(whole.ctypes.data + GUARD) % _ALIGNMENT
-            self._held[origin] = Arena(origin, whole, start, whole.copy())
-        arena = self._held[origin]
+            self._held[origin, data] = Arena(origin, whole, start, whole.copy())
+        arena = self._held[origin, data]
         target = known.get(origin.loaded())
         if target is not None:
             spread = generator.integers(0, 16, arena.whole.size // 8) * _ALIGNMENT

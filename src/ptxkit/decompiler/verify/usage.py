@@ -101,6 +101,10 @@ class Usage:
     """Special registers that are read."""
     names: set[str] = field(default_factory=set)
     """Instructions by name, over all functions that can be called."""
+    variables: set[str] = field(default_factory=set)
+    """Variables of the module that the code names."""
+    constants: set[int] = field(default_factory=set)
+    """Numbers that the code compares with."""
     dynamic_shared: bool = False
 
     def element(self, pointer: Origin) -> str:
@@ -187,6 +191,7 @@ class _Tracker:
     def _one(self, function: Function, name: Name) -> Taint:
         text = name.identifier
         if text in self.variables:
+            self.usage.variables.add(text)
             return {Origin(text, kind="variable"): MOVED}
         if text in SPECIAL_REGISTERS or name.text in SPECIAL_REGISTERS:
             self.usage.special.add(name.text)
@@ -214,6 +219,9 @@ class _Tracker:
         if name in ("setp", "set", "min", "max", "slct"):
             for operand in operands:
                 self.compared.update(self._value(function, operand))
+                number = evaluate(operand)
+                if isinstance(number, int):
+                    self.usage.constants.add(number)
         for position, operand in enumerate(operands[1:], 1):
             strength = _strength(node, position)
             taint = self._value(function, operand)

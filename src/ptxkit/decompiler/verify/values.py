@@ -14,11 +14,13 @@ import numpy as np
 from ptxkit.isa.types import SCALAR_TYPES
 
 #: The ways to fill memory, in the order they are tried.
-KINDS = ("small", "random", "special", "unit")
+KINDS = ("small", "random", "special", "tiny", "unit")
 Generator = np.random.Generator
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+#: Few enough that many of them are equal.
+_RANGES = {"small": (-8, 9), "tiny": (-1, 3)}
 _SPECIAL = (
     *(0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, 2.0, 1e-3, 100.0),
     *(1e-40, -1e-40, 1e5, 3e38, -3e38, 1.1754944e-38, 0.99999994, 1e-310, 1e300),
@@ -40,8 +42,8 @@ def filled(type: str, count: int, kind: str, generator: Generator) -> Bytes:
 
 
 def _reals(count: int, kind: str, generator: Generator) -> Any:
-    if kind == "small":
-        return generator.integers(-8, 9, count).astype(np.float64)
+    if kind in _RANGES:
+        return generator.integers(*_RANGES[kind], count).astype(np.float64)
     if kind == "unit":
         return generator.uniform(0.0, 1.0, count)
     ordinary = generator.standard_normal(count)
@@ -57,8 +59,8 @@ def integers(size: int, count: int, kind: str, generator: Generator) -> Bytes:
     """Integers of so many bytes each."""
     dtype = np.dtype(f"i{size}")
     limits = np.iinfo(dtype)
-    if kind == "small":
-        values = generator.integers(-8, 9, count)
+    if kind in _RANGES:
+        values = generator.integers(*_RANGES[kind], count)
     elif kind == "unit":
         values = generator.integers(0, 200 if size > 1 else 128, count)
     elif kind == "random":

@@ -132,9 +132,7 @@ def _check_declarator(context: Context, node: Variable, one: Declarator, space: 
         return
     if one.count is not None and one.count >= 1 << 32:
         context.error(one, "type", "a range has fewer than 2^32 registers")
-    if initializer is not None and (
-        space not in ("global", "const") or node.linkage == ".extern"
-    ):
+    if initializer is not None and (space not in ("global", "const") or node.linkage == ".extern"):
         what = "an .extern variable" if node.linkage == ".extern" else f".{space} space"
         context.error(
             initializer, "initializer", f"{what} takes no initial value",

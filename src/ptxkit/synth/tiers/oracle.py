@@ -32,7 +32,8 @@ class Oracle:
         results = []
         for launch, values, kernel in zip(self.program.launches, self.values, kernels, strict=True):
             found = [v.copy() if hasattr(v, "copy") else v for v in values]
-            kernel[launch.grid, launch.block, launch.dynamic_shared](*found)
+            # One thread: there is a worker for every processor.
+            kernel[launch.grid, launch.block, launch.dynamic_shared](*found, threads=1)
             results.append(found)
         return results
 
@@ -68,7 +69,8 @@ class Simulated:
 
 
 def _loaded(text: str) -> CpuModule:
-    module = load(text, device="cpu")
+    # The assembler is asked about all PTX: our own checker need not be.
+    module = load(text, device="cpu", check=False)
     assert isinstance(module, CpuModule)
     return module
 

@@ -148,7 +148,8 @@ def _swept(tile: _Tile) -> list[n.Statement]:
     tile.palette.leaves[type] = [tile.at(k), tile.at(t)]
     whole = n.builtin("blockDim.x")
     few = n.integer(draw.between(3, 6))
-    until: n.Expression = draw.choice((whole, n.Binary("+", t, n.integer(1)), few))
+    ends: tuple[n.Expression, ...] = (whole, n.Binary("+", t, n.integer(1)), few)
+    until = draw.choice(ends)
     value = tile.palette.using(type, 1, [tile.at(k)])
     loop = n.For(
         n.Declare(INT, k.name, n.integer(0)),

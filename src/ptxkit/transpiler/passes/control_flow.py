@@ -100,6 +100,7 @@ class _Raiser:
         self.sites: list[Site] = []
         self.branches: list[Branch] = []
         self.loops: dict[Line, Frame] = {}
+        self.entries: set[Line] = set()  # labels, then lines, that loops are named after
 
     # -- bodies ----------------------------------------------------------------------------------
 
@@ -125,8 +126,11 @@ class _Raiser:
             self._note_site(body, frame)
         for label, frame in loops.items():
             frame.entry = blocks.get(label)
+            if frame.entry is not None:
+                self.entries.add(frame.entry.head)
         root = Frame(Region("", -1, -1, is_loop=False), Line("", ""))
         frames = [root]
+        is_apart = False  # whether the last branch says that a blank line follows
         for at, entry in enumerate([*body, None]):
             while frames[-1].region.end == at:
                 self._close(frames, depth)
@@ -135,6 +139,12 @@ class _Raiser:
                 break
             innermost = next((f for f in reversed(frames) if f.region.is_loop), loop)
             into = frames[-1].body
+            if is_apart:
+                is_apart = False
+                if isinstance(entry, Line) and entry.kind == "blank" and not entry.arguments:
+                    continue
+                if self._is_closer(entry, self._target(entry, frames, outer, places)):
+                    into.append(Line("blank", "ptx.blank", ["0"]))
             where = at if place is None else place
             if isinstance(entry, Suite):
                 inside = {**outer, **{frame.region.label: frame for frame in frames[1:]}}
@@ -142,6 +152,8 @@ class _Raiser:
                 into.append(entry.with_body(inner))
             elif entry.kind != "label" or label_of(entry) not in loops.keys() | blocks.keys():
                 target = self._target(entry, frames, outer, places)
+                if target is not None and entry.keywords:
+                    is_apart = self.function.style.blank_after_branch
                 if target is None:
                     into.append(entry)
                 elif target is frames[-1] and target.region.start == at and _is_head(entry):
@@ -153,6 +165,16 @@ class _Raiser:
                     self.branches.append(Branch(made, where, target, innermost))
                     into.append(made)
         return root.body
+
+    def _is_closer(self, entry: Entry, target: Frame | None) -> bool:
+        """Whether a statement after a branch has no blank line before it, nor says so."""
+        if isinstance(entry, Line):
+            if entry.kind == "label":
+                return self.function.style.label_kind(label_of(entry)) != "block_label"
+            if target is not None and not entry.keywords:
+                return False
+            return entry.kind not in ("blank", "gap")
+        return True
 
     def _read(self, body: Sequence[Entry]) -> tuple[dict[str, int], dict[str, list[int]]]:
         """Where labels stand that can be raised, and from where branches lead to them."""
@@ -177,13 +199,13 @@ class _Raiser:
 
     def _target(
         self,
-        line: Line,
+        line: Entry,
         frames: Sequence[Frame],
         outer: dict[str, Frame],
         places: dict[str, int],
     ) -> Frame | None:
         """The region that a branch leaves or repeats."""
-        if line.call not in _BRANCHES or len(line.arguments) != 1:
+        if isinstance(line, Suite) or line.call not in _BRANCHES or len(line.arguments) != 1:
             return None
         name = _label_argument(line.arguments[0])
         for frame in reversed(frames):
@@ -235,6 +257,8 @@ class _Raiser:
 
     def _add(self, frame: Frame, head: Line, into: list[Entry], depth: int) -> None:
         """Add a region as a ``with`` block, or as calls where blocks nest too deep."""
+        if frame.head in self.entries:
+            self.entries.add(head)
         frame.head = head
         if depth <= DEEPEST:
             into.append(Suite(frame.word, [head], head.node, frame.body))
@@ -283,9 +307,32 @@ class _Raiser:
             return False
         branch.is_written = True
         first.body.pop()
+        if not first.body and self._as_if_inside(frame, first, into, depth):
+            return True
         frame.head = head = self._line("else_", frame)
         into.append(first)
         into.append(Suite("else_", [head], head.node, frame.body[1:]))
+        return True
+
+    def _as_if_inside(self, frame: Frame, first: Suite, into: list[Entry], depth: int) -> bool:
+        """A branch into a block and one over it."""
+        (head,) = first.head
+        assert isinstance(head, Line)
+        condition = head.arguments[0]
+        said = {word: value for word, value in head.keywords if word != "uniform"}
+        keywords: list[tuple[str, Argument]] = []
+        if said.keys() - {"label"} or isinstance(_opposite(condition), str):
+            return False
+        if head in self.entries:
+            return False  # the label inside is the top of a loop
+        label = self.labels.argument(frame.region.label)
+        if label:
+            keywords.append(("label", label))
+        keywords.append(("inside", said.get("label", "True")))
+        keywords += [(word, value) for word, value in head.keywords if word == "uniform"]
+        made = Line("region", "ptx.if_", [_opposite(condition)], keywords, node=head.node)
+        frame.word, frame.body = "if_", frame.body[1:]
+        self._add(frame, made, into, depth)
         return True
 
     def _as_next_block(self, frame: Frame, into: list[Entry]) -> bool:
@@ -329,7 +376,7 @@ class _Raiser:
         if not frame.name:
             if not head.target:
                 word = _NAMES.get(head.call, "loop")
-                head.target = self.function.scope.unused_name(word)
+                head.target = self.function.free_name(word, frame.region.label)
             frame.name = str(head.target)
 
 

@@ -72,7 +72,7 @@ class NewRegisters:
         names: dict[Symbol, str] = {}
         for one in made:
             for symbol in one.symbols:
-                names[symbol] = function.scope.unused_name(symbol.ptx)
+                names[symbol] = function.free_name(symbol.ptx, symbol)
         new = _numbered(made)
         first, others = _declaration(ranges, kept)
 
@@ -91,6 +91,10 @@ class NewRegisters:
 def _site(line: Line) -> Site:
     assert line.node is not None
     return Site(line.node.index, line.node.index + 99, line.node.index)
+
+
+def _index(line: Line) -> int:
+    return -1 if line.node is None else line.node.index
 
 
 def _ranges(body: Sequence[Entry]) -> dict[str, Range]:
@@ -122,9 +126,8 @@ def _made(
     made: list[Made] = []
     for line in walk(body):
         one = None
-        if line.kind == "instruction" and line.arguments and line.node is not None:
-            if line.node.index not in skip:
-                one = _result(line, ranges)
+        if line.kind == "instruction" and line.arguments and _index(line) not in skip:
+            one = _result(line, ranges)
         used = list(used_symbols(line))
         if one is not None:
             count = len(one.symbols)
@@ -149,7 +152,7 @@ def _result(line: Line, ranges: dict[str, Range]) -> Made | None:
     first = line.arguments[0]
     if not isinstance(node, Instruction) or line.call.startswith("ptx.unchecked"):
         return None
-    if ".tight()" in line.suffixes:
+    if ".tight()" in line.suffixes or (line.suffixes and line.call.startswith("ptx.asm.")):
         return None
     if isinstance(first, Symbol):
         symbols = [first]

@@ -45,6 +45,8 @@ class Operators:
             node = line.node
             if not isinstance(node, Instruction) or node.index in skip or line.suffixes:
                 return [line]
+            if line.call.startswith("ptx.asm"):
+                return [line]
             made = None
             if line.call.endswith(".new"):
                 made = _new(line, node)

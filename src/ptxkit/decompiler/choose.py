@@ -111,17 +111,30 @@ def _engines(name: str) -> tuple[list[Engine], list[str]]:
     return found, notes
 
 
+def _lift(module: Module) -> CudaModule:
+    """The lifted module; a fault of the lifter itself is an error like any other."""
+    try:
+        return lift_module(module)
+    except PtxkitError:
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise DecompileError(
+            f"the lifter failed on {module.filename} ({what}); please report it with the file"
+        ) from error
+
+
 def _lifted(module: Module, names: Sequence[str]) -> tuple[CudaModule, list[str]]:
     """The lifted module; where something in it cannot be lifted, everything else."""
     try:
-        return lift_module(module), []
+        return _lift(module), []
     except PtxkitError as error:
         first = error
     trees: list[CudaModule] = []
     notes: list[str] = []
     for name in names:
         try:
-            trees.append(lift_module(isolated(module, module[name])))
+            trees.append(_lift(isolated(module, module[name])))
         except PtxkitError as error:
             notes.append(f"'{name}' cannot be lifted: {str(error).partition(chr(10))[0]}")
     if not trees:
@@ -167,7 +180,7 @@ def _chosen(
         # One function that does not compile says nothing about the rest: each by itself.
         for name in names:
             part = isolated(module, module[name])
-            alone[name] = lift_module(part)
+            alone[name] = _lift(part)
             parts[name] = verify(part, alone[name], name, arch=arch)
     makers = dict.fromkeys(names, "symbolic")
     tree = lifted

@@ -1,0 +1,78 @@
+"""`ptxkit decompile`: PTX as CUDA C++, with a badge that says what was proved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ptxkit.cli.files import complain, plain_data, read, write, write_stdout
+
+
+def command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A PTX file; - for standard input.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to; else standard output."),
+    ] = None,
+    engine: Annotated[str, typer.Option(help="auto, or the name of one engine.")] = "auto",
+    arch: Annotated[
+        str | None, typer.Option(help="What candidates are compiled for; else the file's target.")
+    ] = None,
+    beams: Annotated[int, typer.Option(help="How many programs an engine may propose.")] = 4,
+    verify: Annotated[
+        bool, typer.Option("--verify/--no-verify", help="Compile and compare what is proposed.")
+    ] = True,
+    comments: Annotated[
+        bool, typer.Option("--comments", help="Note at statements which lines of PTX they are.")
+    ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write PTX and C++ side by side, lines linked."),
+    ] = None,
+    tree: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also draw the tree: .dot, .svg, .png or .pdf."),
+    ] = None,
+    verdict: Annotated[
+        Path | None, typer.Option("--verdict", metavar="FILE", help="Also write it as JSON.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with 1 where equality was not proved.")
+    ] = False,
+) -> None:
+    """Turn a PTX file back into CUDA C++, and say what is proved about it.
+
+    The badge goes to standard error: E1 identical PTX, E2 equal dataflow, E3 equal in execution,
+    E0 compiles. Ends with 0, with 2 for an error.
+    """
+    import ptxkit
+    from ptxkit.decompiler import look
+    from ptxkit.decompiler.verify import architecture
+
+    source = read(file)
+    module = source.parse()
+    found = ptxkit.decompile(
+        module, engine, arch=arch, beams=beams, verify=verify, comments=comments
+    )
+    if output is None:
+        write_stdout(found.cuda.encode())
+    else:
+        write(output, found.cuda.encode())
+    if html is not None:
+        page = look.side_by_side(module, found.cuda, arch or architecture(module), found.badge)
+        write(html, page.encode())
+    if tree is not None:
+        look.draw(found.ast, tree)
+    if verdict is not None:
+        data = {"engine": found.engine, "notes": list(found.notes), **found.verdict.to_dict()}
+        write(verdict, json.dumps(plain_data(data), indent=1).encode() + b"\n")
+    for note in found.notes:
+        complain(note, "note")
+    typer.echo(found.badge, err=True)
+    for name, part in found.verdict.parts.items():
+        typer.echo(f"  {part.badge} {name}", err=True)
+    if strict and not found.verdict.equivalent:
+        raise typer.Exit(1)

@@ -1,0 +1,89 @@
+"""`ptxkit evaluate`: how good engines are, in numbers."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ptxkit.cli.files import plain_data, write
+
+_COLUMNS = {
+    "count": "n", "compiles": "compiles", "E1": "E1", "E2": "E2", "E3": "E3",
+    "equivalent": "equal", "exact": "exact", "similarity": "tree", "without_goto": "no goto",
+    "assembly": "asm", "lines_ratio": "lines", "seconds": "s",
+}  # fmt: skip
+_PLAIN = ("count", "lines_ratio", "seconds")
+
+
+def command(
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(metavar="INPUT...", help="A tiers dataset, or folders of .ptx and .cu."),
+    ],
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(help="symbolic, neural, auto (combined); several times for several."),
+    ] = None,
+    split: Annotated[str, typer.Option(help="The split of a dataset.")] = "test",
+    arch: Annotated[str, typer.Option(help="What .cu files are compiled for.")] = "sm_90",
+    beams: Annotated[int, typer.Option(help="How many programs an engine may propose.")] = 1,
+    limit: Annotated[int | None, typer.Option(help="At most so many programs.")] = None,
+    most: Annotated[int, typer.Option(help="Leave out longer kernels (instructions).")] = 2000,
+    workers: Annotated[int, typer.Option(help="Processes.")] = 1,
+    out: Annotated[Path | None, typer.Option("--json", help="Write everything as JSON.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw it: a .png, .svg or .pdf file.")] = None,
+    failures: Annotated[int, typer.Option(help="Show so many programs that failed.")] = 10,
+) -> None:
+    """Measure engines: compile rate, proofs, exact match, tree distance, readability."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from ptxkit.decompiler import evaluate as measuring
+    from ptxkit.synth.plan import MANIFEST
+
+    sets = [path for path in inputs if (path / MANIFEST).exists()]
+    others = [path for path in inputs if path not in sets]
+    items = chain(
+        *(measuring.dataset_items(path, split) for path in sets),
+        measuring.folder_items(others, arch, most) if others else (),
+    )
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("programs", total=limit)
+        rows = measuring.evaluate(
+            items, engine or ["symbolic"], beams=beams, limit=limit, workers=workers,
+            progress=lambda row: bar.advance(task),
+        )  # fmt: skip
+    found = measuring.summary(rows)
+    for name, groups in found.items():
+        _print(Console(width=200), name, groups)
+    for row in [row for row in rows if not row.equivalent][:failures]:
+        typer.echo(f"{row.engine} {row.name}: [{row.level}] {row.reason}")
+    if out is not None:
+        data = json.dumps(plain_data(measuring.as_json(rows)), indent=1)
+        write(out, data.encode() + b"\n")
+    if plot is not None:
+        measuring.plot(rows, plot)
+
+
+def _print(console: Any, engine: str, groups: dict[str, dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table(engine, *_COLUMNS.values(), box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, numbers in groups.items():
+        table.add_row(name, *(_shown(key, numbers[key]) for key in _COLUMNS))
+    console.print(table)
+
+
+def _shown(key: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    if key in _PLAIN:
+        return f"{value:,.0f}" if key == "count" else f"{value:.2f}"
+    return f"{100 * value:.1f}%"

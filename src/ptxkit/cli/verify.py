@@ -1,0 +1,52 @@
+"""`ptxkit verify`: is this CUDA C++ the same as that PTX?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ptxkit.cli.files import InputError, complain, plain_data, read
+
+_TREES = (".sexp", ".lisp", ".ast")
+
+
+def command(
+    original: Annotated[str, typer.Argument(metavar="PTX", help="The PTX; - for standard input.")],
+    candidate: Annotated[
+        str, typer.Argument(metavar="CUDA", help="CUDA C++ (.cu), or a tree (.sexp).")
+    ],
+    kernel: Annotated[str | None, typer.Option(help="One kernel; else all of the PTX.")] = None,
+    arch: Annotated[str | None, typer.Option(help="What to compile for; else the target.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
+) -> None:
+    """Compile CUDA C++ and compare it with PTX: identical, equal by proof, equal in execution.
+
+    Ends with 0 where they are equal, with 1 where that is not proved, with 2 for an error.
+    """
+    from ptxkit.cuda import CudaModule, Function
+    from ptxkit.cuda import read as read_tree
+    from ptxkit.decompiler.verify import verify
+
+    module = read(original).parse()
+    text = read(candidate).data.decode("utf-8", "replace")
+    program: CudaModule | str = text
+    if Path(candidate).suffix in _TREES:
+        tree = read_tree(text)
+        if isinstance(tree, Function):
+            tree = CudaModule((tree,))
+        if not isinstance(tree, CudaModule):
+            raise InputError(f"'{candidate}' holds no kernel or module")
+        program = tree
+    verdict = verify(module, program, kernel, arch=arch)
+    if as_json:
+        typer.echo(json.dumps(plain_data(verdict.to_dict()), indent=1))
+    else:
+        typer.echo(verdict.badge)
+        for name, part in verdict.parts.items():
+            typer.echo(f"  {part.badge} {name}")
+        for reason in verdict.reasons if not verdict.equivalent else ():
+            complain(reason, "note")
+    raise typer.Exit(0 if verdict.equivalent else 1)

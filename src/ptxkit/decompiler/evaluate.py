@@ -1,0 +1,311 @@
+"""Measure engines: on a split of a ``tiers`` dataset, or on a folder of PTX and CUDA files."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ptxkit import cuda
+from ptxkit.cuda import CudaModule
+from ptxkit.decompiler.choose import decompile
+from ptxkit.decompiler.engines import engine as find_engine
+from ptxkit.decompiler.engines import isolated
+from ptxkit.decompiler.metrics import readability, tree_similarity, walk
+from ptxkit.decompiler.verify import Verdict, architecture
+from ptxkit.decompiler.verify.certify import to_certify
+from ptxkit.errors import PtxkitError, UsageError, import_extra
+from ptxkit.syntax import Module, parse
+from ptxkit.synth.dataset import Dataset
+from ptxkit.toolchain import compile_cuda
+
+_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+#: Above this the tree edit distance, which is cubic, is not computed.
+_MOST_NODES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One program to decompile, and what is known of where it came from."""
+
+    name: str
+    group: str
+    ptx: str
+    tree: str | None = None
+    """The tree that it was compiled from, as an S-expression."""
+    lines: int | None = None
+    """Lines of the source, without blank ones and comments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How one engine did on one item."""
+
+    name: str
+    group: str
+    engine: str
+    level: str = "none"
+    compiles: bool = False
+    equivalent: bool = False
+    exact: bool | None = None
+    similarity: float | None = None
+    gotos: int = 0
+    assembly: int = 0
+    statements: int = 0
+    lines: int = 0
+    lines_ratio: float | None = None
+    coverage: float | None = None
+    seconds: float = 0.0
+    reason: str = ""
+
+
+# ---- what to measure on --------------------------------------------------------------------
+
+
+def dataset_items(folder: Path, split: str, arch: str | None = None) -> Iterator[Item]:
+    """The rows of a split of a ``tiers`` dataset."""
+    dataset = Dataset(folder)
+    if dataset.plan.source != "tiers":
+        raise UsageError(
+            f"'{folder}' is a dataset of {dataset.plan.source}; evaluate one of ptxkit synth tiers"
+        )
+    for row in dataset.rows(split):
+        targets = [t for t in row["targets"] if arch in (None, t["arch"])]
+        if targets:
+            source = row["cuda_source"]
+            yield Item(row["id"], row["category"], targets[0]["ptx_forward"], row["ast"],
+                       source_lines(source))  # fmt: skip
+
+
+def folder_items(paths: Sequence[Path], arch: str, most: int = 2000) -> Iterator[Item]:
+    """The kernels of PTX files, and CUDA files, below some folders.
+
+    Kernels with more instructions than ``most`` are left out.
+    """
+    for path in _files(paths):
+        try:
+            yield from _file_items(path, arch, most)
+        except PtxkitError as error:
+            raise UsageError(f"'{path}': {str(error).partition(chr(10))[0]}") from error
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            found = sorted(p for p in path.rglob("*") if p.suffix in (".ptx", ".cu"))
+            if not found:
+                raise UsageError(f"'{path}' is a folder without *.ptx and *.cu files")
+            yield from found
+        elif path.suffix in (".ptx", ".cu") and path.exists():
+            yield path
+        else:
+            raise UsageError(f"'{path}' is no dataset, no folder, no .ptx and no .cu file")
+
+
+def _file_items(path: Path, arch: str, most: int) -> Iterator[Item]:
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix == ".cu":
+        module = compile_cuda(text, arch=arch, name=path.name)
+        yield Item(path.stem, path.parent.name, module.emit(), lines=source_lines(text))
+        return
+    module = parse(text.rstrip("\0"), filename=path.name)
+    for name in to_certify(module):
+        if len(module[name].instructions) <= most:
+            part = isolated(module, module[name])
+            yield Item(f"{path.stem}:{name}", path.parent.name, part.emit())
+
+
+def source_lines(text: str) -> int:
+    """Lines that say something.
+
+    >>> source_lines("// a\\nint i; /* b */\\n\\nint j;\\n")
+    2
+    """
+    plain = _COMMENTS.sub("", text)
+    return sum(1 for line in plain.splitlines() if line.strip())
+
+
+# ---- measuring -----------------------------------------------------------------------------
+
+
+def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) -> Row:
+    """Decompile one item with one engine, and compare."""
+    start = time.perf_counter()
+    try:
+        module = parse(item.ptx, filename=item.name)
+        found = decompile(module, engine, arch=arch, beams=beams)
+    except PtxkitError as error:
+        seconds = time.perf_counter() - start
+        reason = str(error).partition("\n")[0]
+        return Row(item.name, item.group, engine, seconds=seconds, reason=reason)
+    seconds = time.perf_counter() - start
+    verdict: Verdict = found.verdict
+    counted = readability(found.ast)
+    exact, similarity = _against(item, module, found.ast, engine, beams)
+    lines = source_lines(found.cuda)
+    return Row(
+        item.name, item.group, engine, verdict.level, verdict.compiles, verdict.equivalent, exact,
+        similarity, counted.gotos, counted.assembly, counted.statements, lines,
+        lines / item.lines if item.lines else None, verdict.coverage, seconds,
+        "" if verdict.equivalent else "; ".join(verdict.reasons),
+    )  # fmt: skip
+
+
+def _against(
+    item: Item, module: Module, chosen: CudaModule, engine: str, beams: int
+) -> tuple[bool | None, float | None]:
+    """Whether the engine's first proposal is the tree it came from, and how near it is."""
+    if item.tree is None:
+        return None, None
+    tree = chosen
+    names = to_certify(module)
+    if engine not in ("auto", "symbolic") and len(names) == 1:
+        # Without a verifier to choose for it.
+        proposed = find_engine(engine).propose(module, module[names[0]], beams=beams)
+        if not proposed:
+            return False, 0.0
+        tree = proposed[0].tree
+    gold = cuda.read(item.tree)
+    mine = cuda.canonical(_named_alike(tree))
+    gold = cuda.canonical(_named_alike(gold))
+    if mine == gold:
+        return True, 1.0
+    small = max(_nodes(mine), _nodes(gold)) <= _MOST_NODES
+    return False, tree_similarity(mine, gold) if small else None
+
+
+def _named_alike(tree: cuda.Node) -> cuda.Node:
+    """A tree without what is not part of the program's meaning: linkage and includes."""
+    if isinstance(tree, cuda.Function):
+        tree = CudaModule((tree,))
+    assert isinstance(tree, CudaModule)
+    items = [replace(i, linkage="") if isinstance(i, cuda.Function) else i for i in tree.items]
+    return CudaModule(tuple(items))
+
+
+def _nodes(tree: cuda.Node) -> int:
+    return sum(1 for _ in walk(tree))
+
+
+def evaluate(
+    items: Iterator[Item],
+    engines: Sequence[str],
+    *,
+    beams: int = 1,
+    arch: str | None = None,
+    limit: int | None = None,
+    workers: int = 1,
+    progress: Callable[[Row], None] | None = None,
+) -> list[Row]:
+    """Measure engines on items; the rows in the order of the items."""
+    for name in engines:
+        if name != "auto":
+            find_engine(name)  # an unknown one is an error now, not later
+    work = [(item, name, beams, arch) for item in islice(items, limit) for name in engines]
+    rows: list[Row] = []
+    if workers > 1:
+        with ProcessPoolExecutor(workers) as pool:
+            for row in pool.map(_measure, work, chunksize=4):
+                rows.append(row)
+                if progress is not None:
+                    progress(row)
+        return rows
+    for one in work:
+        rows.append(_measure(one))
+        if progress is not None:
+            progress(rows[-1])
+    return rows
+
+
+def _measure(work: tuple[Item, str, int, str | None]) -> Row:
+    item, name, beams, arch = work
+    return measure(item, name, beams, arch or architecture(parse(item.ptx)))
+
+
+# ---- summing up ----------------------------------------------------------------------------
+
+
+def summary(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, Any]]]:
+    """For each engine and group, and for all groups together, the shares and medians.
+
+    >>> rows = [Row("a", "t", "symbolic", "E1", True, True, lines_ratio=1.0, statements=4),
+    ...         Row("b", "t", "symbolic", "E0", True, False, lines_ratio=2.0, statements=6)]
+    >>> found = summary(rows)["symbolic"]["all"]
+    >>> found["count"], found["compiles"], found["equivalent"], found["lines_ratio"]
+    (2, 1.0, 0.5, 1.5)
+    """
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for engine in dict.fromkeys(row.engine for row in rows):
+        mine = [row for row in rows if row.engine == engine]
+        groups = {"all": mine}
+        for group in sorted({row.group for row in mine}):
+            groups[group] = [row for row in mine if row.group == group]
+        found[engine] = {name: _summed(part) for name, part in groups.items()}
+    return found
+
+
+def _summed(rows: Sequence[Row]) -> dict[str, Any]:
+    count = len(rows)
+    levels = {level: sum(r.level == level for r in rows) / count for level in ("E1", "E2", "E3")}
+    statements = sum(r.statements for r in rows)
+    return {
+        "count": count,
+        "compiles": sum(r.compiles for r in rows) / count,
+        **levels,
+        "equivalent": sum(r.equivalent for r in rows) / count,
+        "exact": _mean([float(r.exact) for r in rows if r.exact is not None]),
+        "similarity": _mean([r.similarity for r in rows if r.similarity is not None]),
+        "without_goto": sum(r.gotos == 0 and r.lines > 0 for r in rows) / count,
+        "assembly": sum(r.assembly for r in rows) / statements if statements else 0.0,
+        "lines_ratio": _median([r.lines_ratio for r in rows if r.lines_ratio is not None]),
+        "seconds": _median([r.seconds for r in rows]),
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def as_json(rows: Sequence[Row]) -> dict[str, Any]:
+    """Everything as plain data, ready for `json.dumps`."""
+    return {"summary": summary(rows), "rows": [asdict(row) for row in rows]}
+
+
+def plot(rows: Sequence[Row], path: Path) -> None:
+    """Bars for each group: what compiles, what is proved at which level."""
+    matplotlib: Any = import_extra("matplotlib", extra="evaluate")
+    matplotlib.use("Agg")
+    pyplot: Any = import_extra("matplotlib.pyplot", extra="evaluate")
+    found = summary(rows)
+    figure, axes = pyplot.subplots(
+        len(found), 1, figsize=(max(6, 1.1 * max(map(len, found.values()))), 3.2 * len(found)),
+        squeeze=False,
+    )  # fmt: skip
+    colours = {"E1": "#2b6cb0", "E2": "#63a4dd", "E3": "#b5d4f0"}
+    for axis, (engine, groups) in zip(axes[:, 0], found.items(), strict=True):
+        names = list(groups)
+        bottom = [0.0] * len(names)
+        for level, colour in colours.items():
+            heights = [100 * groups[name][level] for name in names]
+            axis.bar(names, heights, bottom=bottom, color=colour, label=level)
+            bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
+        compiles = [100 * groups[name]["compiles"] for name in names]
+        axis.plot(names, compiles, "k_", markersize=18, label="compiles")
+        axis.set_ylim(0, 105)
+        axis.set_ylabel("% of programs")
+        axis.set_title(engine)
+        axis.tick_params(axis="x", rotation=30)
+        axis.legend(loc="lower right", fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)

@@ -1,0 +1,205 @@
+"""Seed bugs and count what the verifier accepts: ``python -m tests.decompiler.seeded.campaign``.
+
+A change that leaves the PTX as it was is no bug. Any other change is one as soon as a run shows
+it: a difference that the verifier saw, or one on launches that the verifier does not know (those
+that the kernel was written with). A change that nothing shows may be none; those that the
+verifier accepted are listed, to be looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from tests.decompiler.seeded import code, trees
+from tests.kernels import suite
+
+import ptxkit
+from ptxkit.cuda import print_module
+from ptxkit.decompiler.verify import Verdict, certify, compiled
+from ptxkit.errors import PtxkitError
+from ptxkit.run import Surface
+from ptxkit.syntax import Module
+from ptxkit.synth.tiers.grammar import make
+from ptxkit.synth.tiers.sample import Sample
+
+ARCH = "sm_90"
+#: Says whether two modules differ on launches that the verifier has not chosen.
+Witness = Callable[[Module, Module], bool]
+
+
+@dataclass(slots=True)
+class Result:
+    """What became of the bugs."""
+
+    bugs: int = 0
+    accepted: list[str] = field(default_factory=list)
+    """Bugs that a run shows and that the verifier accepted: there must be none."""
+    unshown: list[str] = field(default_factory=list)
+    """Changes that the verifier accepted and that no run shows."""
+    rejected: Counter[str] = field(default_factory=Counter)
+    silent: int = 0
+    """Changes that were not accepted though no run shows them."""
+    same: int = 0
+    """Changes that the compiler undid."""
+
+
+def _same(a: Module, b: Module) -> bool:
+    from ptxkit.decompiler.verify import same_ptx
+
+    return all(same_ptx(a, b, f.name) for f in a.kernels)
+
+
+def _tree_mutants(count: int, seed: int) -> Iterator[tuple[str, Module, Module, str, Witness]]:
+    """Bugs in programs of the tiers."""
+    draw = random.Random(seed)
+    made = 0
+    index = 0
+    while made < count:
+        sample = make(seed, index)
+        index += 1
+        original = compiled(sample.module, ARCH).module
+        assert original is not None, print_module(sample.module)
+        for _ in range(4):
+            name, tree = trees.mutant(sample.module, draw)
+            try:
+                candidate = compiled(tree, ARCH).module
+            except Exception:
+                continue
+            if candidate is None:
+                continue
+            made += 1
+            kernel = original.kernels[-1].name
+            label = f"tier {sample.tier} index {index - 1}: {name}"
+            yield label, original, candidate, kernel, lambda a, b, s=sample: _tier_witness(s, a, b)
+
+
+def _tier_witness(sample: Sample, a: Module, b: Module) -> bool:
+    loaded = [ptxkit.load(m, device="cpu") for m in (a, b)]
+    for launch in sample.launches:
+        names = [next((f.name for f in m.kernels if launch.kernel in f.name), None) for m in (a, b)]
+        if None in names:
+            return True
+        for trial in range(12):
+            results = []
+            for module, name in zip(loaded, names, strict=True):
+                values = sample.arguments(launch, trial)
+                try:
+                    module[name][launch.grid, launch.block, launch.dynamic_shared](
+                        *values, threads=1, time_limit=5
+                    )
+                except PtxkitError:
+                    values = [None]
+                results.append([v.tobytes() for v in values if isinstance(v, np.ndarray)])
+            if results[0] != results[1]:
+                return True
+    return False
+
+
+def _code_mutants(count: int, seed: int) -> Iterator[tuple[str, Module, Module, str, Witness]]:
+    """Bugs in the PTX of the suite."""
+    draw = random.Random(seed)
+    kernels = list(suite())
+    made = 0
+    while made < count:
+        kernel = draw.choice(kernels)
+        original, entry = kernel.module(ARCH), kernel.entry(ARCH)
+        found = code.mutant(original, entry, draw)
+        if found is None:
+            continue
+        made += 1
+        name, candidate = found
+        yield (
+            f"{kernel.name}: {name}", original, candidate, entry,
+            lambda a, b, k=kernel, e=entry: _suite_witness(k, e, a, b),
+        )  # fmt: skip
+
+
+def _suite_witness(kernel: object, entry: str, a: Module, b: Module) -> bool:
+    loaded = [ptxkit.load(m, device="cpu") for m in (a, b)]
+    for size in kernel.sizes:  # type: ignore[attr-defined]
+        results = []
+        for module in loaded:
+            setup = kernel.launch(size)  # type: ignore[attr-defined]
+            try:
+                setup.run(module, entry, threads=1, time_limit=5)
+            except PtxkitError:
+                results.append([b"fault"])
+                continue
+            arrays = [x.array if isinstance(x, Surface) else x for x in setup.arguments]
+            results.append([x.tobytes() for x in arrays if isinstance(x, np.ndarray)])
+        if results[0] != results[1]:
+            return True
+    return False
+
+
+def run(count: int, seed: int, sources: str = "both", verbose: bool = False) -> Result:
+    """Seed bugs until so many changes were judged."""
+    result = Result()
+    streams = {"trees": _tree_mutants, "code": _code_mutants}
+    chosen = [s for s in streams if sources in (s, "both")]
+    for source in chosen:
+        for label, original, candidate, kernel, witness in streams[source](
+            count // len(chosen), seed
+        ):
+            _judge(result, label, original, candidate, kernel, witness, verbose)
+    return result
+
+
+def _judge(
+    result: Result,
+    label: str,
+    original: Module,
+    candidate: Module,
+    kernel: str,
+    witness: Witness,
+    verbose: bool,
+) -> None:
+    if _same(original, candidate):
+        result.same += 1
+        return
+    kernels = [f.name for f in original.kernels]
+    parts: dict[str, Verdict] = {name: certify(original, candidate, name) for name in kernels}
+    verdict = Verdict.of(parts)
+    seen = any(p.execution is not None and p.execution.different for p in parts.values())
+    if verdict.equivalent:
+        if witness(original, candidate):
+            result.bugs += 1
+            result.accepted.append(f"{verdict.level} {label}")
+        else:
+            result.unshown.append(f"{verdict.level} {label}")
+    elif seen or witness(original, candidate):
+        result.bugs += 1
+        result.rejected[label.split(": ")[1].split(" at line")[0]] += 1
+    else:
+        result.silent += 1
+    if verbose:
+        print(f"{verdict.level} {label}", flush=True)
+
+
+def main() -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1400, help="changes to make")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--from", dest="sources", default="both", choices=("both", "trees", "code"))
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    result = run(options.count, options.seed, options.sources, options.verbose)
+    print(f"{result.bugs:,} bugs seeded, {len(result.accepted)} accepted")
+    for name, number in result.rejected.most_common():
+        print(f"  {number:5,} {name}")
+    print(f"{result.same:,} changes the compiler undid; {result.silent:,} not accepted, not shown")
+    print(f"{len(result.unshown)} accepted that no run shows:")
+    for label in (*result.accepted, *result.unshown):
+        print("  ", label)
+    return bool(result.accepted)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
