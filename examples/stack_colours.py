@@ -105,6 +105,9 @@ def main(arguments: list[str] | None = None) -> list[Path]:
         if stack.report(words, interface)[1].emitted < 6:
             continue  # too plain to look at
         found = stack.evaluate(words, {"z": z}, interface)
+        values = found["re"][np.isfinite(found["re"]) & np.isfinite(found["im"])]
+        if len(values) < z.size / 2 or len(np.unique(values)) < z.size / 8:
+            continue  # all but one colour
         path = options.out / f"{seed - 1}.png"
         write_png(path, colours(found["re"], found["im"]))
         print(f"{path}: {program}")

@@ -178,6 +178,14 @@ bool pack_integer(PyObject *value, const Parameter &parameter, std::uint8_t *pla
     return true;
 }
 
+// A structure of the host as it is, such as a tensor map.
+bool pack_bytes(PyObject *value, const Parameter &parameter, std::uint8_t *place) {
+    if (parameter.kind != Kind::structure) return false;
+    if (static_cast<std::size_t>(PyBytes_GET_SIZE(value)) != parameter.size) return false;
+    std::memcpy(place, PyBytes_AS_STRING(value), parameter.size);
+    return true;
+}
+
 bool pack_array(PyObject *value, const ArgumentType &type, std::uint8_t *place, bool wants_stream,
                 Origin &origin) {
     std::uint64_t address = 0;
@@ -249,6 +257,7 @@ bool pack_argument(PyObject *value, const Parameter &parameter, std::uint8_t *pa
     std::uint8_t *place = parameters + parameter.offset;
     if (PyFloat_CheckExact(value)) return pack_float(PyFloat_AS_DOUBLE(value), parameter, place);
     if (PyLong_CheckExact(value)) return pack_integer(value, parameter, place);
+    if (PyBytes_CheckExact(value)) return pack_bytes(value, parameter, place);
     const ArgumentType *type = classify(Py_TYPE(value));
     if (type == nullptr) return false;
     if (type->way == Way::whole || type->way == Way::real)

@@ -1,12 +1,16 @@
 """Diagnostics render what a person needs, and the errors that carry them travel well."""
 
+import importlib
 import json
 import pickle
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ptxkit
 from ptxkit import errors
 from ptxkit.diagnostics import Diagnostic
 
@@ -170,3 +174,16 @@ def test_a_broken_extra_is_not_called_missing(tmp_path, monkeypatch):
     with pytest.raises(ModuleNotFoundError, match="no_such_dependency") as caught:
         errors.import_extra("broken_extra", "app")
     assert not isinstance(caught.value, errors.PtxkitError)
+
+
+def test_the_page_names_errors_that_exist():
+    page = (Path(__file__).parents[1] / "docs" / "index.md").read_text()
+    table = page.split("| class | when |")[1].split("\n\n")[0]
+    named = re.findall(r"`([\w.]+Error)`", table)
+    assert len(named) > 20
+    for name in named:
+        rooms = [*name.split(".")[:-1]]
+        owner = importlib.import_module(".".join(["ptxkit", *rooms])) if rooms else ptxkit
+        if not hasattr(owner, name.split(".")[-1]):  # the second of a row, in the room of the first
+            owner = ptxkit.inject
+        assert issubclass(getattr(owner, name.split(".")[-1]), ptxkit.PtxkitError), name

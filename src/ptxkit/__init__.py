@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ptxkit.decompiler import decompile
     from ptxkit.diagnostics import Diagnostic
     from ptxkit.errors import (
+        CheckError,
         EditError,
         MissingExtraError,
         PtxkitError,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 # Public name -> the module that defines it. A new public name is one row here, one
 # import in the TYPE_CHECKING block above and one entry in __all__.
 _EXPORTS = {
+    "CheckError": "ptxkit.errors",
     "Diagnostic": "ptxkit.diagnostics",
     "EditError": "ptxkit.errors",
     "MissingExtraError": "ptxkit.errors",
@@ -60,6 +62,7 @@ _EXPORTS = {
 }
 
 __all__ = [
+    "CheckError",
     "Diagnostic",
     "EditError",
     "MissingExtraError",

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ptxkit.dsl import (
     DslError,
     Ring,
+    SharedTile,
     addr,
     b32,
     bf16,
@@ -32,6 +35,7 @@ from ptxkit.dsl import (
     warp,
     wgmma,
 )
+from ptxkit.dsl.registers import Register
 
 #: tests/gpu runs these tests on a GPU.
 DEVICE = "cpu"
@@ -133,6 +137,22 @@ def test_tile_keeps_what_is_written(swizzle):
         inside = swizzled(2 * (row * width + inner), swizzle)
         assert flat[panel * 32 * width + inside // 2] == x[row, column]
     assert keep.check() == []
+
+
+@given(
+    st.sampled_from([0, 32, 64, 128]),
+    st.integers(1, 5),
+    st.integers(1, 3),
+    st.sampled_from([u8, f16, f32, f64]),
+)
+def test_every_element_has_its_place(swizzle, groups, panels, type):
+    """The places of a tile's elements are the tile's bytes, each once."""
+    columns = panels * (swizzle or 64) * 8 // type.width
+    base = Register("%r1", "u32", 0, None)
+    tile = SharedTile(base, type, 8 * groups, columns, swizzle)
+    places = [tile.offset_of(i, j) for i in range(tile.rows) for j in range(columns)]
+    assert sorted(places) == list(range(0, tile.bytes, tile.size))
+    assert all(swizzled(swizzled(one, swizzle), swizzle) == one for one in places)
 
 
 @kernel(target="sm_80")

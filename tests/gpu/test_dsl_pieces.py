@@ -393,3 +393,17 @@ def test_hopper_gemm(shape, options):
     a, b = (whole_numbers((size, k), f16) for size in (m, n))
     expected = (a.float() @ b.float().t()).half()
     assert torch.equal(multiply(a, b, **options), expected)
+
+
+@hopper
+def test_speed_of_the_hopper_product(record_property):
+    from examples.hopper_gemm import multiply, timed
+
+    size = 8192
+    a, b = torch.randn(2, size, size, device="cuda", dtype=torch.float16)
+    times = timed({"ptxkit": lambda: multiply(a, b), "torch": lambda: a @ b.t()})
+    rates = {name: 2e-9 * size**3 / time for name, time in times.items()}
+    ratio = rates["ptxkit"] / rates["torch"]
+    shown = f"{rates['ptxkit']:.0f} TFLOPS, torch {rates['torch']:.0f}, ratio {ratio:.2f}"
+    record_property("facts", {f"examples/hopper_gemm.py, {size}^3 in half precision": shown})
+    assert ratio > 0.8

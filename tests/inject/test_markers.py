@@ -10,6 +10,7 @@ import pytest
 
 import ptxkit
 from inject.kernels import accepted, run
+from ptxkit.errors import PtxSyntaxError
 from ptxkit.inject import AnnotationError, Template, include_dir
 from ptxkit.toolchain import locate
 
@@ -159,7 +160,7 @@ def test_functions_are_told_apart() -> None:
 .extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
 .global .align 4 .u32 .entry_like[2] = {{1, 2}};
 .func plain;
-.func (.reg .f32 %f1, .reg .f32 %f2) .attribute(.unified(1, 2)) first // .entry no
+.func .attribute(.unified(1, 2)) (.reg .f32 %f1, .reg .f32 %f2) first // .entry no
 {{
     {{ {{ {GOOD}
     }} }}
@@ -168,7 +169,7 @@ def test_functions_are_told_apart() -> None:
 .visible .entry second(.param .u64 p) .maxntid 32, 1, 1
 {{ .reg .f32 %f<9>;
     {GOOD}
-    .pragma "}} {{ \\" // ";
+    .pragma "}} {{ // ";
     {GOOD}
 }}
 .func(.param .f32 r)third(.param .f32 p){{.reg .f32 %f<9>;{GOOD}
@@ -204,7 +205,59 @@ def test_a_text_that_ends_anywhere() -> None:
     for end in range(len(whole)):
         try:
             template = Template.from_ptx(whole[:end])
-        except AnnotationError:
+        except (AnnotationError, PtxSyntaxError):
             continue
         stubs = dict.fromkeys(template.sites, "neg.f32 %_z, %_x;")
         assert isinstance(template.render(stubs, check=False), str)
+
+
+NOT_PTX = {
+    "nothing": "",
+    "words": "hello world",
+    "a comment alone": "// nothing else",
+    "a NUL byte": body(GOOD).replace("ret", "r\0t"),
+    "a cut": body(GOOD).rstrip().removesuffix("}"),
+    "words after it": body(GOOD) + "junk here",
+    "words in a body": body(GOOD, "garbage of many words"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_PTX)
+def test_what_is_not_ptx(name: str, snapshot: object) -> None:
+    with pytest.raises((AnnotationError, PtxSyntaxError)) as raised:
+        Template.from_ptx(NOT_PTX[name])
+    assert str(raised.value) == snapshot
+
+
+REGISTERS = {
+    "wider": "%f1 %rd1",
+    "an output that is wider": "%rd1 %f1",
+    "a predicate": "%f1 %p1",
+    "not declared": "%f1 %nope",
+    "past the range": "%f1 %f9999",
+}
+
+
+@pytest.mark.parametrize("name", REGISTERS)
+def test_registers_that_do_not_fit(name: str, snapshot: object) -> None:
+    line = f"// PTX_INJECT f in:f32:f32:x out:f32:f32:z @3 volatile = {REGISTERS[name]}"
+    template = Template.from_ptx(body(".reg .b64 %rd<4>;", ".reg .pred %p<4>;", line))
+    with pytest.raises(AnnotationError) as raised:
+        template.render({"f": "neg.f32 %_z, %_x;"})
+    assert str(raised.value) == snapshot
+
+
+@pytest.mark.parametrize("crlf", [False, True])
+@pytest.mark.parametrize("check", [False, True])
+def test_lines_end_as_in_the_file(crlf: bool, check: bool) -> None:
+    text = body(GOOD)
+    template = Template.from_ptx(text.replace("\n", "\r\n") if crlf else text)
+    plain = Template.from_ptx(text)
+    for stub in ("neg.f32 %_z, %_x;\n// more", "neg.f32 %_z, %_x;\r\n// more"):
+        for made in (
+            template.render({"f": stub}, check=check),
+            template.render({"f": stub}, check=check),
+            template.render_many([{"f": stub}], check=check)[0],
+        ):
+            assert made.count("\r") == (made.count("\n") if crlf else 0)
+            assert made.replace("\r", "") == plain.render({"f": "neg.f32 %_z, %_x;\n// more"})

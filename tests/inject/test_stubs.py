@@ -45,6 +45,12 @@ def template() -> Template:
 
 
 GOOD = {
+    "may leave the kernel": """
+        .reg .pred q;
+        setp.lt.s32 q, %_n, 0;
+        @q exit;
+        neg.f32 %_z, %_x;""",
+    "assigns and leaves": "neg.f32 %_z, %_x;\nret;",
     "plain": "neg.f32 %_z, %_x;",
     "a scope of its own": "{\n.reg .f32 t;\nneg.f32 t, %_x;\nmov.f32 %_z, t;\n}",
     "a comment at the end": "neg.f32 %_z, %_x; // done",
@@ -112,6 +118,10 @@ def test_good_stubs(name: str, template: Template) -> None:
 
 
 BAD = {
+    "leaves the kernel": "exit;",
+    "returns before it": "bra OUT;\nOUT: ret;",
+    "stops": "trap;",
+    "never ends": "AGAIN: bra AGAIN;",
     "an undeclared register": "add.f32 %_z, %_x, t;",
     "a misspelt operand": "add.f32 %_z, %_x, %_y;",
     "a register of the compiler": "add.f32 %_z, %_x, %f1;",

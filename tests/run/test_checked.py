@@ -78,6 +78,11 @@ def test_leaving_the_check_out() -> None:
     ptxkit.load(WRONG["guard"][0], check=False)["k"][1, 1]()
 
 
+def test_a_check_that_is_neither() -> None:
+    with pytest.raises(ptxkit.UsageError, match="check is True or False, not 'no'"):
+        ptxkit.load(WRONG["guard"][0], check="no")  # type: ignore[call-overload]
+
+
 def test_a_small_kernel_of_a_large_module_loads_fast() -> None:
     bulk = "".join(
         f".entry big{n}() {{ {REGISTERS}\n" + "add.u32 %r1, %r2, %r3;\n" * 400 + "ret; }\n"

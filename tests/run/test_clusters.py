@@ -150,7 +150,8 @@ bar.sync 1, 96;"""
         loaded["k"][2, 64].with_options(cluster=2)(np.zeros(1, np.uint64))
     assert caught.value.kind == "deadlock"
     message = caught.value.diagnostic.message
-    assert "64 wait at a barrier, 64 wait at the barrier of the cluster" in message
+    waits = "64 wait at the barrier of the cluster (line 16), 64 wait at a barrier (line 19)"
+    assert waits in message
 
 
 def test_special_registers_of_a_launch_without_clusters() -> None:

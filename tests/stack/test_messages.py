@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,10 @@ Y = {"y": "f32"}
 
 def item(kind: int, index: int = 0, number: int = 0, payload: int = 0) -> np.ndarray:  # type: ignore[type-arg]
     return np.array([[kind | number << 16 | index << 32, payload]], np.uint64)
+
+
+def defined(text: str, **more: Any) -> Isa:
+    return Isa.default().extended([Instruction("own", ("f32",), ("f32",), text, **more)])
 
 
 def extended(*routines: Routine) -> Isa:
@@ -109,6 +114,30 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "instruction set": lambda: stack.compile("x", X, Y, 90),
     "target": lambda: stack.compile("x", X, Y, "sm90"),
     "weights": lambda: stack.Source(["x"], weights={"inputs": 1}),
+    "text that is no instruction": lambda: defined("garbage $0, $1;"),
+    "text of other types": lambda: defined("add.f64 $0, $1, $1;"),
+    "text with too few operands": lambda: defined("add.f32 $0, $1;"),
+    "text with an undeclared name": lambda: defined("add.f32 $0, $1, t;"),
+    "text that closes": lambda: defined("add.f32 $0, $1, $1; } { mov.f32 $0, $1;"),
+    "text that opens": lambda: defined("{ add.f32 $0, $1, $1;"),
+    "text that never writes": lambda: defined("{ .reg .f32 t; add.f32 t, $0, $1; }"),
+    "text that writes an argument": lambda: defined("neg.f32 $1, $1; neg.f32 $0, $1;"),
+    "text with a guard before several": lambda: defined(
+        "neg.f32 $0, $1; neg.f32 $0, $0;", effect="ordered", guardable=True
+    ),
+    "text of an only set": lambda: Isa([Instruction("f", ("f32",), ("f32",), "neg $0, $1;")]),
+    "an instruction twice": lambda: Isa.default().extended(
+        [Instruction("add.rn.f32", ("f32",), ("f32",), "neg.f32 $0, $1;")]
+    ),
+    "stacks as a text": lambda: Instruction("f", "f32", ("f32",), "neg.f32 $0, $1;"),
+    "arrays as a list": lambda: stack.evaluate("x", [1.0], Y),
+    "dtype of an input": lambda: stack.evaluate("x", {"x": np.zeros(3)}, Y, types={"x": "f32"}),
+    "a seed below zero": lambda: stack.random_many(2, 3, -1, inputs=["x"]),
+    "a seed that is a text": lambda: stack.random(3, "a"),
+    "a length that is no number": lambda: stack.random_many(2, 1.5, inputs=["x"]),
+    "a constant too large for its signed type": lambda: stack.Program("300:s8"),
+    "a constant below its unsigned type": lambda: stack.Program("-1:u32"),
+    "a double too large": lambda: stack.Program("1e400:f64"),
     "dtype": lambda: stack.evaluate("x", {"x": np.zeros(3, np.complex64)}, Y),
     "shapes": lambda: stack.evaluate(
         "x", {"x": np.zeros(3, np.float32), "z": np.zeros(2, np.float32)}, Y

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -291,3 +293,13 @@ def test_what_limits_do() -> None:
     assert told.limit == "steps" and 0 < told.emitted < 20 and stub
     unlimited = stack.report("x", Interface(F, {"o": "f32"}))[1]
     assert unlimited.limit == "" and unlimited.live_fraction == 1.0
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
+@pytest.mark.parametrize("via", ["nodes", "text"])
+def test_no_values_at_all(shape: tuple[int, ...], via: Any) -> None:
+    x = np.zeros(shape, np.float32)
+    found = stack.evaluate("x x add.rn.f32 x", {"x": x}, {"y": "f32", "z": "f32"}, via=via)
+    assert {name: value.shape for name, value in found.items()} == {"y": shape, "z": shape}
+    many = stack.evaluate_many(["x", "1.0"], {"x": x}, {"y": "f32"})["y"]
+    assert many.shape == (2, *shape)

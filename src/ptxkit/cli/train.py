@@ -49,7 +49,7 @@ def command(
     import_extra("safetensors", extra="neural")
     from ptxkit.decompiler.neural import tokens, training
 
-    if steps is not None and steps <= 0 or minutes is not None and minutes <= 0:
+    if (steps is not None and steps <= 0) or (minutes is not None and minutes <= 0):
         raise UsageError("--steps and --minutes are above zero")
     settings = training.preset(
         preset, minutes=minutes, steps=steps, seed=seed, rate=rate, budget=budget,

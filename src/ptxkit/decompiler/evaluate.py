@@ -18,6 +18,7 @@ from ptxkit.decompiler.choose import decompile
 from ptxkit.decompiler.engines import engine as find_engine
 from ptxkit.decompiler.engines import isolated
 from ptxkit.decompiler.metrics import readability, tree_similarity, walk
+from ptxkit.decompiler.neural.forms import same_program
 from ptxkit.decompiler.verify import Verdict, architecture
 from ptxkit.decompiler.verify.certify import to_certify
 from ptxkit.errors import PtxkitError, UsageError, import_extra
@@ -160,7 +161,10 @@ def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) ->
 def _against(
     item: Item, module: Module, chosen: CudaModule, engine: str, beams: int
 ) -> tuple[bool | None, float | None]:
-    """Whether the engine's first proposal is the tree it came from, and how near it is."""
+    """Whether the engine's first proposal is the tree it came from, and how near it is.
+
+    The same tree is one that differs at most in what the compiler merges.
+    """
     if item.tree is None:
         return None, None
     tree = chosen
@@ -172,6 +176,8 @@ def _against(
             return False, 0.0
         tree = proposed[0].tree
     gold = cuda.read(item.tree)
+    if isinstance(gold, CudaModule) and same_program(tree, gold):
+        return True, 1.0
     mine = cuda.canonical(_named_alike(tree))
     gold = cuda.canonical(_named_alike(gold))
     if mine == gold:

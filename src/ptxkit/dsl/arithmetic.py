@@ -33,12 +33,19 @@ def fresh(type: str) -> Register:
     return current().fresh(type)
 
 
-def typed(name: str, type: str, signed: bool | None = None) -> str:
-    """The opcode of an operator for a type; where that is of bits, ``signed`` as in pools.
+def typed(name: str, type: str, pooled: bool | None = None) -> str:
+    """The opcode of an operator for a type; ``pooled``: as compilers write it.
 
-    >>> typed("add", "b32", signed=True), typed("mul", "u64")
-    ('add.s32', 'mul.lo.u64')
+    Registers of a compiler's ranges say nothing about the sign, and it leaves it to the
+    assembler to join a product and a sum.
+
+    >>> typed("add", "b32", pooled=True), typed("mul", "f32", pooled=True)
+    ('add.s32', 'mul.f32')
+    >>> typed("add", "b32", pooled=False), typed("mul", "f32", pooled=False)
+    ('add.u32', 'mul.rn.f32')
     """
+    if pooled is None:
+        pooled = bool(getattr(current(), "pools", None))
     scalar = SCALAR_TYPES[type]
     kind, width = scalar.kind, scalar.width
     if type == "pred":
@@ -59,16 +66,15 @@ def typed(name: str, type: str, signed: bool | None = None) -> str:
             f"ptx.{'setp.' if name in _COMPARISONS else ''}{name}.u{width}(...)",
         )
     if kind == BITS:
-        # The same either way; compilers, whose ranges are pools, write the signed one.
-        if signed is None:
-            signed = bool(getattr(current(), "pools", None))
-        type = f"s{width}" if signed or name == "neg" else f"u{width}"
+        type = f"s{width}" if pooled or name == "neg" else f"u{width}"  # the same either way
     if name in _COMPARISONS:
         return f"setp.{name}.{type}"
     if kind == FLOAT:
         if name == "rem" or name == "shr":
             raise DslError(f"'{_SIGNS[name]}' is for integers, not .{type}")
         rounding = {"mul": ".rn", "div": ".rn", "add": ".rn", "sub": ".rn"}.get(name, "")
+        if pooled and name != "div":
+            rounding = ""
         if type in ("f16", "f16x2") and name == "div":
             raise DslError(f".{type} has no division", "convert to f32 first")
         return f"{name}{rounding}.{type}"

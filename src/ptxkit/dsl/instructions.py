@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ptxkit.dsl.builder import get_current
+from ptxkit.dsl.builder import Builder, current, get_current
 from ptxkit.dsl.errors import DslError
-from ptxkit.dsl.operands import Constant, Label, Operand, operand
+from ptxkit.dsl.operands import Constant, Label, Operand, operand, pair
 from ptxkit.dsl.registers import Register, Variable
 from ptxkit.dsl.statements import Statement
 from ptxkit.dsl.words import word_of
@@ -82,34 +82,73 @@ class Opcode:
         return statement
 
     def new(
-        self, *operands: Any, when: Any = None, to: int | None = None, next: int | None = None
+        self,
+        *operands: Any,
+        when: Any = None,
+        to: int | None = None,
+        next: int | None = None,
+        type: str = "",
     ) -> Any:
         """Make the instruction with a new register for its result, and give that.
 
         ``value = ptx.ld.global_.f32.new(addr(p))``; a vector gives a list of registers.
-        ``to`` and ``next`` say which register it is, see :mod:`ptxkit.dsl.pools`.
+        ``to`` and ``next`` say which register it is, see :mod:`ptxkit.dsl.pools`; ``type`` of
+        what type, where that is another than the instruction says.
         """
         builder = get_current()
         if builder is None:
             return self(*operands, when=when)  # says what is wrong
-        type, count = result_of(self._text)
-        if to is None and next is None:
-            made = [builder.fresh(type) for _ in range(count or 1)]
-        else:
-            made = [
-                builder.fresh(
-                    type,
-                    to=None if to is None else to + number,
-                    next=None if next is None else next + number,
-                )
-                for number in range(count or 1)
-            ]
+        found, count = result_of(self._text)
+        made = _fresh(builder, type or found, count or 1, to, next)
         result = made if count else made[0]
         self(result, *operands, when=when)
         return result
 
+    def paired(
+        self,
+        *operands: Any,
+        when: Any = None,
+        to: int | None = None,
+        next: int | None = None,
+        predicate: int | None = None,
+    ) -> Any:
+        """The same for an instruction with a result and a predicate, ``a|p``; gives the result.
+
+        ``predicate`` is the number of that register, where it is not the next one.
+        """
+        builder = current()
+        type, _ = result_of(self._text)
+        made = _fresh(builder, type, 1, to, next)[0]
+        self(pair(made, builder.fresh("pred", next=predicate)), *operands, when=when)
+        return made
+
+    def halves(
+        self, value: Any, *, to: int | None = None, next: int | None = None, type: str = ""
+    ) -> Any:
+        """Take a value apart: ``low, high = ptx.mov.b64.halves(x)``."""
+        width = int(self._text.rpartition(".b")[2])
+        made = _fresh(current(), type or f"b{width // 2}", 2, to, next)
+        self(made, value)
+        return made
+
     def __repr__(self) -> str:
         return f"<instruction {self._text}>"
+
+
+def _fresh(
+    builder: Builder, type: str, count: int, to: int | None, next: int | None
+) -> list[Register]:
+    """New registers, from a number on where one is given."""
+    if to is None and next is None:
+        return [builder.fresh(type) for _ in range(count)]
+    return [
+        builder.fresh(
+            type,
+            to=None if to is None else to + number,
+            next=None if next is None else next + number,
+        )
+        for number in range(count)
+    ]
 
 
 def guard_text(when: Any, builder: FunctionBuilder, is_checked: bool) -> str:

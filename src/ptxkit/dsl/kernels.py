@@ -70,7 +70,7 @@ class Kernel:
         if found is None:
             found = Module(version=self.version, target=self.target, style=self.style)
             found.kernel(name=self.name, constants=constants, **self.directives)(self.body)
-            found.ptx()
+            found.all_statements()  # a mistake shows here, and nothing is kept
             self._made[key] = found
         return found
 

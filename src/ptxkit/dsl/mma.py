@@ -148,20 +148,17 @@ class Fragment:
             raise DslError(f"ldmatrix turns elements of 16 bits, not .{self.type.name}")
         lane = _lane() if lane is None else lane
         wide = 16 // source.size  # elements in a row of one matrix
-        # Matrices of eight rows: first down, then to the right, as the registers count. Where
-        # they are turned, down in the source is to the right in the fragment.
-        down = 2 if (self.role == "a" and self.rows > 8) else 1
-        across = self.count // down
-        low, high = lane & 7, (lane >> 3) & (self.count - 1)
-        if self.role == "b" or down == 1:
-            vertical, horizontal = (high, 0) if trans else (0, high)
-        else:
-            first, second = high & 1, high >> 1
-            vertical, horizontal = (second, first) if trans else (first, second)
-            if across == 1:
-                vertical, horizontal = (0, first) if trans else (first, 0)
+        # Eight lanes each name the rows of one matrix; the registers count the matrices of a
+        # first down, then to the right, and those of b along K.
+        low, matrix = lane & 7, (lane >> 3) & (self.count - 1)
+        down: Any = 0
+        right: Any = matrix
+        if self.role == "a" and self.rows > 8:
+            down, right = matrix & 1, matrix >> 1 if self.count > 2 else 0
+        if trans:
+            down, right = right, down
         place = source.address(
-            plus(plus(low, times(vertical, 8)), row), plus(times(horizontal, wide), column)
+            plus(plus(low, times(down, 8)), row), plus(times(right, wide), column)
         )
         made = [fresh("b32") for _ in range(self.count)]
         turn = ".trans" if trans else ""

@@ -88,6 +88,11 @@ class Module(Builder):
         else:
             self.last().note(text, before)
 
+    def comments(self, *texts: str) -> None:
+        """Comments in lines of their own."""
+        for text in texts:
+            self.comment(text)
+
     def take_pending(self) -> int | str | None:
         """What was said about the next statement."""
         found, self.pending = self.pending, None
@@ -353,9 +358,15 @@ class FunctionWords:
         parentheses: bool = True,
         spaced: Mapping[int, str] | None = None,
         constants: Mapping[str, Any] | None = None,
+        globl: bool = False,
         **directives: Any,
     ) -> Any:
+        """Make a function; ``globl`` puts the comment before it that compilers put there."""
+
         def decorate(body: Callable[..., Any]) -> Function:
+            if globl:
+                word = ".weak" if ".weak" in self._words else ".globl"
+                self._module.comment(f"{word}\t{name or body.__name__}")
             made = Function(
                 self._module,
                 body,

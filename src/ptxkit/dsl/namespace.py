@@ -76,13 +76,15 @@ class Ptx:
     # -- blocks and directives -----------------------------------------------------------------
 
     @construct("a block")
-    def block(self, note: str | None = None) -> Iterator[None]:
-        """A scope of its own: ``{ ... }``."""
+    def block(self, note: str | None = None, end: str | None = None) -> Iterator[None]:
+        """A scope of its own: ``{ ... }``; comments go behind its braces."""
         self.open_block()
         if note is not None:
             self.note(note)
         yield
         self.close_block()
+        if end is not None:
+            self.note(end)
 
     def open_block(self) -> Statement:
         """The ``{`` of a scope, where ``with ptx.block():`` would nest too deep."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.errors import DslError, DslIndexError
@@ -26,6 +27,7 @@ SELECTORS = frozenset("x y z w r g b a b0 b1 b2 b3 h0 h1".split())
 MOST_AT_ONCE = 1 << 16
 
 
+@lru_cache(maxsize=256)
 def register_number(type: str, width: int = 1) -> int:
     """The number of a register of a type."""
     if type not in SCALAR_TYPES:
@@ -123,6 +125,7 @@ class Register(Operand):
         def __ne__(self, other: Any) -> Register: ...  # type: ignore[override]
 
 
+@cache
 def _arithmetic() -> Any:
     from ptxkit.dsl import arithmetic
 

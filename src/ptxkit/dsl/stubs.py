@@ -68,6 +68,7 @@ def _instruction(name: str) -> str:
     else:
         lines += ['    """' + summaries[0], *[f"    {one}" for one in summaries[1:]], '    """']
     words: dict[str, None] = {}
+    forms = [form for spec in specs for form in spec.forms]
     for spec in specs:
         for form in spec.forms:
             for slot in form.slots:
@@ -79,9 +80,19 @@ def _instruction(name: str) -> str:
             lines.append(f"    {attribute}: {own}")
     lines.append(
         "    def new(self, *operands: Value | Vector, when: Guard = None, to: int | None = None, "
-        "next: int | None = None) -> Any: ..."
+        'next: int | None = None, type: str = "") -> Any: ...'
     )
-    forms = [form for spec in specs for form in spec.forms]
+    if any(spec.kind == "pair" for form in forms for spec in form.operands[:1]):
+        lines.append(
+            "    def paired(self, *operands: Value | Vector, when: Guard = None, "
+            "to: int | None = None, next: int | None = None, predicate: int | None = None) "
+            "-> Any: ..."
+        )
+    if name == "mov":
+        lines.append(
+            "    def halves(self, value: Value, *, to: int | None = None, "
+            'next: int | None = None, type: str = "") -> Any: ...'
+        )
     # Names do not tell calls apart, types do.
     by_types = {re.sub(r"\w+: ", "", call): call for call in sorted(map(_call, forms))}
     calls = sorted(by_types.values(), key=lambda call: (call.count(":"), call))

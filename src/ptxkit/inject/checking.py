@@ -1,8 +1,8 @@
 """A stub is checked where it will stand, before an assembler sees it.
 
 It is put into a function of its own, with the site's registers declared before it, and that
-function is checked as `ptxkit.check` does it. Names of the module and of the functions around the site
-are brought in where the stub uses them.
+function is checked as `ptxkit.check` does it. Names of the module and of the functions around
+the site are brought in where the stub uses them.
 """
 
 from __future__ import annotations

@@ -86,6 +86,8 @@ def load(
     numbered = number.isdecimal() and place == "cuda"
     if device not in ("cpu", "cuda", "auto") and not numbered:
         raise UsageError(f"the device must be 'cpu', 'cuda', 'cuda:1' or 'auto', not {device!r}")
+    if not isinstance(check, bool):
+        raise UsageError(f"check is True or False, not {check!r}")
     if not isinstance(module, Module):
         module = parse(module)
     if sanitize and place == "cuda":

@@ -62,7 +62,8 @@ def evaluate(
         return _shaped(interface, _by_text(program, interface, values), shape)
     if told[0] is not None:
         raise failure(told[0], interface)
-    return _shaped(interface, np.frombuffer(made, np.uint64).reshape(-1, size), shape)
+    words = np.frombuffer(made, np.uint64).reshape(len(interface.outputs), size)
+    return _shaped(interface, words, shape)
 
 
 def evaluate_many(
@@ -111,6 +112,8 @@ def _prepared(
     types: Mapping[str, str] | None,
     options: dict[str, Any],
 ) -> tuple[Interface, npt.NDArray[np.uint64], tuple[int, ...]]:
+    if not isinstance(arrays, Mapping):
+        raise UsageError(f"the arrays are a dict by name, not {type(arrays).__name__}")
     found = {name: np.asarray(value) for name, value in arrays.items()}
     if isinstance(outputs, Interface):
         interface = outputs
@@ -138,7 +141,10 @@ def _type_of(name: str, value: Array) -> str:
     kind = _TYPES.get(value.dtype)
     if kind is None:
         known = ", ".join(str(one) for one in _TYPES)
-        raise UsageError(f"the array '{name}' is of {value.dtype}; there are: {known}")
+        raise UsageError(
+            f"the array '{name}' is of {value.dtype}, which PTX has no type for; convert it with "
+            f"astype to one of: {known}"
+        )
     return kind
 
 
@@ -148,7 +154,8 @@ def _bits(name: str, value: Array, kind: str) -> npt.NDArray[np.uint64]:
         return value.astype(np.bool_).astype(np.uint64)
     if value.dtype.itemsize != wanted.itemsize:
         raise UsageError(
-            f"the array '{name}' is of {value.dtype}, but {kind} has {8 * wanted.itemsize} bits"
+            f"the array '{name}' is of {value.dtype}, but the input is {kind}: give it as "
+            f"{wanted} (value.astype('{wanted}') converts)"
         )
     return np.ascontiguousarray(value).view(f"u{wanted.itemsize}").astype(np.uint64)
 

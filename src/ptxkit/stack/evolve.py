@@ -176,9 +176,17 @@ def random_many(
     source: Source | None = None,
 ) -> Items:
     """Many random programs as one packed array of the shape (count, length, 2)."""
-    if count < 0 or length < 0:
-        raise UsageError(f"{count} programs of {length} items can't be made")
-    return (source or Source(inputs, isa)).items(np.random.default_rng(seed), (count, length))
+    for what, number in (("count", count), ("length", length)):
+        if not isinstance(number, int | np.integer) or number < 0:
+            raise UsageError(f"the {what} is a number from 0 on, not {number!r}")
+    return (source or Source(inputs, isa)).items(_generator(seed), (int(count), int(length)))
+
+
+def _generator(seed: int) -> np.random.Generator:
+    """The random numbers of a seed."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise UsageError(f"the seed is a number from 0 on, not {seed!r}")
+    return np.random.default_rng(int(seed))
 
 
 def mutate(
@@ -191,7 +199,7 @@ def mutate(
     True
     """
     source = source or Source(program.inputs, program.isa)
-    generator = np.random.default_rng(seed)
+    generator = _generator(seed)
     items = program.items
     for _ in range(changes):
         items = _change(items, generator, source)
@@ -218,7 +226,7 @@ def _change(items: Items, generator: np.random.Generator, source: Source) -> Ite
 
 def mutate_many(programs: Items, seed: int = 0, *, rate: float = 0.02, source: Source) -> Items:
     """Packed programs in which a share ``rate`` of all items is replaced."""
-    generator = np.random.default_rng(seed)
+    generator = _generator(seed)
     changed = generator.random(programs.shape[:-1]) < rate
     made: Items = programs.copy()
     made[changed] = source.items(generator, (int(changed.sum()),))
@@ -235,7 +243,7 @@ def crossover(one: Program, two: Program, seed: int = 0) -> Program:
     """
     if one.isa is not two.isa or one.inputs != two.inputs:
         raise UsageError("programs of different instruction sets or inputs can't be crossed")
-    generator = np.random.default_rng(seed)
+    generator = _generator(seed)
     first, second = one.items, two.items
     a, b = sorted(int(n) for n in generator.integers(0, len(first) + 1, 2))
     c, d = sorted(int(n) for n in generator.integers(0, len(second) + 1, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,6 +56,16 @@ class Instruction:
     exact: bool = False  # the simulator's bits are every GPU's
 
     def __post_init__(self) -> None:
+        for field in ("arguments", "results"):
+            names = getattr(self, field)
+            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+                raise UsageError(
+                    f"the {field} of '{self.name}' are a tuple of stacks such as ('f32',), "
+                    f"not {names!r}"
+                )
+            object.__setattr__(self, field, tuple(names))
+        if not isinstance(self.text, str):
+            raise UsageError(f"the text of '{self.name}' is PTX, not {self.text!r}")
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise UsageError(f"{self.name!r} is not a name for an instruction")
         if self.effect not in EFFECTS:
@@ -114,6 +125,21 @@ class Instruction:
             text = ""
         made.append((text + whole[at:], _NO_OPERAND))
         return [piece for piece in made if piece[0] or piece[1] != _NO_OPERAND]
+
+    def written(self, operands: Sequence[str]) -> str:
+        """The text with these operands, and the smallest immediate.
+
+        >>> Instruction("twice", ("f32",), ("f32",), "add.f32 $0, $1, $1").written(["a", "b"])
+        'add.f32 a, b, b;'
+        """
+        made = ""
+        for text, number in self.pieces:
+            made += text
+            if number == _IMMEDIATE:
+                made += str((self.immediate or (0, 0))[0])
+            elif number != _NO_OPERAND:
+                made += operands[number]
+        return made
 
     def literal(self, number: int) -> int:
         """The largest constant that may stand for an argument; 0 for none."""

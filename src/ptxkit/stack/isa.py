@@ -12,6 +12,7 @@ from ptxkit.errors import UsageError
 from ptxkit.isa import Target, Version
 from ptxkit.isa.targets import TARGET_SINCE
 from ptxkit.stack import derive, words
+from ptxkit.stack.checking import check_rows
 from ptxkit.stack.errors import StackError
 from ptxkit.stack.folding import set_folds
 from ptxkit.stack.instructions import EFFECTS, Instruction
@@ -43,6 +44,21 @@ class Isa:
         memory: bool = False,
         open: bool = False,
     ) -> None:
+        rows = tuple(instructions)
+        self._fill(rows, stacks, routines, target, version, memory, open)
+        check_rows(rows, self)
+
+    def _fill(
+        self,
+        instructions: Iterable[Instruction],
+        stacks: Iterable[Stack],
+        routines: Iterable[Routine],
+        target: str,
+        version: str | None,
+        memory: bool,
+        open: bool,
+    ) -> None:
+        """What the constructor does, but for checking the instructions."""
         self.target = Target.parse(target)
         self.version = Version.parse(version or max_version(str(self.target)))
         self.memory, self.open = memory, open
@@ -94,10 +110,11 @@ class Isa:
         routines: Iterable[Routine],
         open: bool,
     ) -> Isa:
-        return Isa(
-            instructions, stacks=stacks, routines=routines, target=str(self.target),
-            version=str(self.version), memory=self.memory, open=open,
-        )  # fmt: skip
+        made = Isa.__new__(Isa)
+        made._fill(
+            instructions, stacks, routines, str(self.target), str(self.version), self.memory, open
+        )
+        return made
 
     def extended(
         self,
@@ -105,17 +122,28 @@ class Isa:
         *,
         stacks: Iterable[Stack] = (),
         routines: Iterable[Routine] = (),
+        replace: bool = False,
     ) -> Isa:
-        """This set with more; an instruction of a known name replaces it.
+        """This set with more. With ``replace`` an instruction may have the name of a known one.
 
         >>> square = Routine("square", "f32.dup mul.rn.f32", ("f32",), ("f32",))
         >>> Isa.default().extended(routines=[square]).routines[0].name
         'square'
         """
-        rows = {row.name: row for row in (*self.instructions, *instructions)}
-        return self._copy(
+        new = tuple(instructions)
+        rows = {row.name: row for row in self.instructions}
+        for row in new:
+            if row.name in rows and not replace:
+                raise UsageError(
+                    f"there is an instruction '{row.name}' already; give the new one another "
+                    "name, or take replace=True if that is meant"
+                )
+            rows[row.name] = row
+        made = self._copy(
             rows.values(), (*self.stacks, *stacks), (*self.routines, *routines), self.open
         )
+        check_rows(new, made)
+        return made
 
     def only(self, names: Iterable[str]) -> Isa:
         """A closed set with these instructions alone, in their order.
@@ -334,7 +362,9 @@ def _default(target: str, version: str | None, warp: bool, memory: bool) -> Isa:
     wanted = Target.parse(target)
     since = Version.parse(version or max_version(str(wanted)))
     rows = derive.from_table(wanted, since, warp=warp, memory=memory)
-    return Isa(rows, target=target, version=str(since), memory=memory, open=True)
+    made = Isa.__new__(Isa)
+    made._fill(rows, tuple(STACKS.values()), (), target, str(since), memory, True)
+    return made
 
 
 def max_version(target: str) -> str:

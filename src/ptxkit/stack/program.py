@@ -187,7 +187,7 @@ def _constant(value: object, kind: str, isa: Isa, guard: int = 0) -> bytes:
         number = isa.stack_number(kind)
     except UsageError as error:
         raise StackError(str(error)) from None
-    bits = isa.stacks[number].bits(value)
+    bits = isa.stacks[number].bits(value, kind)
     return words.item(words.CONSTANT, guard=guard, stack=number, payload=bits)
 
 

@@ -6,6 +6,7 @@ instruction. Halves have stacks of their own, though their registers are bits to
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ptxkit.errors import UsageError
-from ptxkit.isa import SCALAR_TYPES
+from ptxkit.isa.types import SCALAR_TYPES, SIGNED, UNSIGNED
 from ptxkit.stack.errors import StackError
 
 #: How the constants of a stack are written in PTX; the numbers are those of native/stack/isa.hpp.
@@ -76,13 +77,19 @@ class Stack:
             return {"pred": PREDICATE, "f32": FLOAT32, "f64": FLOAT64}[self.register]
         return INTEGER if self.number == "integer" else BITS
 
-    def bits(self, value: object) -> int:
-        """The bits of a constant; an error if it does not fit.
+    def bits(self, value: object, scalar: str = "") -> int:
+        """The bits of a constant; an error if it does not fit the stack, or its PTX type.
 
         >>> hex(STACKS["f16"].bits(1.5)), hex(STACKS["b32"].bits(-1))
         ('0x3e00', '0xffffffff')
+        >>> STACKS["b16"].bits(300, "s8")
+        Traceback (most recent call last):
+        ptxkit.stack.errors.StackError: the constant 300 does not fit in 's8': it holds -128 to 127
         """
-        return _NUMBERS[self.number][0](self, value)
+        found = _NUMBERS[self.number][0](self, value)
+        if self.number == "integer" and scalar != self.name:
+            _check_range(value, scalar)
+        return found
 
     def text(self, bits: int) -> str:
         """A constant as :meth:`bits` reads it back.
@@ -97,6 +104,22 @@ def _wrong(stack: Stack, value: object, why: str) -> StackError:
     shown = repr(value)
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
     return StackError(f"the constant {shown} does not fit in '{stack.name}': {why}")
+
+
+def _check_range(value: object, scalar: str) -> None:
+    """Whether an integer, which fits its stack, is one of its signed or unsigned type too."""
+    kind = SCALAR_TYPES.get(scalar)
+    if kind is None or kind.kind not in (SIGNED, UNSIGNED):
+        return
+    number = int(value, 0) if isinstance(value, str) else int(value)  # type: ignore[call-overload]
+    low = -(1 << (kind.width - 1)) if kind.kind == SIGNED else 0
+    high = low + (1 << kind.width) - 1
+    # Bits in another notation are as good as the number they stand for.
+    is_bits = isinstance(value, str) and value[:2].lower() in ("0x", "0b", "0o")
+    if not low <= number <= high and not (is_bits and 0 <= number < 1 << kind.width):
+        raise StackError(
+            f"the constant {number} does not fit in '{scalar}': it holds {low} to {high}"
+        )
 
 
 def _integer_bits(stack: Stack, value: object) -> int:
@@ -120,11 +143,14 @@ def _integer_bits(stack: Stack, value: object) -> int:
 
 def _float_of(stack: Stack, value: object) -> float:
     try:
-        return float(value)  # type: ignore[arg-type]
+        found = float(value)  # type: ignore[arg-type]
     except OverflowError:
         raise _wrong(stack, value, "it is too large") from None
     except (TypeError, ValueError):
         raise _wrong(stack, value, "it is not a number") from None
+    if isinstance(value, str) and math.isinf(found) and "inf" not in value.lower():
+        raise _wrong(stack, value, "it is too large")
+    return found
 
 
 def _hex(value: object, digits: int) -> int | None:

@@ -27,6 +27,9 @@ from ptxkit.errors import UnknownNameError, UsageError
 BUILT_IN = {
     "warp": "ptxkit.synth.warp.source:WarpSource",
     "tiers": "ptxkit.synth.tiers.source:TiersSource",
+    "triton": "ptxkit.synth.pythonic.triton_source:TritonSource",
+    "numba": "ptxkit.synth.pythonic.numba_source:NumbaSource",
+    "ptx": "ptxkit.synth.stacked.source:StackSource",
 }
 GROUP = "ptxkit.sources"
 
@@ -143,6 +146,8 @@ class Source(ABC):
     """Which view is the sample's own text."""
     views: ClassVar[tuple[str, ...]]
     """All text columns of this source, in order."""
+    origin: ClassVar[str] = "PTX is the output of NVIDIA's compilers."
+    """Whose tools wrote what, for the card of the dataset."""
     shard_size: ClassVar[int] = 100
     """Samples that are compiled together, unless the user says otherwise: more would take more
     memory, and fewer would read the compilers' headers more often."""

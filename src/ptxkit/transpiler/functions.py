@@ -137,6 +137,10 @@ class FunctionHeader:
         given = whole.removeprefix(expected) if name == expected else whole
         return f"{python}: named({type}, {quoted(given)})"
 
+    def mark(self) -> None:
+        """Put the comment before the function that compilers put there."""
+        self._keywords.append("globl=True")
+
     def suite(self, number: int) -> FunctionSuite:
         """The Python function, without its body; its number among those that have one."""
         return FunctionSuite(self, self.scope, self.node, number)
@@ -146,8 +150,13 @@ def _wrapped(opening: str, parts: Sequence[str], closing: str, used: int) -> str
     inner = ", ".join(parts)
     if used + len(inner) + 4 <= 100:
         return f"{opening}{inner}{closing}"
-    lines = "".join([f"    {part},\n" for part in parts])
-    return f"{opening}\n{lines}{closing}"
+    rows: list[str] = []
+    for part in parts:
+        if rows and len(rows[-1]) + len(part) <= 92:
+            rows[-1] += f" {part},"
+        else:
+            rows.append(f"    {part},")
+    return "\n".join([opening, *rows, closing])
 
 
 def _split_values(word: str) -> list[str]:

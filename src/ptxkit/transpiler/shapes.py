@@ -27,6 +27,8 @@ class Leaf(NamedTuple):
 
     kind: str
     value: int | str | Symbol | None
+    group: int = 1
+    """For a target: how many registers are made with it, counted at the first; 0 at others."""
 
 
 def leaves_of(entry: Entry) -> tuple[str, list[Leaf]]:
@@ -61,7 +63,9 @@ def _take_line(line: Line, shape: list[str], leaves: list[Leaf]) -> None:
             leaves.append(Leaf("target", target))
             shape.append("=")
         elif isinstance(target, Group):
-            leaves += [Leaf("target", one) for one in target.parts]  # type: ignore[arg-type]
+            for at, one in enumerate(target.parts):
+                assert isinstance(one, Symbol)
+                leaves.append(Leaf("target", one, 0 if at else len(target.parts)))
             shape.append("=" * len(target.parts))
         else:
             shape.append(f"{target}=")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ptxkit.syntax import Instruction, Module, parse
+from ptxkit.transpiler.module_sugar import sweeten
 from ptxkit.transpiler.passes import PASSES
 from ptxkit.transpiler.plain import Plain
 from ptxkit.transpiler.rewriting import rewrite
@@ -55,6 +56,7 @@ def to_python(module: Module | str | bytes, sugar: bool = True) -> str:
     text = _proved(file, source, module.filename)
     if sugar and PASSES:
         rewrite(file, module, PASSES)
+        sweeten(file)
         text = _proved(file, source, module.filename)
     return text
 

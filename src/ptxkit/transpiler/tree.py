@@ -146,6 +146,13 @@ def atom_of(argument: Argument, names: Names = NO_NAMES) -> str:
     return f"({text})" if loose else text
 
 
+def _is_row(left: Argument, sign: str) -> bool:
+    """Whether an operator after another needs no parentheses: ``a + b + c``, ``a * b + c``."""
+    if not isinstance(left, Line) or sign not in "+-*/":
+        return False
+    return left.call in ("*", "/") or (sign in "+-" and left.call in ("+", "-"))
+
+
 class Line:
     """One Python statement: ``target = call(arguments, keywords).suffixes``.
 
@@ -179,7 +186,7 @@ class Line:
     @property
     def is_infix(self) -> bool:
         """Whether it is an operator between two arguments."""
-        return not self.call[-1:].isalnum() and self.call[-1:] not in ("_", ")", "")
+        return not self.call[-1:].isalnum() and self.call[-1:] not in ("", "_", ")")
 
     def text(self, names: Names = NO_NAMES) -> str:
         """The Python statement."""
@@ -188,11 +195,14 @@ class Line:
 
     def called(self, names: Names = NO_NAMES) -> str:
         """The statement without what is assigned."""
+        if not self.call:  # several values at once
+            return ", ".join([python_of(argument, names) for argument in self.arguments])
         if self.is_infix:
             left, right = self.arguments
             if self.call[-1] == "=":
                 return f"{python_of(left, names)} {self.call} {python_of(right, names)}"
-            return f"{atom_of(left, names)} {self.call} {atom_of(right, names)}"
+            begin = python_of(left, names) if _is_row(left, self.call) else atom_of(left, names)
+            return f"{begin} {self.call} {atom_of(right, names)}"
         if self.call[0] == ".":
             first, *rest = self.arguments
             inner = [python_of(argument, names) for argument in rest]

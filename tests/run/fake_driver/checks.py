@@ -109,6 +109,7 @@ class Body(ctypes.Structure):
         (5, STRUCT, bytes(12)),
         (5, STRUCT[()], bytes(12)),
         (5, bytearray(12), bytes(12)),
+        (5, bytes(range(12)), bytes(range(12))),
         (6, 1.0, struct.pack("<f", 1.0)),
     ],
 )

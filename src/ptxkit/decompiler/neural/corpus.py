@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from ptxkit import cuda
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.neural.program import Unsupported
+from ptxkit.decompiler.neural.program import UnsupportedError
 from ptxkit.decompiler.neural.ptxwords import PtxWords, read_function
 from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
@@ -98,7 +98,7 @@ def make_pairs(
             try:
                 answer = answer_of(kernel, program.module)
                 source = read_function(text)
-            except Unsupported as error:
+            except UnsupportedError as error:
                 refused[str(error)] += 1
                 continue
             found.append(Pair(source, answer, program.tier, split_of(answer, program.module)))
@@ -158,8 +158,9 @@ def kernels_of(text: str) -> dict[str, str]:
     starts = [(m.start(), m[1]) for m in re.finditer(r"\.visible \.entry ([\w$]+)\(", text)]
     for number, (start, name) in enumerate(starts):
         end = starts[number + 1][0] if number + 1 < len(starts) else len(text)
+        # Functions that are not inlined may follow before the next kernel.
         body = text[start:end]
-        body = body[: body.rfind("\n}") + 2]
+        body = body[: body.find("\n}") + 2]
         used = {w for w in names if re.search(rf"\b{re.escape(w)}\b", body)} if names else set()
         before = [
             line for line in shared.splitlines() if any(re.search(rf"\b{re.escape(w)}\b", line)
@@ -190,7 +191,7 @@ def read_pairs(files: list[str], arch: str | None = None) -> tuple[list[Pair], C
                 try:
                     answer = answer_of(kernel, module)
                     source = read_function(text)
-                except Unsupported as error:
+                except UnsupportedError as error:
                     refused[str(error)] += 1
                     continue
                 tier = numbers.get(row["category"], 0)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ptxkit.decompiler.neural.grammar import Grammar, UnknownParameter
+from ptxkit.decompiler.neural.grammar import Grammar, UnknownParameterError
 from ptxkit.decompiler.neural.model import Memory, Model, avoid_plans, rotary, rotate
 from ptxkit.decompiler.neural.ptxwords import PtxWords
 from ptxkit.decompiler.neural.tables import Tables
@@ -84,7 +84,7 @@ class Decoder:
             return False
         try:
             Grammar().begin(function.parameters)
-        except UnknownParameter:
+        except UnknownParameterError:
             return False
         return True
 
@@ -180,11 +180,11 @@ class Decoder:
         vocabulary, copied, odds = model.mixture(states, memory)
         generated = odds.sigmoid()
         probability = vocabulary.exp() * generated
-        places = torch.where(memory.copyable, memory.words, 0)[:, None].expand_as(copied)
-        places = places.clamp(max=model.config.answers - 1)
+        sayable = memory.copyable & (memory.words < model.config.answers)
+        places = torch.where(sayable, memory.words, 0)[:, None].expand_as(copied)
         share = copied.exp() * (1 - generated)
         probability = probability.scatter_add(2, places, share)
-        logs = probability.clamp(min=1e-30).log()
+        logs = probability.clamp(min=1e-37).log()
         return logs.view(count * beams, -1), generated.view(-1)
 
     def _collect(

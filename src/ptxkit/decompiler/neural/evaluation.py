@@ -10,19 +10,7 @@ from typing import Any
 
 from ptxkit.decompiler.neural.corpus import Pair
 from ptxkit.decompiler.neural.decoding import Candidate, Decoder
-from ptxkit.decompiler.neural.program import Unsupported
-from ptxkit.decompiler.neural.raising import parse, raise_function
-from ptxkit.decompiler.neural.schedule import words_of
-from ptxkit.decompiler.neural.statements import lower
-
-
-def ordered_form(words: list[str], parameters: int, cached: frozenset[int]) -> list[str] | None:
-    """An answer with commutative operands in one order; None where it can't be said again."""
-    module = raise_function(parse(words, parameters), cached=cached)
-    try:
-        return words_of(lower(module.kernels[0]), ordered=True)
-    except Unsupported:
-        return None
+from ptxkit.decompiler.neural.forms import ordered_form
 
 
 def is_exact(candidate: list[str], pair: Pair) -> bool:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from ptxkit.decompiler.neural.operators import ATOMICS, OPERATORS, SPECIALS, value_type
 from ptxkit.decompiler.neural.values import ELEMENTS, VALUE_TYPES
+from ptxkit.errors import PtxkitError
 
 PARAMETERS = tuple(f"p{k}" for k in range(16))
 SHARED = tuple(f"s{k}" for k in range(4))
@@ -45,7 +46,9 @@ _PTX_NEEDS = {"u64": "parameter.64", "s64": "parameter.64", "b64": "parameter.64
               "u32": "parameter.32", "s32": "parameter.32", "b32": "parameter.32",
               "f32": "parameter.f32", "f64": "parameter.f64"}  # fmt: skip
 BODIES = ("body", "body.loop")
-NUMBERS = ("integer", "real")
+NUMBERS = ("integer", "real", "count")
+#: Elements of an array in shared memory at most: four arrays of the widest type have room.
+MOST_ELEMENTS = 1024
 
 NEEDS = (
     "none",
@@ -72,6 +75,18 @@ def number_need(word: str) -> str:
     if _INTEGER.match(word):
         return "integer"
     return "real" if _REAL.match(word) else ""
+
+
+def number_needs(word: str) -> tuple[str, ...]:
+    """Everything that a number may be said for.
+
+    >>> number_needs("64"), number_needs("-1"), number_needs("x")
+    (('integer', 'count'), ('integer',), ())
+    """
+    kind = number_need(word)
+    if kind == "integer" and 0 < int(word) <= MOST_ELEMENTS:
+        return "integer", "count"
+    return (kind,) if kind else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +122,10 @@ def _statements(loop: bool) -> dict[str, Word]:
         more[f"set.{t}"] = Word((f"variable.{t}", f"value.{t}"), requires=f"variable.{t}")
     for e, t in ELEMENTS.items():
         more[f"store.{e}"] = Word((f"array.{e}", "index", f"value.{t}"), requires=f"array.{e}")
-        more[f"shared.{e}"] = Word(("integer",), f"array.{e}", "s")
+        more[f"shared.{e}"] = Word(("count",), f"array.{e}", "s")
         more[f"dynamic.{e}"] = Word((), f"array.{e}", "s")
-    for name in ATOMICS:
-        for e in ("i32", "i64", "f32", "f64", "s32", "u32", "s64", "u64"):
+    for name, kinds in ATOMICS.items():
+        for e in kinds:
             t = value_type(e)
             parts = (f"array.{t}", "index", f"value.{t}")
             more[f"{name}.{e}"] = Word(parts, requires=f"array.{t}")
@@ -195,7 +210,7 @@ class State:
         return not self.stack
 
 
-class UnknownParameter(ValueError):
+class UnknownParameterError(PtxkitError):
     """A parameter of a type that the grammar has no word for."""
 
 
@@ -210,10 +225,10 @@ class Grammar:
         needs = []
         for kind in parameters:
             if kind not in _PTX_NEEDS:
-                raise UnknownParameter(f"a parameter of type .{kind}")
+                raise UnknownParameterError(f"a parameter of type .{kind}")
             needs.append(_PTX_NEEDS[kind])
         if len(needs) > len(PARAMETERS):
-            raise UnknownParameter(f"{len(needs)} parameters; {len(PARAMETERS)} at most")
+            raise UnknownParameterError(f"{len(needs)} parameters; {len(PARAMETERS)} at most")
         return State(["body", *reversed(needs)])
 
     def allowed(self, state: State) -> _Allowed:
@@ -269,7 +284,7 @@ class _Allowed:
         if kind is not None:
             return kind in ACCEPTS.get(need, ())
         if need in NUMBERS:
-            return number_need(word) == need
+            return need in number_needs(word)
         production = PRODUCTIONS[need].get(word)
         if production is None:
             return False

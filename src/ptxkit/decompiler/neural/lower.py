@@ -26,7 +26,7 @@ from ptxkit.cuda.types import (
     promoted,
 )
 from ptxkit.decompiler.neural.operators import OPERATORS
-from ptxkit.decompiler.neural.program import Effect, Unsupported
+from ptxkit.decompiler.neural.program import Effect, UnsupportedError
 from ptxkit.decompiler.neural.simplify import Simplifier
 from ptxkit.decompiler.neural.values import Value, is_literal
 
@@ -41,7 +41,7 @@ def value_type(type: Type) -> str:
     ('i32', 'i64')
     """
     if not isinstance(type, Scalar) or type.word in ("void", "bfloat16"):
-        raise Unsupported(f"values of type {type.spelling}")
+        raise UnsupportedError(f"values of type {type.spelling}")
     if type.kind == "bool":
         return "b"
     if type.is_float:
@@ -52,7 +52,7 @@ def value_type(type: Type) -> str:
 def element_type(type: Type) -> str:
     """The word of what an array holds."""
     if not isinstance(type, Scalar) or type.kind in ("bool", "void") or type.word == "bfloat16":
-        raise Unsupported(f"arrays of {type.spelling}")
+        raise UnsupportedError(f"arrays of {type.spelling}")
     if type.is_float:
         return f"f{type.bits}"
     if type.bits >= 32:
@@ -168,7 +168,7 @@ class Expressions:
     def literal(self, node: n.Literal) -> Typed:
         """A number."""
         if node.bits is not None:
-            raise Unsupported("a number given by its bits")
+            raise UnsupportedError("a number given by its bits")
         return Typed(self.make.literal(node.value, value_type(node.type)), node.type)
 
     def name(self, node: n.Name) -> Typed:
@@ -177,7 +177,7 @@ class Expressions:
             return Typed(self.make.literal(32, "i32"), INT)
         place = self.places.get(node.name)
         if place is None or place.value is None:
-            raise Unsupported(f"the name '{node.name}' as a value")
+            raise UnsupportedError(f"the name '{node.name}' as a value")
         return Typed(place.value, place.type)
 
     def member(self, node: n.Member) -> Typed:
@@ -185,7 +185,7 @@ class Expressions:
         if isinstance(node.base, n.Name) and node.base.name in _SPECIAL:
             return Typed(self.make.graph.special(f"{node.base.name}.{node.field}"), UINT)
         if node.field not in VECTOR_FIELDS:
-            raise Unsupported("members of structures")
+            raise UnsupportedError("members of structures")
         parts = self.vector(node.base)
         return parts[VECTOR_FIELDS.index(node.field)]
 
@@ -203,7 +203,7 @@ class Expressions:
             if storage.lanes > 1:
                 places = self.lanes(storage, node.index)
                 return [self.loaded(storage, place) for place in places]
-        raise Unsupported("vectors other than variables and elements of arrays")
+        raise UnsupportedError("vectors other than variables and elements of arrays")
 
     def lanes(self, storage: Storage, index: n.Expression) -> list[Value]:
         """Where the numbers of a vector lie, in an array seen as one of numbers."""
@@ -218,7 +218,7 @@ class Expressions:
             return Typed(self.make.make("!", self.truth(node.operand)), BOOL)
         operand = self.expression(node.operand)
         if node.operator not in ("-", "~"):
-            raise Unsupported(f"the operator '{node.operator}'")
+            raise UnsupportedError(f"the operator '{node.operator}'")
         wide = promoted(operand.type)
         value = self.convert(operand, wide)
         head = "neg" if node.operator == "-" else "~"
@@ -250,7 +250,7 @@ class Expressions:
             return Typed(m(f"{operator}.{a.type}", a, b), BOOL)
         word = _sign(shared) if operator in ("/", "%") and shared.is_integer else a.type
         if f"{operator}.{word}" not in OPERATORS:
-            raise Unsupported(f"'{operator}' of {shared.spelling}")
+            raise UnsupportedError(f"'{operator}' of {shared.spelling}")
         return Typed(m(f"{operator}.{word}", a, b), shared)
 
     def conditional(self, node: n.Conditional) -> Typed:
@@ -271,7 +271,7 @@ class Expressions:
     def cast(self, node: n.Cast) -> Typed:
         """`(type)x`."""
         if not isinstance(node.type, Scalar):
-            raise Unsupported(f"a conversion to {node.type.spelling}")
+            raise UnsupportedError(f"a conversion to {node.type.spelling}")
         value = self.convert(self.expression(node.operand), node.type)
         return Typed(value, node.type)
 
@@ -284,15 +284,15 @@ class Expressions:
         if isinstance(node.base, n.Index):
             storage = self.storage(node.base.base)
             if not storage.row:
-                raise Unsupported("an array of arrays that is not shared memory")
+                raise UnsupportedError("an array of arrays that is not shared memory")
             first, second = self.place_in(node.base.index), self.place_in(node.index)
             if first.type != "i32" or second.type != "i32":
-                raise Unsupported("wide indices into an array with two dimensions")
+                raise UnsupportedError("wide indices into an array with two dimensions")
             row = self.make.make("*.i32", first, self.make.literal(storage.row, "i32"))
             return storage, self.make.make("+.i32", row, second)
         storage = self.storage(node.base)
         if storage.lanes > 1 or storage.row:
-            raise Unsupported("a vector or row as a value")
+            raise UnsupportedError("a vector or row as a value")
         return storage, self.place_in(node.index)
 
     def loaded(self, storage: Storage, place: Value) -> Typed:
@@ -305,13 +305,13 @@ class Expressions:
         """The array that an expression names."""
         if isinstance(node, n.Name) and node.name in self.arrays:
             return self.arrays[node.name]
-        raise Unsupported("pointers that are not a parameter or an array by name")
+        raise UnsupportedError("pointers that are not a parameter or an array by name")
 
     def place_in(self, node: n.Expression) -> Value:
         """An index: 32 bits where it is signed, 64 otherwise."""
         typed = self.expression(node)
         if not typed.type.is_integer:
-            raise Unsupported("an index that is no integer")
+            raise UnsupportedError("an index that is no integer")
         if typed.type.bits < 64 and promoted(typed.type).signed:
             return self.convert(typed, INT)
         value = self.convert(typed, LONG_LONG)
@@ -333,8 +333,9 @@ class Expressions:
             operands = self.convert(mask, INT), self.convert(value, wide), self.convert(lane, INT)
             return Typed(self.make.make(f"{name}.{operands[1].type}", *operands), wide)
         if name in ("__ballot_sync", "__any_sync", "__all_sync"):
-            operands = self.convert(self.expression(node.arguments[0]), INT), self.truth(
-                node.arguments[1]
+            operands = (
+                self.convert(self.expression(node.arguments[0]), INT),
+                self.truth(node.arguments[1]),
             )
             result = UINT if name == "__ballot_sync" else BOOL
             found = Typed(self.make.make(name, *operands), result)
@@ -343,16 +344,16 @@ class Expressions:
             mask, value = (self.expression(a) for a in node.arguments)
             operands = self.convert(mask, INT), self.convert(value, promoted(value.type))
             if name in ("__reduce_min_sync", "__reduce_max_sync") and not value.type.signed:
-                raise Unsupported(f"'{name}' of unsigned numbers")
+                raise UnsupportedError(f"'{name}' of unsigned numbers")
             return Typed(self.make.make(name, *operands), promoted(value.type))
         builtin = BUILTINS.get(name)
         arguments = [self.expression(a) for a in node.arguments]
         if name in ("min", "max", "abs"):
             return self.extreme(name, arguments)
         if builtin is None or name not in OPERATORS or builtin.result is None:
-            raise Unsupported(f"the function '{name}'")
+            raise UnsupportedError(f"the function '{name}'")
         if len(arguments) != len(builtin.arguments):
-            raise Unsupported(f"'{name}' with {len(arguments)} arguments")
+            raise UnsupportedError(f"'{name}' with {len(arguments)} arguments")
         values = [
             self.convert(a, t or a.type) for a, t in zip(arguments, builtin.arguments, strict=True)
         ]
@@ -367,7 +368,7 @@ class Expressions:
         if type.is_float:
             suffix = {32: "f", 64: ""}.get(type.bits)
             if suffix is None:
-                raise Unsupported(f"'{name}' of {type.spelling}")
+                raise UnsupportedError(f"'{name}' of {type.spelling}")
             return Typed(self.make.make(f"f{name}{suffix}", *values), type)
         word = values[0].type if name == "abs" else _sign(type)
         return Typed(self.make.make(f"{name}.{word}", *values), type)
@@ -375,13 +376,13 @@ class Expressions:
     def inlined(self, function: n.Function, node: n.Call) -> Typed:
         """A device function as the value it returns."""
         if function.body is None or "__noinline__" in function.qualifiers or self.depth > 8:
-            raise Unsupported("a call of a function that is not inlined")
+            raise UnsupportedError("a call of a function that is not inlined")
         if not isinstance(function.returns, Scalar) or function.returns == VOID:
-            raise Unsupported("device functions that return nothing")
+            raise UnsupportedError("device functions that return nothing")
         inner: dict[str, Place] = {}
         for parameter, argument in zip(function.parameters, node.arguments, strict=True):
             if not isinstance(parameter.type, Scalar):
-                raise Unsupported("device functions over arrays")
+                raise UnsupportedError("device functions over arrays")
             typed = self.expression(argument)
             inner[parameter.name] = Place(parameter.type, self.convert(typed, parameter.type))
         saved = self.places, self.result, self.result_type, self.block
@@ -389,7 +390,7 @@ class Expressions:
         self.block, self.depth = [], self.depth + 1
         value = self.returned(function.body)
         if self.block:
-            raise Unsupported("device functions with effects")
+            raise UnsupportedError("device functions with effects")
         self.places, self.result, self.result_type, self.block = saved
         self.depth -= 1
         return Typed(value, function.returns)
@@ -411,7 +412,7 @@ class Expressions:
                 self.places = kept
                 return self.choose(condition, then, self.returned((*statement.otherwise, *rest)))
             self.statement(statement)
-        raise Unsupported("a function that may end without a result")
+        raise UnsupportedError("a function that may end without a result")
 
 
 def _copy(place: Place) -> Place:
@@ -431,6 +432,7 @@ def _small(value: Value) -> bool:
 
 _EXPRESSIONS: dict[type, Callable[[Expressions, Any], Typed]] = {
     n.Literal: Expressions.literal, n.Name: Expressions.name, n.Member: Expressions.member,
-    n.Unary: Expressions.unary, n.Binary: Expressions.binary, n.Conditional: Expressions.conditional,
-    n.Cast: Expressions.cast, n.Index: Expressions.index, n.Call: Expressions.call,
+    n.Unary: Expressions.unary, n.Binary: Expressions.binary,
+    n.Conditional: Expressions.conditional, n.Cast: Expressions.cast,
+    n.Index: Expressions.index, n.Call: Expressions.call,
 }  # fmt: skip

@@ -112,4 +112,14 @@ OPERATORS: dict[str, Signature] = {
 }
 """Word of an operator: the types it takes and the type it gives."""
 
-ATOMICS = tuple(f"atomic{w}" for w in ("Add", "Sub", "Min", "Max", "And", "Or", "Xor", "Exch"))
+ATOMICS: dict[str, tuple[str, ...]] = {
+    "atomicAdd": ("i32", "f32", "f64"),
+    "atomicSub": ("i32",),
+    "atomicMin": ("s32", "u32"),
+    "atomicMax": ("s32", "u32"),
+    "atomicAnd": ("i32",),
+    "atomicOr": ("i32",),
+    "atomicXor": ("i32",),
+    "atomicExch": ("i32", "f32"),
+}
+"""Atomic updates and what they work on, whatever its sign."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.neural.values import Value
+from ptxkit.errors import PtxkitError
 
 
 @dataclass(slots=True)
@@ -40,5 +41,5 @@ class Program:
     """Arrays that no store of the kernel can change: const and restrict."""
 
 
-class Unsupported(Exception):
+class UnsupportedError(PtxkitError):
     """A construct that the model's grammar does not have; the message names it."""

@@ -204,7 +204,9 @@ def _write(
         if results == 1 and item.operands and item.operands[0] in aliases:
             continue
         if item.guard:
-            mark, register = ("@!", item.guard[2:]) if item.guard[1] == "!" else ("@", item.guard[1:])
+            mark, register = (
+                ("@!", item.guard[2:]) if item.guard[1] == "!" else ("@", item.guard[1:])
+            )
             say(mark, item.number)
             say(word_of(register), item.number, made.get(register, -1))
         place = len(found.texts)

@@ -6,11 +6,15 @@ are the same. Here a type is chosen so that few conversions have to be written.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.literals import rounded
 from ptxkit.cuda.types import (
     BOOL,
     DOUBLE,
@@ -35,6 +39,7 @@ _NARROW = {"s8": SCALARS["char"], "u8": SCALARS["uchar"],
 _SIGNED = {"s32": INT, "u32": UINT, "s64": LONG_LONG, "u64": UNSIGNED_LONG_LONG}
 _PLAIN = {"i32": INT, "i64": LONG_LONG, "b": BOOL, **_FLOATS}
 _OPPOSITE = {INT: UINT, LONG_LONG: UNSIGNED_LONG_LONG}
+_INFINITY = {"f16": 0x7C00, "f32": 0x7F800000, "f64": 0x7FF0000000000000}
 _SAME_EITHER_WAY = ("+", "-", "*", "&", "|", "^", "==", "!=")
 _INDEX_NAMES = {"x": "i", "y": "j", "z": "k"}
 
@@ -174,6 +179,10 @@ class _Raising:
                 self._survey_value(part)
             if head == "store" or head in ATOMICS:
                 self._vote(tree.parts[1], unsigned=False)
+            if tree.word.endswith((".s32", ".u32")):
+                # The type of the array decides which minimum is meant.
+                signs = self.signs.setdefault(tree.parts[0].word, Counter())
+                signs[tree.word.endswith(".u32")] += 1000
             for inner in tree.blocks:
                 self._survey(inner)
 
@@ -402,9 +411,11 @@ def _literal(word: str, kind: str) -> tuple[n.Expression, Scalar]:
     if kind == "b":
         return n.Literal(word != "0", BOOL), BOOL
     if type.is_float:
-        from ptxkit.cuda.literals import rounded
-
-        return n.Literal(rounded(float(word), type), type), type
+        with np.errstate(over="ignore"):
+            value = rounded(float(word), type)
+        if math.isfinite(value):
+            return n.Literal(value, type), type
+        return n.Literal(0.0, type, _INFINITY[kind] | ((value < 0) << (type.bits - 1))), type
     return n.Literal(int(word), type), type
 
 

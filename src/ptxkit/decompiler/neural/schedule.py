@@ -111,10 +111,9 @@ class Schedule:
 
     def _binding(self, value: Value, sites: list[_Site]) -> Path | None:
         """Where a value gets its variable; None where it does not need one."""
-        if is_literal(value) or value.operator in ("symbol", "special", "variable", "parameter"):
-            # A variable that is set before its old content is used for the last time.
-            if value.operator != "variable":
-                return None
+        # A variable may need one too: where it is set before its old content is used last.
+        if is_literal(value) or value.operator in ("symbol", "special", "parameter"):
+            return None
         usable = [s for s in sites if not (s.asked and self._turns(value, s.path))]
         if not usable:
             return None

@@ -426,14 +426,13 @@ def _choose(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value 
     if condition.operator == "!":
         return s.make(operator, condition.operands[0], b, a)
     head, _, t = condition.operator.partition(".")
-    if a.type in ("i32", "i64"):
-        if head in "<>" and t[0] in "su" and len(condition.operands) == 2:
-            x, y = condition.operands
-            less = head == "<"
-            if (a, b) == (x, y):
-                return s.make(f"{'min' if less else 'max'}.{t}", x, y)
-            if (a, b) == (y, x):
-                return s.make(f"{'max' if less else 'min'}.{t}", x, y)
+    if a.type in ("i32", "i64") and head in ("<", ">") and t[0] in "su":
+        x, y = condition.operands
+        less = head == "<"
+        if (a, b) == (x, y):
+            return s.make(f"{'min' if less else 'max'}.{t}", x, y)
+        if (a, b) == (y, x):
+            return s.make(f"{'max' if less else 'min'}.{t}", x, y)
     if head in ("<=", ">=", "!=") and (t[0] in "sui" or head == "!="):
         # One of each pair of comparisons, with the arms in their places.
         return s.make(operator, s.make("!", condition), b, a)

@@ -16,7 +16,7 @@ from ptxkit.decompiler.neural.lower import (
     value_type,
 )
 from ptxkit.decompiler.neural.operators import ATOMICS, NARROW
-from ptxkit.decompiler.neural.program import Effect, Program, Unsupported
+from ptxkit.decompiler.neural.program import Effect, Program, UnsupportedError
 from ptxkit.decompiler.neural.simplify import low_bits
 from ptxkit.decompiler.neural.values import Value, is_literal
 
@@ -32,7 +32,7 @@ class _Statements(Expressions):
     def function(self, function: n.Function) -> Program:
         body = function.body
         if body is None:
-            raise Unsupported("a function without a body")
+            raise UnsupportedError("a function without a body")
         written = _written(body)
         parameters: list[str] = []
         cached: set[int] = set()
@@ -50,12 +50,12 @@ class _Statements(Expressions):
                 self.arrays[parameter.name] = storage
             elif isinstance(type, Scalar):
                 if type.kind == "bool" or type.bits < 32:
-                    raise Unsupported(f"a parameter of type {type.spelling}")
+                    raise UnsupportedError(f"a parameter of type {type.spelling}")
                 parameters.append(value_type(type))
                 value = self.make.graph.node("parameter", (), value_type(type), f"p{number}")
                 self.places[parameter.name] = Place(type, value)
             else:
-                raise Unsupported(f"a parameter of type {type.spelling}")
+                raise UnsupportedError(f"a parameter of type {type.spelling}")
         if function.returns != VOID:
             assert isinstance(function.returns, Scalar)
             self.result_type = function.returns
@@ -76,7 +76,7 @@ class _Statements(Expressions):
         """One statement."""
         handler = _HANDLERS.get(type(node))
         if handler is None:
-            raise Unsupported(f"the statement {type(node).__name__}")
+            raise UnsupportedError(f"the statement {type(node).__name__}")
         handler(self, node)
 
     # ---- variables -----------------------------------------------------------------------
@@ -85,12 +85,12 @@ class _Statements(Expressions):
         """A variable or an array in shared memory."""
         if isinstance(node.type, Array):
             if node.space not in ("shared", "extern shared") or len(node.type.shape) > 2:
-                raise Unsupported("arrays that are not shared memory of one or two dimensions")
+                raise UnsupportedError("arrays that are not shared memory of one or two dimensions")
             element = node.type.element
             word = "dynamic" if node.space == "extern shared" else "shared"
             name = f"s{sum(a.shared for a in self.arrays.values())}"
             if not isinstance(element, Scalar):
-                raise Unsupported(f"shared memory of {element.spelling}")
+                raise UnsupportedError(f"shared memory of {element.spelling}")
             row = node.type.shape[1] if len(node.type.shape) == 2 else 0
             symbol = self.make.graph.symbol(name)
             self.arrays[node.name] = Storage(symbol, element, shared=True, row=row)
@@ -101,7 +101,7 @@ class _Statements(Expressions):
             self.vectors[node.name] = self.vector(node.value)
             return
         if not isinstance(node.type, Scalar) or node.space:
-            raise Unsupported(f"a variable of type {node.type.spelling}")
+            raise UnsupportedError(f"a variable of type {node.type.spelling}")
         value_type(node.type)
         value = None
         if node.value is not None:
@@ -120,7 +120,7 @@ class _Statements(Expressions):
                 place.dirty = True
             return
         if not isinstance(target, n.Index):
-            raise Unsupported("an assignment to this target")
+            raise UnsupportedError("an assignment to this target")
         if not isinstance(target.base, n.Index) and self.storage(target.base).lanes > 1:
             storage = self.storage(target.base)
             places = self.lanes(storage, target.index)
@@ -172,13 +172,13 @@ class _Statements(Expressions):
         """A call for its effect."""
         call = node.expression
         if not isinstance(call, n.Call):
-            raise Unsupported("an expression for its effect")
+            raise UnsupportedError("an expression for its effect")
         if call.function in ("__syncthreads", "__syncwarp"):
             word = "sync" if call.function == "__syncthreads" else "syncwarp"
             self.block.append(Effect(word, ends=self.everything_changed()))
             return
         if call.function not in ATOMICS or len(call.arguments) != 2:
-            raise Unsupported(f"a call of '{call.function}' for its effect")
+            raise UnsupportedError(f"a call of '{call.function}' for its effect")
         pointer, amount = call.arguments
         target: n.Expression = pointer
         if isinstance(pointer, n.Unary) and pointer.operator == "&":
@@ -186,10 +186,13 @@ class _Statements(Expressions):
         elif isinstance(pointer, n.Name):
             target = n.Index(pointer, n.integer(0))
         if not isinstance(target, n.Index):
-            raise Unsupported("an atomic update of something that is no element")
+            raise UnsupportedError("an atomic update of something that is no element")
         storage, index = self.element(target)
         value = self.convert(self.expression(amount), storage.type)
-        word = f"{call.function}.{_atomic_type(call.function, storage.type)}"
+        kind = _atomic_type(call.function, storage.type)
+        if kind not in ATOMICS[call.function]:
+            raise UnsupportedError(f"'{call.function}' of {storage.type.spelling}")
+        word = f"{call.function}.{kind}"
         ends = self.changed(storage)
         self.block.append(Effect(word, (storage.symbol, index, value), ends=ends))
 
@@ -327,9 +330,7 @@ class _Statements(Expressions):
                 storage.version += 1
         self.places = {k: p for k, p in self.places.items() if k in known}
         word = "while" if first or certain else "do"
-        self.block.append(
-            Effect(word, (asked,), (inner,), ends=frozenset(ended | entry))
-        )
+        self.block.append(Effect(word, (asked,), (inner,), ends=frozenset(ended | entry)))
 
     def for_loop(self, node: n.For) -> None:
         """`for`: its start, then a loop that ends each round with its step."""
@@ -412,6 +413,7 @@ def _synchronises(body: Body) -> bool:
     return any(isinstance(x, n.Evaluate) for x in _walk(body))
 
 
+_LOOPS = (n.For, n.While, n.DoWhile)
 _EFFECTS = (n.Evaluate, n.For, n.While, n.DoWhile, n.Break, n.Continue, n.Return, n.Switch)
 
 
@@ -441,8 +443,7 @@ def _without_jumps(body: Body, jump: type[n.Return] | type[n.Continue]) -> Body:
             branches = []
             for part in (statement.then, statement.otherwise):
                 ends = bool(part) and isinstance(part[-1], jump)
-                inner = part if ends or not part else part
-                branches.append(_without_jumps(inner if ends else (*inner, *rest), jump))
+                branches.append(_without_jumps(part if ends else (*part, *rest), jump))
             then, otherwise = branches
             condition = statement.condition
             if not then:
@@ -450,9 +451,8 @@ def _without_jumps(body: Body, jump: type[n.Return] | type[n.Continue]) -> Body:
             if not then:
                 return body[:number]
             return (*body[:number], n.If(condition, then, otherwise))
-        if isinstance(statement, n.For | n.While | n.DoWhile) and jump is n.Return:
-            if _jumps(statement.body, jump):
-                raise Unsupported("a return inside a loop")
+        if jump is n.Return and isinstance(statement, _LOOPS) and _jumps(statement.body, jump):
+            raise UnsupportedError("a return inside a loop")
     return body
 
 
@@ -461,12 +461,13 @@ def _jumps(body: Body, jump: type[n.Return] | type[n.Continue]) -> bool:
     for statement in body:
         if isinstance(statement, jump):
             return True
+        inside: Body = ()
         if isinstance(statement, n.If):
-            if _jumps(statement.then, jump) or _jumps(statement.otherwise, jump):
-                return True
-        elif isinstance(statement, n.For | n.While | n.DoWhile) and jump is n.Return:
-            if _jumps(statement.body, jump):
-                return True
+            inside = statement.then + statement.otherwise
+        elif isinstance(statement, _LOOPS) and jump is n.Return:
+            inside = statement.body
+        if _jumps(inside, jump):
+            return True
     return False
 
 

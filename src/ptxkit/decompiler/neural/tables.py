@@ -18,6 +18,7 @@ from ptxkit.decompiler.neural.grammar import (
     PRODUCTIONS,
     Grammar,
     number_need,
+    number_needs,
 )
 from ptxkit.decompiler.neural.vocabulary import SLOTS, Vocabulary
 
@@ -59,9 +60,8 @@ class Tables:
                     self.requires[at[1]] = kind[production.requires]
                 self.word_group[at[1]] = _GROUPS.index(production.group)
         for word in vocabulary.words[:words]:
-            found = number_need(word)
-            if found:
-                self.allowed[number[found], vocabulary.index[word]] = True
+            for need in number_needs(word):
+                self.allowed[number[need], vocabulary.index[word]] = True
         self.accepts = torch.zeros(needs, len(KINDS), dtype=torch.bool)
         for need, kinds in ACCEPTS.items():
             for name in kinds:
@@ -160,15 +160,15 @@ class Frontier:
             write = active & (count > place)
             at = torch.where(write, height + place, DEPTH - 1)[:, None]
             old = self.stack.gather(1, at)
-            self.stack.scatter_(1, at, torch.where(write[:, None], pushed[:, place : place + 1], old))
+            self.stack.scatter_(
+                1, at, torch.where(write[:, None], pushed[:, place : place + 1], old)
+            )
         self.size = torch.where(active, height + count, self.size)
         self.least = torch.where(
             active, self.least - tables.least[top] + tables.cost[top, words], self.least
         )
         closes = active & (words == tables.end)
-        self.kinds = self.kinds.masked_fill(
-            closes[:, None] & (self.heights == height[:, None]), 0
-        )
+        self.kinds = self.kinds.masked_fill(closes[:, None] & (self.heights == height[:, None]), 0)
         declared = tables.declares[top, words]
         begins = active & (declared > 0)
         self.pending = torch.where(begins, declared, self.pending)

@@ -198,7 +198,10 @@ def prepare_generated(
     minutes: float | None = None,
     part_size: int = 50_000,
 ) -> None:
-    """Make pairs from the grammar and the compiler, as many as the count or the time allow."""
+    """Make pairs from the grammar and the compiler, as many as the count or the time allow.
+
+    A folder that has pairs gets more of them, in the words that it knows.
+    """
     begun = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     made = {"seed": seed, "programs": count, "tiers": list(tiers), "arch": arch}
@@ -208,10 +211,13 @@ def prepare_generated(
     for found, why in corpus.generate(seed, few, tiers, arch=arch, workers=workers):
         pairs += found
         refused += why
-    vocabulary = _vocabulary(pairs)
-    vocabulary.save(folder / VOCABULARY)
+    if (folder / VOCABULARY).exists():
+        vocabulary = Vocabulary.load(folder / VOCABULARY)
+    else:
+        vocabulary = vocabulary_of(pairs)
+        vocabulary.save(folder / VOCABULARY)
     waiting = [encode(pairs, vocabulary, refused)]
-    size, number = few, 0
+    size, number = few, len(complete_parts(folder))
     jobs = [(k, min(corpus.BATCH, count - k)) for k in range(few, count, corpus.BATCH)]
     work = partial(_encoded_job, seed, tiers, arch, vocabulary)
     for part in corpus.on_all_cores(jobs, work, workers):
@@ -244,13 +250,13 @@ def prepare_dataset(dataset: Path, folder: Path, workers: int | None = None) -> 
         refused += why
     if not pairs:
         raise UsageError(f"'{dataset}' has no kernel that the model's grammar can say")
-    vocabulary = _vocabulary(pairs)
+    vocabulary = vocabulary_of(pairs)
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary.save(folder / VOCABULARY)
     _write(folder, 0, [encode(pairs, vocabulary, refused)], {"dataset": dataset.name})
 
 
-def _vocabulary(pairs: list[Pair]) -> Vocabulary:
+def vocabulary_of(pairs: list[Pair]) -> Vocabulary:
     """Words that are not rare: the library's constants, not those of single kernels."""
     least = max(2, len(pairs) // 500)
     training = [p for p in pairs if p.split == "train"] or pairs

@@ -150,7 +150,12 @@ def train(
 
 class _Run:
     def __init__(
-        self, tokens: Tokens, out: Path, settings: Settings, world: _World, say: Callable[[str], None]
+        self,
+        tokens: Tokens,
+        out: Path,
+        settings: Settings,
+        world: _World,
+        say: Callable[[str], None],
     ) -> None:
         self.tokens, self.out, self.settings, self.world = tokens, out, settings, world
         self.say = say if world.rank == 0 else lambda text: None
@@ -220,7 +225,9 @@ class _Run:
         state = torch.load(self.out / STATE, map_location=self.world.device, weights_only=True)
         known = {**state["settings"], "steps": 0, "minutes": 0}
         mine = {**asdict(self.settings), "steps": 0, "minutes": 0}
-        different = [k for k in known if known[k] != mine.get(k) and "every" not in k and k != "save_steps"]
+        different = [
+            k for k in known if known[k] != mine.get(k) and "every" not in k and k != "save_steps"
+        ]
         if different:
             raise UsageError(f"the run in '{self.out}' has another {', '.join(different)}")
         self.model.load_state_dict(state["model"])

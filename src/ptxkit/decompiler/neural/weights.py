@@ -16,9 +16,7 @@ SHARD = 14_000_000
 """Bytes in a file at most; a repository takes files of 15 MB."""
 
 
-def save_weights(
-    folder: Path, model: Model, vocabulary: Vocabulary, about: dict[str, Any]
-) -> None:
+def save_weights(folder: Path, model: Model, vocabulary: Vocabulary, about: dict[str, Any]) -> None:
     """Write the weights as 16-bit numbers, in files of limited size."""
     safetensors = import_extra("safetensors.torch", extra="neural", package="safetensors")
     folder.mkdir(parents=True, exist_ok=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ptxkit import cuda
-from ptxkit.cuda import nodes as n
 from ptxkit.errors import PtxkitError
 from ptxkit.synth.canonical import Library, canonical
 from ptxkit.synth.source import Rejected, Sample, Settings, Target
+from ptxkit.synth.tiers import sample as programs
 from ptxkit.toolchain import (
     Cubin,
     Resources,
@@ -20,7 +20,10 @@ from ptxkit.toolchain import (
 )
 from ptxkit.toolchain.messages import CompilerError
 
+_INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
 _HEADER_LINES = 3  # of canonical PTX: version, target, address size
+# Nothing of what the second leaves out is used: headers are read in half the time.
+_OPTIONS = ("-w", "--minimal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +110,29 @@ def _refused(error: PtxkitError) -> Rejected:
 
 def _libraries(samples: Sequence[Sample], arch: str) -> list[Library | Rejected]:
     """All samples in one file; where that fails, halves, until the one to blame is alone."""
-    renamed = [one.program.renamed(f"{one.name}_") for one in samples]
-    includes = dict.fromkeys(i for program in renamed for i in program.module.includes)
-    items = tuple(item for program in renamed for item in program.module.items)
-    text = cuda.print_module(n.CudaModule(items, tuple(includes)))
+    text = "".join(_apart(one) for one in samples)
+    # What one of them includes stands before all.
+    includes = dict.fromkeys(i for one in samples for i in one.program.module.includes)
+    text = "".join(f"#include <{include}>\n" for include in includes) + text
     try:
-        library = Library(compile_cuda(text, arch, options=("-w",), cache=False))
+        library = Library(compile_cuda(text, arch, options=_OPTIONS, cache=False))
         return [library] * len(samples)
     except CompilerError as error:
         if len(samples) == 1:
             return [Rejected("compile", str(error).splitlines()[0])]
     middle = len(samples) // 2
     return [*_libraries(samples[:middle], arch), *_libraries(samples[middle:], arch)]
+
+
+def _apart(one: Sample) -> str:
+    """The text of a sample with a prefix on every name that others could have, too.
+
+    A local variable of such a name gets it as well, and means what it did.
+    """
+    program: programs.Sample = one.program
+    names = "|".join(map(re.escape, sorted(program.own_names())))
+    body = _INCLUDE.sub("", one.text)
+    return re.sub(rf"\b(?=(?:{names})\b)", f"{one.name}_", body)
 
 
 def joined(texts: Sequence[str]) -> str:

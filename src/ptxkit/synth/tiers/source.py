@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ptxkit import cuda
 from ptxkit.errors import PtxkitError
 from ptxkit.synth.comparing import digest
+from ptxkit.synth.proving import assembler_of
 from ptxkit.synth.source import Made, Rejected, Sample, Settings, Source, Verification
 from ptxkit.synth.tiers import sample as programs
 from ptxkit.synth.tiers.compiling import Code, compiled
 from ptxkit.synth.tiers.grammar import TIERS, make
 from ptxkit.synth.tiers.oracle import Oracle, Simulated, named
-from ptxkit.toolchain import assemble_many, compile_cuda, nvrtc
+from ptxkit.toolchain import compile_cuda, nvrtc
 
 NAMES = tuple(name for name, _ in TIERS.values())
+# Names are numbered in a tree (v12); a number stands alone.
+_NUMBER = re.compile(r"(?<![\w.])(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
 _NUMBERS = {name: number for number, (name, _) in TIERS.items()}
-_PROBE = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 
 
 class TiersSource(Source):
@@ -35,7 +39,8 @@ class TiersSource(Source):
         """The program at a place."""
         tiers = tuple(_NUMBERS[name] for name in self.chosen(settings))
         program = make(seed, index, tiers)
-        shape = cuda.write(cuda.canonical(program.module, constants=False))
+        program = replace(program, ast=cuda.write(cuda.canonical(program.module)))
+        shape = _NUMBER.sub("0", program.ast)
         text = cuda.print_module(program.module)
         category = TIERS[program.tier][0]
         return Sample(index, f"k{index}", category, text, shape, program)
@@ -44,13 +49,9 @@ class TiersSource(Source):
         """The compiler and the assembler, where PTX is asked for."""
         if settings.views != "all":
             return {}
-        versions = {}
         for arch in settings.archs:
             compile_cuda('extern "C" __global__ void k() {}', arch, cache=False)
-            probe = assemble_many([_PROBE], arch, workers=1, cache=False)[0]
-            versions["assembler"] = probe.engine
-        versions["compiler"] = f"NVRTC {nvrtc.load().release}"
-        return versions
+        return {"compiler": f"NVRTC {nvrtc.load().release}", **assembler_of(settings)}
 
     def make(
         self, seed: int, samples: Sequence[Sample], settings: Settings, workspace: Path
@@ -89,7 +90,7 @@ class TiersSource(Source):
 
 def _views(one: Sample) -> dict[str, str | None]:
     program: programs.Sample = one.program
-    return {"cuda_source": one.text, "ast": cuda.write(cuda.canonical(program.module))}
+    return {"cuda_source": one.text, "ast": program.ast}
 
 
 def _row(
@@ -124,4 +125,5 @@ def _row(
     )
     launch = program.launches[0]
     targets = tuple(code.target(number) for code in good)
-    return Made(_views(one), proof, targets, (launch.grid[0], launch.block[0]))
+    shape = (*launch.grid, *launch.block, launch.dynamic_shared)
+    return Made(_views(one), proof, targets, shape)

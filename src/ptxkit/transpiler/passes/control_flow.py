@@ -142,7 +142,10 @@ class _Raiser:
             if is_apart:
                 is_apart = False
                 if isinstance(entry, Line) and entry.kind == "blank" and not entry.arguments:
-                    continue
+                    following = body[at + 1] if at + 1 < len(body) else None
+                    branch = following and self._target(following, frames, outer, places)
+                    if not branch or (isinstance(following, Line) and following.keywords):
+                        continue  # where both ways are branches they stand together
                 if self._is_closer(entry, self._target(entry, frames, outer, places)):
                     into.append(Line("blank", "ptx.blank", ["0"]))
             where = at if place is None else place

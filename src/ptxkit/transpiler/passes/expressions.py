@@ -24,8 +24,9 @@ from ptxkit.transpiler.tree import (
     walk,
 )
 
-#: No longer than this, with the indent.
+#: No longer than this, with the indent; what stands far in may still have so much.
 LONGEST = 98
+SHORTEST_LIMIT = 72
 INDENT = 4
 
 
@@ -73,7 +74,7 @@ class _Folder:
                 one.target: one for one in before[len(before) - count :] if isinstance(one, Line)
             }
             made = _replaced(line, values)
-            if indent + len(made.text(self._names)) <= LONGEST:
+            if indent + len(made.text(self._names)) <= max(LONGEST, indent + SHORTEST_LIMIT):
                 del before[len(before) - count :]
                 assert line.node is not None
                 self.sites.append(Site(line.node.index, line.node.index + 99, line.node.index))

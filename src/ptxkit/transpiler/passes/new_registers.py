@@ -10,6 +10,7 @@ stays ``r[3]``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -19,6 +20,7 @@ from ptxkit.dsl.instructions import result_of
 from ptxkit.dsl.pools import TYPES_BY_PREFIX, pool_type
 from ptxkit.syntax import Instruction
 from ptxkit.transpiler.tree import (
+    Argument,
     Entry,
     FunctionSuite,
     Group,
@@ -49,13 +51,20 @@ class Range:
 class Made:
     """A line that makes registers."""
 
-    __slots__ = ("line", "numbers", "range", "symbols")
+    __slots__ = ("is_second", "line", "numbers", "predicate", "range", "said", "symbols", "word")
 
     def __init__(self, line: Line, range: Range, symbols: list[Symbol]) -> None:
         self.line = line
         self.range = range
         self.symbols = symbols
         self.numbers = [int(symbol.ptx.removeprefix(range.prefix)) for symbol in symbols]
+        self.word = "new"
+        """The method that makes them."""
+        self.is_second = False
+        self.predicate: Made | None = None
+        """The second result of ``a|p``."""
+        self.said: list[tuple[str, Argument]] = []
+        """What the method must be told."""
 
 
 class NewRegisters:
@@ -106,7 +115,9 @@ def _ranges(body: Sequence[Entry]) -> dict[str, Range]:
             type = entry.call.removeprefix("reg.")
             shape = str(entry.arguments[0])[1:-1] if len(entry.arguments) == 1 else ""
             if entry.keywords or not shape.endswith(">") or type not in CONVENTIONS:
-                break
+                if lines:
+                    break
+                continue
             if type in found or (lines and body[at - 1] is not lines[-1]):
                 break
             found[type] = Range(entry, type, shape.partition("<")[0])
@@ -124,19 +135,25 @@ def _made(
     named: set[Symbol] = set()
     kept: set[str] = set()
     made: list[Made] = []
+    uses = Counter(symbol for line in walk(body) for symbol in used_symbols(line))
     for line in walk(body):
         one = None
         if line.kind == "instruction" and line.arguments and _index(line) not in skip:
             one = _result(line, ranges)
         used = list(used_symbols(line))
         if one is not None:
-            count = len(one.symbols)
+            count = len(one.symbols) + (one.predicate is not None)
             written, used = used[:count], used[count:]
+            if one.predicate is not None and uses[written[-1]] > 1:
+                one, used = None, used + written
+        if one is not None:
             fresh = len(set(written)) == count and seen.isdisjoint(written)
             if fresh and not set(written).intersection(used):
                 seen.update(written)
                 named.update(written)
                 made.append(one)
+                if one.predicate is not None:
+                    made.append(one.predicate)
             else:
                 used += written
         for symbol in used:
@@ -154,30 +171,60 @@ def _result(line: Line, ranges: dict[str, Range]) -> Made | None:
         return None
     if ".tight()" in line.suffixes or (line.suffixes and line.call.startswith("ptx.asm.")):
         return None
-    if isinstance(first, Symbol):
-        symbols = [first]
-    elif isinstance(first, Group) and first.opening == "[":
-        symbols = [part for part in first.parts if isinstance(part, Symbol)]
-        if len(symbols) != len(first.parts):
-            return None
-    else:
-        return None
-    if any(symbol.kind != "register" or symbol.python[-1] != "]" for symbol in symbols):
-        return None
     try:
         type, count = result_of(node.opcode)
     except DslError:
         return None
-    pool = pool_type(type, ranges)
-    if pool is None or count != (len(symbols) if isinstance(first, Group) else 0):
+    if isinstance(first, Symbol):
+        return _single(line, first, type, ranges) if not count else None
+    if not isinstance(first, Group):
         return None
-    range = ranges[pool]
+    symbols = [part for part in first.parts if isinstance(part, Symbol)]
+    if len(symbols) != len(first.parts) or not symbols:
+        return None
+    if first.opening == "pair(" and not count:
+        made = _single(line, symbols[0], type, ranges)
+        predicate = _single(line, symbols[1], "pred", ranges)
+        if made is None or made.said or predicate is None:
+            return None
+        made.word, made.predicate = "paired", predicate
+        predicate.is_second = True
+        return made
+    if first.opening != "[":
+        return None
+    if node.name == "mov" and not count and len(symbols) == 2:
+        width = node.opcode.rpartition(".b")[2]
+        if not width.isdecimal():
+            return None
+        made = _several(line, symbols, f"b{int(width) // 2}", ranges)
+        if made is not None:
+            made.word = "halves"
+        return made
+    return _several(line, symbols, type, ranges) if count == len(symbols) else None
+
+
+def _single(line: Line, symbol: Symbol, type: str, ranges: dict[str, Range]) -> Made | None:
+    return _several(line, [symbol], type, ranges)
+
+
+def _several(
+    line: Line, symbols: list[Symbol], type: str, ranges: dict[str, Range]
+) -> Made | None:
+    """Registers of one range whose numbers follow each other."""
+    if any(symbol.kind != "register" or symbol.python[-1] != "]" for symbol in symbols):
+        return None
+    range = ranges.get(symbols[0].type)
+    if range is None:
+        return None
     python = f"{range.line.target}["
     if not all(symbol.python.startswith(python) for symbol in symbols):
         return None
     made = Made(line, range, symbols)
-    follow = all(after - before == 1 for before, after in pairwise(made.numbers))
-    return made if follow else None
+    if any(after - before != 1 for before, after in pairwise(made.numbers)):
+        return None
+    if pool_type(type, ranges) != range.type:
+        made.said.append(("type", quoted(range.type)))
+    return made
 
 
 def _numbered(made: Sequence[Made]) -> dict[Line, list[Entry]]:
@@ -185,33 +232,43 @@ def _numbered(made: Sequence[Made]) -> dict[Line, list[Entry]]:
     for order, one in enumerate(made):
         for number in one.numbers:
             one.range.numbers[number] = order
-    chains: dict[tuple[str, int], int] = {}
-    for one in reversed(made):  # how many registers follow each other from here on
-        numbers = one.range.numbers
-        last = one.numbers[-1] + 1
-        follows = numbers.get(last, -1) > numbers[one.numbers[0]]
-        chains[one.range.type, one.numbers[0]] = len(one.numbers) + (
-            chains.get((one.range.type, last), 0) if follows else 0
-        )
     found: dict[Line, list[Entry]] = {}
     for order, one in enumerate(made):
-        line, range = one.line, one.range
-        first = one.numbers[0]
-        keywords = list(line.keywords)
-        if first == range.next:
-            range.next = one.numbers[-1] + 1
-        else:
-            expected = range.numbers.get(range.next, -1) > order
-            rest = chains.get((range.type, range.next), 0) if expected else 0
-            word = "next" if chains[range.type, first] > rest else "to"
-            keywords.append((word, str(first)))
-            if word == "next":
-                range.next = one.numbers[-1] + 1
-        target = one.symbols[0] if len(one.symbols) == 1 else Group("", one.symbols, "")
-        new = Line(line.kind, f"{line.call}.new", line.arguments[1:], keywords, node=line.node)
-        new.target = target
+        line = one.line
+        number = _departure(one, order)
+        if line in found:  # the predicate beside the result
+            new = found[line][0]
+            assert isinstance(new, Line)
+            if number is not None:
+                new.keywords.append(("predicate", number[1]))
+            continue
+        keywords = [*line.keywords, *one.said]
+        if number is not None:
+            keywords.append(number)
+        call = f"{line.call}.{one.word}"
+        new = Line(line.kind, call, line.arguments[1:], keywords, node=line.node)
+        new.target = one.symbols[0] if len(one.symbols) == 1 else Group("", one.symbols, "")
         found[line] = [new, *_said_after(line)]
     return found
+
+
+def _departure(one: Made, order: int) -> tuple[str, Argument] | None:
+    """What must be said of a register's number, where it is not the next."""
+    range = one.range
+    first = one.numbers[0]
+    word = "next"
+    if first == range.next:
+        range.next = one.numbers[-1] + 1
+        return None
+    # Go on from here where the one after this comes before the one that was to be next.
+    successor = range.numbers.get(one.numbers[-1] + 1, -1)
+    expected = range.numbers.get(range.next, -1)
+    follows = successor > order and not order < expected < successor
+    if not follows and not one.is_second:
+        word = "to"
+    if word == "next":
+        range.next = one.numbers[-1] + 1
+    return word, str(first)
 
 
 def _said_after(line: Line) -> list[Entry]:

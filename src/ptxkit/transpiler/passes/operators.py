@@ -26,8 +26,9 @@ from ptxkit.transpiler.tree import (
 
 #: Operators by the first word of an opcode.
 OPERATORS = {
-    "add": "+", "sub": "-", "mul": "*", "shl": "<<", "and": "&", "or": "|", "xor": "^",
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "shl": "<<", "and": "&", "or": "|", "xor": "^",
 }  # fmt: skip
+_COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 _OPCODES: dict[tuple[str, str], str | None] = {}
 
 
@@ -71,9 +72,13 @@ def _operator(line: Line, node: Instruction) -> Line | None:
     """``a + b``."""
     if line.keywords or len(line.arguments) != 2:
         return None
-    sign = OPERATORS.get(node.name)
     left, right = line.arguments
-    if sign is None or not _fits(node, left, right):
+    name = node.name
+    sign = OPERATORS.get(name)
+    if name == "setp":
+        name = node.opcode.split(".")[1]
+        sign = _COMPARISONS.get(name)
+    if sign is None or not _fits(name, node.opcode, left, right):
         return None
     return Line(line.kind, sign, [left, right], node=node)
 
@@ -84,29 +89,31 @@ def _in_place(line: Line, node: Instruction, names: object) -> Line | None:
     into, left, right = line.arguments
     if sign is None or into is not left or into not in names:  # type: ignore[operator]
         return None
-    if not _fits(node, left, right):
+    if not _fits(node.name, node.opcode, left, right):
         return None
     return Line(line.kind, f"{sign}=", [left, right], node=node)
 
 
-def _fits(node: Instruction, left: Argument, right: Argument) -> bool:
+def _fits(name: str, opcode: str, left: Argument, right: Argument) -> bool:
     """Whether the operator between two arguments is this instruction."""
     if not isinstance(left, Symbol) or left.kind != "register" or "." in left.python:
         return False
-    key = (node.name, left.type)
+    type = left.type
+    key = (name, type)
     if key not in _OPCODES:
         try:
-            _OPCODES[key] = typed(node.name, left.type, signed=True)
+            _OPCODES[key] = typed(name, type, pooled=True)
         except (DslError, KeyError):
             _OPCODES[key] = None
-    if _OPCODES[key] != node.opcode:
+    if _OPCODES[key] != opcode:
         return False
     if isinstance(right, Symbol):
-        is_shift = node.name == "shl"
-        return right.kind == "register" and (is_shift or right.type == left.type)
-    if isinstance(right, str):
-        return left.type[0] in "bsu" and (right.lstrip("-").isdecimal() or right[:4] == "lit(")
-    return False
+        return right.kind == "register" and (name == "shl" or right.type == type)
+    if not isinstance(right, str):
+        return False
+    if type[0] == "f":
+        return right.startswith(f"{type}(")
+    return type != "pred" and (right.lstrip("-").isdecimal() or right.startswith("lit("))
 
 
 def _move(line: Line, node: Instruction) -> Line | None:
@@ -115,7 +122,7 @@ def _move(line: Line, node: Instruction) -> Line | None:
     if not isinstance(source, Symbol) or source.kind != "special":
         return None
     if any(word not in ("to", "next") for word, _ in line.keywords):
-        return None
+        return None  # guarded, or of another type
     register = SPECIAL_REGISTERS.get(source.ptx.partition(".")[0])
     type = node.opcode.removeprefix("mov.")
     if register is None or "." in type:

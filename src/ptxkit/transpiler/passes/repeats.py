@@ -135,6 +135,7 @@ class _Roller:
         ]
         local = self._locals(body, rounds, start, length, count)
         counter = self._word(COUNTERS[depth], 0)
+        inside = {leaf.value for round in rounds for leaf in round if leaf.kind == "target"}
         columns: dict[tuple[str, ...], str] = {}
         rows: list[list[Argument]] = [[] for _ in range(count)]
         leaves: list[Argument] = []
@@ -160,7 +161,10 @@ class _Roller:
             if made is None:
                 if not all(self._is_known(value) for value in values):
                     return None
-                made = self._column(values, columns, rows, depth)
+                cells = [self._cell(value, inside) for value in values]
+                if None in cells:
+                    return None
+                made = self._column(cells, columns, rows, depth)  # type: ignore[arg-type]
             leaves.append(made)
         if len(columns) > MOST_COLUMNS:
             return None
@@ -215,19 +219,24 @@ class _Roller:
             lines = [line for entry in body[begin : begin + length] for line in walk([entry])]
             spans.append((self._order[lines[0]], self._order[lines[-1]]))
         found: dict[object, int] = {}
-        for number, leaf in enumerate(zip(*rounds, strict=True)):
-            if leaf[0].kind != "target":
+        leaves = list(zip(*rounds, strict=True))
+        for number, leaf in enumerate(leaves):
+            if leaf[0].kind != "target" or not leaf[0].group:
                 continue
-            inside = True
-            for (low, high), one in zip(spans, leaf, strict=True):
-                places = self._places.get(one.value, [])  # type: ignore[arg-type]
-                if places and not (low <= places[0] and places[-1] <= high):
-                    inside = False
-                    break
-            if inside:
-                for one in leaf:
-                    found[one.value] = number
+            # Registers that one statement makes are named together or not at all.
+            together = leaves[number : number + leaf[0].group]
+            if all(self._is_inside(one, spans) for one in together):
+                for at, one in enumerate(together, number):
+                    found.update((of_round.value, at) for of_round in one)
         return found
+
+    def _is_inside(self, leaf: Sequence[Leaf], spans: Sequence[tuple[int, int]]) -> bool:
+        """Whether the registers that a leaf makes are used in their own round only."""
+        for (low, high), one in zip(spans, leaf, strict=True):
+            places = self._places.get(one.value, [])  # type: ignore[arg-type]
+            if places and not (low <= places[0] and places[-1] <= high):
+                return False
+        return True
 
     # -- what becomes of a leaf ----------------------------------------------------------------------
 
@@ -291,22 +300,30 @@ class _Roller:
             scope = scope.outer  # type: ignore[assignment]
         return False
 
+    def _cell(self, value: object, inside: set[object]) -> Argument | None:
+        """A value in a table; what the loop itself makes has no name yet where that stands."""
+        if not isinstance(value, Symbol):
+            return "None" if value is None else str(value)
+        if value not in inside:
+            return value
+        found = self._index(value)
+        if found is None:
+            return None
+        self.ranges.used.add(found[0])
+        return Formula(found[2], found[1], found[0])
+
     def _column(
         self,
-        values: Sequence[object],
+        cells: Sequence[Argument],
         columns: dict[tuple[str, ...], str],
         rows: list[list[Argument]],
         depth: int,
     ) -> Argument:
         """A name for what a table gives."""
         names = {**self.function.names, **self.names}
-        cells: list[Argument] = [
-            value if isinstance(value, Symbol) else "None" if value is None else str(value)
-            for value in values
-        ]
         key = tuple(python_of(cell, names) for cell in cells)
         if key not in columns:
-            word = "x" if isinstance(values[0], Symbol) else "n"
+            word = "n" if isinstance(cells[0], str) else "x"
             columns[key] = self._word(f"{word}{len(columns)}", depth)
             for row, cell in zip(rows, cells, strict=True):
                 row.append(cell)

@@ -1,0 +1,77 @@
+"""The neural decompiler as an engine of `ptxkit.decompile`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.cuda import CudaModule
+from ptxkit.decompiler.engines import Candidate
+from ptxkit.decompiler.neural.ptxwords import PtxWords, read_function
+from ptxkit.decompiler.neural.raising import parse, raise_function
+from ptxkit.decompiler.neural.style import styled
+from ptxkit.errors import import_extra
+from ptxkit.syntax import Function, Module, Variable
+
+if TYPE_CHECKING:
+    from ptxkit.decompiler.neural.decoding import Decoder
+
+TRAINED = Path(__file__).parent / "trained"
+"""The weights that come with the package."""
+
+
+class NeuralEngine:
+    """Proposes what the model finds most probable; it needs the extra ``neural``."""
+
+    name = "neural"
+
+    def __init__(self, weights: Path = TRAINED, device: str | None = None) -> None:
+        torch: Any = import_extra("torch", extra="neural")
+        import_extra("safetensors", extra="neural")
+        if device is None:
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.decoder = _decoder(weights, device)
+
+    def propose(self, module: Module, function: Function, *, beams: int = 1) -> Sequence[Candidate]:
+        """The most probable programs for a kernel; none for what the grammar can't say."""
+        if not function.is_entry or function.body is None:
+            return ()
+        words = words_of_function(module, function)
+        found = self.decoder.answers([words], beams=beams)[0]
+        return tuple(
+            Candidate(tree_of(candidate.words, words), self.name, candidate.score)
+            for candidate in found
+        )
+
+
+@lru_cache(maxsize=4)
+def _decoder(weights: Path, device: str) -> Decoder:
+    from ptxkit.decompiler.neural.decoding import Decoder
+
+    return Decoder.load(weights, device)
+
+
+def words_of_function(module: Module, function: Function) -> PtxWords:
+    """The words of a kernel, with the shared memory that the module declares for it.
+
+    >>> import ptxkit
+    >>> m = ptxkit.compile_cuda('extern "C" __global__ void k(int *x) { x[threadIdx.x] = 7; }')
+    >>> " ".join(words_of_function(m, m["k"]).texts)
+    'mul.wide.u32 %rd1 threadIdx.x 4 add.s64 %rd2 p0 %rd1 st.global.u32 %rd2 7 ret'
+    """
+    text = function.text
+    shared = [
+        node.text
+        for node in module.children
+        if isinstance(node, Variable) and node.space == "shared"
+        and any(declarator.name in text for declarator in node.declarators)
+    ]  # fmt: skip
+    return read_function("\n".join([*shared, text]))
+
+
+def tree_of(words: Sequence[str], source: PtxWords) -> CudaModule:
+    """The tree of an answer as it would be written, under the name that the kernel has in PTX."""
+    answer = parse(words, len(source.parameters))
+    return styled(raise_function(answer, source.name, source.cached))

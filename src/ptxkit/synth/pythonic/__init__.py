@@ -1,0 +1,1 @@
+"""Sources of kernels that are written in Python: one grammar, several languages."""

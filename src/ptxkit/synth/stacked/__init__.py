@@ -1,0 +1,1 @@
+"""The source `ptx`: programs of the stack machine."""

@@ -1,0 +1,144 @@
+"""Answers are one form of a program: they come back, they mean the same, the compiler agrees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptxkit
+from ptxkit import cuda
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.neural.corpus import answer_of, kernels_of
+from ptxkit.decompiler.neural.program import UnsupportedError
+from ptxkit.decompiler.neural.ptxwords import read_function
+from ptxkit.decompiler.neural.raising import check, parse, raise_function
+from ptxkit.decompiler.neural.schedule import words_of
+from ptxkit.decompiler.neural.statements import lower
+
+from . import programs
+
+_PTX = {"i32": "u32", "i64": "u64", "f32": "f32", "f64": "f64"}
+
+
+def test_answers_are_programs_that_say_the_same_again() -> None:
+    for _, _, program in programs.lowered(7, 200):
+        words = words_of(program)
+        check(words, [_PTX.get(word, "u64") for word in program.parameters])
+        module = raise_function(parse(words, len(program.parameters)), cached=program.cached)
+        assert words_of(lower(module.kernels[0])) == words
+
+
+def test_the_tree_of_an_answer_computes_what_the_program_does() -> None:
+    """Bit for bit on the simulator, both compiled by NVRTC."""
+    chosen = programs.lowered(11, 40)
+    renamed = [sample.renamed(f"o{k}_").module for k, (sample, _, _) in enumerate(chosen)]
+    raised = [
+        raise_function(parse(words_of(p), len(p.parameters)), f"r{k}", p.cached)
+        for k, (_, _, p) in enumerate(chosen)
+    ]
+    first, second = (_loaded(modules) for modules in (renamed, raised))
+    different = 0
+    for k, (sample, kernel, _) in enumerate(chosen):
+        launch = next(x for x in sample.launches if x.kernel == kernel.name)
+        results = []
+        for modules, name in ((first, f"o{k}_{kernel.name}"), (second, f"r{k}")):
+            values = sample.arguments(launch)
+            modules[k][name][launch.grid, launch.block, launch.dynamic_shared](*values)
+            results.append(values)
+        for one, two in zip(*results, strict=True):
+            if isinstance(one, np.ndarray) and one.dtype.kind == "f":
+                # A value that is used twice may be fused once: a rounding, not more.
+                np.testing.assert_allclose(one, two, rtol=1e-3, atol=1e-4)
+                different += not np.array_equal(one, two, equal_nan=True)
+            else:
+                np.testing.assert_array_equal(one, two)
+    assert different <= len(chosen) // 20
+
+
+def _loaded(modules: list[n.CudaModule]) -> list[ptxkit.run.Loaded]:  # type: ignore[name-defined]
+    """Compiled together where they can be: arrays of unknown size can't share a file."""
+    alone = [any(isinstance(x, n.Declare) and x.space == "extern shared" for x in m.walk())
+             for m in modules]  # fmt: skip
+    together = [m for m, single in zip(modules, alone, strict=True) if not single]
+    includes = tuple(dict.fromkeys(i for m in together for i in m.includes))
+    items = tuple(item for m in together for item in m.items)
+    whole = _compiled(n.CudaModule(items, includes))
+    return [_compiled(m) if single else whole for m, single in zip(modules, alone, strict=True)]
+
+
+def _compiled(module: n.CudaModule) -> object:
+    text = cuda.print_module(module)
+    return ptxkit.load(ptxkit.compile_cuda(text, arch="sm_90"), device="cpu")
+
+
+SAME = [
+    ("x[i] - 2.5f", "-2.5f + x[i]"),
+    ("2.0f * x[i]", "x[i] + x[i]"),
+    ("x[i] / 4.0f", "0.25f * x[i]"),
+    ("-(-x[i])", "x[i] * 1.0f"),
+    ("y[i] + x[i] * 3.0f", "3.0f * x[i] + y[i]"),
+    ("(int)x[i] * 8 + 1 - 3", "((int)x[i] << 3) - 2"),
+    ("(float)max((int)x[i], 3)", "(float)((int)x[i] > 3 ? (int)x[i] : 3)"),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), SAME)
+def test_what_the_compiler_merges_is_one_answer(one: str, two: str) -> None:
+    """The compiler is asked first: the two really are the same PTX."""
+    forms = []
+    for number, expression in enumerate((one, two)):
+        source = f"""extern "C" __global__ void k{number}(float *o, const float *x, const float *y)
+        {{ int i = blockIdx.x * blockDim.x + threadIdx.x; o[i] = {expression}; }}"""
+        (text,) = kernels_of(ptxkit.compile_cuda(source, arch="sm_90").emit()).values()
+        forms.append(read_function(text).texts)
+    assert sorted(forms[0]) == sorted(forms[1])
+    answers = [_answer(expression) for expression in (one, two)]
+    assert answers[0] == answers[1]
+
+
+def _answer(expression: str) -> list[str]:
+    tree = _EXPRESSIONS[expression]
+    kernel = cuda.read(
+        "(kernel k (params (param (ptr float) o) (param (ptr float const) x)"
+        " (param (ptr float const) y))"
+        " (let int i (+ (* blockIdx.x blockDim.x) threadIdx.x))"
+        f" (= ([] o i) {tree}))"
+    )
+    return answer_of(kernel, n.CudaModule((kernel,)))
+
+
+_X, _Y = "([] x i)", "([] y i)"
+_EXPRESSIONS = {
+    "x[i] - 2.5f": f"(- {_X} 2.5f)",
+    "-2.5f + x[i]": f"(+ -2.5f {_X})",
+    "2.0f * x[i]": f"(* 2.0f {_X})",
+    "x[i] + x[i]": f"(+ {_X} {_X})",
+    "x[i] / 4.0f": f"(/ {_X} 4.0f)",
+    "0.25f * x[i]": f"(* 0.25f {_X})",
+    "-(-x[i])": f"(neg (neg {_X}))",
+    "x[i] * 1.0f": f"(* {_X} 1.0f)",
+    "y[i] + x[i] * 3.0f": f"(+ {_Y} (* {_X} 3.0f))",
+    "3.0f * x[i] + y[i]": f"(+ (* 3.0f {_X}) {_Y})",
+    "(int)x[i] * 8 + 1 - 3": f"(- (+ (* (cast int {_X}) 8) 1) 3)",
+    "((int)x[i] << 3) - 2": f"(- (<< (cast int {_X}) 3) 2)",
+    "(float)max((int)x[i], 3)": f"(cast float (call max (cast int {_X}) 3))",
+    "(float)((int)x[i] > 3 ? (int)x[i] : 3)": (
+        f"(cast float (? (> (cast int {_X}) 3) (cast int {_X}) 3))"
+    ),
+}
+
+
+def test_what_the_grammar_lacks_is_said() -> None:
+    kernel = cuda.read("(kernel k (params (param (ptr float) o)) (goto end) (label end))")
+    with pytest.raises(UnsupportedError, match="Goto"):
+        lower(kernel)
+
+
+def test_one_ptx_has_one_answer() -> None:
+    """As far as the compiler shows it: two answers for one PTX are rare."""
+    known: dict[str, list[str]] = {}
+    clashes = 0
+    for pair in programs.pairs():
+        key = " ".join(pair.source.texts)
+        clashes += known.setdefault(key, pair.answer) != pair.answer
+    assert clashes <= 1
