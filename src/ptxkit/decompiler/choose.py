@@ -12,7 +12,7 @@ from ptxkit.decompiler.lift.lifter import lift_module
 from ptxkit.decompiler.links import commented, links
 from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.verify import Verdict, architecture, verify
-from ptxkit.decompiler.verify.certify import to_certify
+from ptxkit.decompiler.verify.certificates import to_certify
 from ptxkit.errors import MissingExtraError, PtxkitError, UsageError
 from ptxkit.syntax import Module, parse
 
