@@ -41,7 +41,9 @@ SHARED = """extern "C" __global__ void k(const float *x, float *y) {
 }"""
 
 EQUAL = {
-    "renamed": (SAXPY, SAXPY.replace("int i", "int q").replace("[i]", "[q]").replace("(i <", "(q <")),
+    "renamed": (
+        SAXPY, SAXPY.replace("int i", "int q").replace("[i]", "[q]").replace("(i <", "(q <"),
+    ),
     "else for select": (
         BRANCH % "y[i] = x[i] > 3 ? x[i] * 5 : x[i] - 7;",
         BRANCH % "int v = x[i]; if (v > 3) y[i] = v * 5; else y[i] = v - 7;",
