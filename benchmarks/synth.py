@@ -1,12 +1,14 @@
-"""Datasets of Warp kernels: how diverse, how fast, how small, how flat in memory."""
+"""Datasets of kernels: how diverse, how fast, how small, how flat in memory."""
 
 from __future__ import annotations
 
+import multiprocessing
 import resource
 import tempfile
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from benchmarks.report import Bar, Row, Settings
@@ -18,16 +20,46 @@ SEED = 7
 
 
 def benchmark(settings: Settings) -> Iterator[Row]:
-    """All rows; nothing where Warp is not installed."""
+    """All rows; those of Warp only where it is installed."""
     large = settings.repeat > 1
     yield shapes(100_000 if large else 500)
-    if find_spec("warp") is None or find_spec("pyarrow") is None:
+    if find_spec("pyarrow") is None:
         return
     with tempfile.TemporaryDirectory() as folder:
-        yield from source_only(Path(folder), 600 if large else 20)
-        yield from executed(Path(folder), 1000 if large else 20)
+        if find_spec("nvidia") is not None:
+            yield from tiers(Path(folder), 4000 if large else 20)
+        if find_spec("warp") is not None:
+            yield from source_only(Path(folder), 600 if large else 20)
+            yield from executed(Path(folder), 1000 if large else 20)
+            yield everything(Path(folder), 400 if large else 5)
         if large:
-            yield memory(Path(folder), 1000, 4000)
+            yield memory(Path(folder), 1000, 100_000)
+
+
+def tiers(folder: Path, count: int) -> Iterator[Row]:
+    """CUDA C kernels by NVRTC, 200 a program, executed and compared, two workers."""
+    rates = {}
+    for name, choice in (("plain", Choice()), ("resources", Choice(resources=True))):
+        start = time.perf_counter()
+        part = count if name == "plain" else max(20, count // 4)
+        generate(Plan("tiers", SEED, part, choice), folder / name, workers=2)
+        rates[name] = part / (time.perf_counter() - start)
+    # One nvcc a kernel, nothing executed: 3.8 a second, measured.
+    yield Row(
+        "tiers, executed, two workers", rates["plain"], "/s", "nvcc, not executed", 3.8,
+        bar=Bar(300, on="ours"), note="NVRTC, 200 a program; accepted by ptxas",
+    )  # fmt: skip
+    yield Row("tiers with --resources, two workers", rates["resources"], "/s",
+              note="the same, and machine code by ptxas")  # fmt: skip
+    dataset = Dataset(folder / "plain")
+    rows = sum(1 for _ in dataset.rows())
+    size = sum(about["bytes"] for about in dataset.files.values())
+    yield Row("tiers, verified samples", 100 * rows / count, "%", bar=Bar(99, on="ours"))
+    yield Row("tiers, shapes in two splits",
+              dataset.manifest["duplicates"]["shapes_in_two_splits"], "shapes",
+              bar=Bar(0, on="ours"), higher_is_better=False)  # fmt: skip
+    yield Row("tiers, bytes a row", size / rows, "bytes", bar=Bar(2000, on="ours"),
+              higher_is_better=False, note="CUDA, AST, PTX canonical and raw")  # fmt: skip
 
 
 def shapes(count: int) -> Row:
@@ -79,14 +111,38 @@ def executed(folder: Path, count: int) -> Iterator[Row]:
     yield Row("samples that are verified", kept, "%")
 
 
+def everything(folder: Path, count: int) -> Row:
+    """Bytes a row with all views forward and backward, but raw PTX, as small as it gets."""
+    plan = Plan("warp", SEED, count, Choice(raw=False), level=19)
+    generate(plan, folder / "everything", workers=2)
+    dataset = Dataset(folder / "everything")
+    size = sum(about["bytes"] for about in dataset.files.values())
+    rows = sum(1 for _ in dataset.rows())
+    return Row(
+        "bytes a row, forward and backward", size / max(1, rows), "bytes",
+        bar=Bar(2000, on="ours"), higher_is_better=False, note="level 19",
+    )  # fmt: skip
+
+
 def memory(folder: Path, few: int, many: int) -> Row:
-    """The largest worker of a long run against that of a short one."""
+    """The largest process of a long run against that of a short one."""
+    context = multiprocessing.get_context("spawn")
     peaks = []
     for count in (few, many):
-        plan = Plan("warp", SEED, count, Choice(views="source"))
-        generate(plan, folder / f"memory{count}", workers=2)
-        peaks.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=_peak, args=(count, folder / f"memory{count}", theirs))
+        process.start()
+        peaks.append(ours.recv())
+        process.join()
     return Row(
         f"memory at {many:,} against {few:,}", peaks[1] / peaks[0], "x",
         bar=Bar(1.1, on="ours"), higher_is_better=False,
+        note=f"{peaks[0] / 1024:.0f} and {peaks[1] / 1024:.0f} MB; tiers, source only",
     )  # fmt: skip
+
+
+def _peak(count: int, folder: Path, answer: Connection) -> None:
+    """Make a dataset and say what its largest process took, in kilobytes."""
+    generate(Plan("tiers", SEED, count, Choice(views="source")), folder, workers=2)
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    answer.send(max(resource.getrusage(kind).ru_maxrss for kind in kinds))

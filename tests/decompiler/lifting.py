@@ -1,7 +1,8 @@
 """Lift, compile again, run both, compare bits: what the tests of the lifter do.
 
-``python -m tests.decompiler.lifting [ARCH] [NAME ...]`` does it for the kernels of tests/run/kernels and
-says what fails; given files of PTX it lifts and compiles those.
+``python -m tests.decompiler.lifting [ARCH] [NAME ...]`` does it for the kernels of
+tests/run/kernels and says what fails, ``... suite ARCH [NAME ...]`` for those of tests/kernels;
+given files of PTX it lifts and compiles those.
 """
 
 from __future__ import annotations
@@ -54,6 +55,13 @@ def differences(case: Case, one: Any, two: Any) -> list[str]:
     return found
 
 
+def _said(error: Exception) -> str:
+    """The errors in a message, without the warnings."""
+    text = str(error)
+    at = text.find("error[")
+    return f"{type(error).__name__} {text[max(at - 20, 0) :][:400]}"
+
+
 def _suite(arch: str | None, names: list[str]) -> None:
     totals: Counter[str] = Counter()
     for topic in TOPICS:
@@ -70,7 +78,7 @@ def _suite(arch: str | None, names: list[str]) -> None:
             again = compiled_again(text, target)
         except Exception as error:
             totals["not compiled"] += 1
-            print(f"{topic}: {type(error).__name__} {str(error)[:600]}")
+            print(f"{topic}: {_said(error)}")
             if not isinstance(error, ptxkit.toolchain.CompilerError):
                 traceback.print_exc(limit=-4)
             continue
@@ -109,7 +117,7 @@ def compare_launches(kernel: Any, arch: str, again: ptxkit.Module) -> list[str]:
     return found
 
 
-def _kernels(arch: str, names: list[str]) -> None:
+def _kernels(arch: str, names: list[str], roll: bool = False) -> None:
     """The suite of tests/kernels."""
     from tests.kernels import suite
 
@@ -125,7 +133,7 @@ def _kernels(arch: str, names: list[str]) -> None:
         try:
             module = kernel.module(arch)
             begin = time.process_time()
-            text = lifted_text(module)
+            text = lifted_text(module, Options(roll=roll))
             took = time.process_time() - begin
             Path(f"/tmp/lifted.{kernel.name}.cu").write_text(text)
             again = compiled_again(text, arch)
@@ -133,7 +141,7 @@ def _kernels(arch: str, names: list[str]) -> None:
             same = same_ptx(module, again, kernel.entry(arch))
             wrong = compare_launches(kernel, arch, again)
         except Exception as error:
-            print(f"{kernel.name}: {type(error).__name__} {str(error)[:400]}")
+            print(f"{kernel.name}: {_said(error)}")
             if not isinstance(error, ptxkit.toolchain.CompilerError):
                 traceback.print_exc(limit=-3)
             continue
@@ -145,8 +153,14 @@ def _kernels(arch: str, names: list[str]) -> None:
         totals["asm"] += text.count("asm")
         totals["ms"] += int(1000 * took)
         totals["instructions"] += sum(len(f.instructions) for f in module.functions if f.has_body)
-        says = " ".join(["E1" if same else "--", "WRONG " + str(wrong) if wrong else "",
-                         "goto" if "goto" in text else "", "asm" if "asm" in text else ""])
+        says = " ".join(
+            [
+                "E1" if same else "--",
+                "WRONG " + str(wrong) if wrong else "",
+                "goto" if "goto" in text else "",
+                "asm" if "asm" in text else "",
+            ]
+        )
         print(f"{kernel.name:28} {ratio:5.2f} {took:.3f} {says}")
     print(dict(totals), "lines", float(np.median(lines or [0])))
 
@@ -163,7 +177,7 @@ def _files(paths: list[Path], out: Path | None = None) -> None:
             compiled_again(text, module.target or "sm_90")
         except Exception as error:
             totals["failed"] += 1
-            print(f"{path.name}: {type(error).__name__} {str(error)[:300]}")
+            print(f"{path.name}: {_said(error)}")
             if not isinstance(error, ptxkit.toolchain.CompilerError):
                 traceback.print_exc(limit=-3)
             continue
@@ -178,6 +192,8 @@ if __name__ == "__main__":
     words = sys.argv[1:]
     if words and words[0].endswith(".ptx"):
         _files([Path(w) for w in words])
+    elif words and words[0] == "rolled":
+        _kernels(words[1], words[2:], True)
     elif words and words[0] == "suite":
         _kernels(words[1] if len(words) > 1 else "sm_90", words[2:])
     else:

@@ -6,7 +6,10 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import ptxkit
 
 FOLDER = Path(__file__).parents[2] / "examples"
 
@@ -37,3 +40,17 @@ def test_from_nvcc(
     monkeypatch.delitem(sys.modules, "compared", raising=False)
     out = run(f"from_nvcc/{name}", capsys)
     assert "the PTX that is kept, and the kernel that nvcc makes now" in out
+
+
+@pytest.mark.parametrize(("name", "kernel"), [("tiled_matmul", "matmul"), ("mma_gemm", "gemm")])
+def test_no_thread_is_ahead_of_its_copies(name: str, kernel: str) -> None:
+    """The sanitizer finds no race between the stages."""
+    made = runpy.run_path(str(FOLDER / f"{name}.py"))[kernel]
+    half = name == "mma_gemm"
+    side, threads = (128, 128) if half else (64, 256)
+    a, b = np.ones((2, side, 96), np.float16 if half else np.float32)
+    c = np.zeros((side, side), np.float32)
+    shape = (1, threads, made.shared_bytes())
+    loaded = ptxkit.load(made.parse(), sanitize=True)[kernel]
+    assert loaded[shape](a, b if half else b.T.copy(), c, side, 96).findings == ()
+    assert (c == 96).all()

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -66,11 +67,12 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(whole: Path, tmp_pat
     root = Path(__file__).parents[2]
     path = os.pathsep.join([str(root / "src"), str(root), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path}
-    for wait in (0.9, 1.6, 2.3):
+    times = random.Random(11)
+    for _ in range(10):
         run = subprocess.Popen(
             command, env=environment, cwd=root, start_new_session=True, stderr=subprocess.DEVNULL
         )
-        time.sleep(wait)
+        time.sleep(times.uniform(0.3, 2.0))
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
     done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True)

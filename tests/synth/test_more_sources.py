@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ptxkit
 from ptxkit.errors import MissingExtraError
 from ptxkit.synth import Made, Plan, Rejected, Settings, find, generate
 from ptxkit.synth.dataset import Dataset
@@ -51,6 +52,7 @@ def test_rows_are_verified_and_replayed(name: str, tmp_path: Path) -> None:
         # No line of the source is in the PTX, nor any file of this machine.
         assert "//" not in target["ptx_forward"] and "\t.loc\t" not in target["ptx_raw"]
         assert str(tmp_path) not in target["ptx_raw"] and ".file" not in target["ptx_raw"]
+        assert ptxkit.parse(target["ptx_raw"]).kernels[0].name == sample.name
     stored["verification"]["output_digest"] = "0"
     assert source.replay(8, samples[-1], stored) == "the outputs have another digest"
     stored["verification"]["input_digest"] = "0"

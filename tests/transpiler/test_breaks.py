@@ -163,4 +163,4 @@ def test_to_python_warns_of_unknown_instructions(tmp_path):
     assert result.returncode == 0
     assert result.stderr.startswith("ptxkit: warning: ")
     assert "passed on unchecked: new.op" in result.stderr
-    assert 'ptx.unchecked("new.op")(r[1])' in result.stdout
+    assert 'ptx.unchecked("new.op")(r1)' in result.stdout

@@ -365,7 +365,8 @@ class FunctionWords:
 
         def decorate(body: Callable[..., Any]) -> Function:
             if globl:
-                self._module.comment(f".globl\t{name or body.__name__}")
+                word = ".weak" if ".weak" in self._words else ".globl"
+                self._module.comment(f"{word}\t{name or body.__name__}")
             made = Function(
                 self._module,
                 body,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ptxkit.dsl import control, loops, pools, switches
+from ptxkit.dsl import control, loops, pools, switches, waits
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.control import body, construct
 from ptxkit.dsl.errors import DslError
@@ -72,17 +72,20 @@ class Ptx:
     break_ = staticmethod(loops.break_)
     continue_ = staticmethod(loops.continue_)
     switch = staticmethod(switches.switch)
+    wait = staticmethod(waits.wait)
 
     # -- blocks and directives -----------------------------------------------------------------
 
     @construct("a block")
-    def block(self, note: str | None = None) -> Iterator[None]:
-        """A scope of its own: ``{ ... }``."""
+    def block(self, note: str | None = None, end: str | None = None) -> Iterator[None]:
+        """A scope of its own: ``{ ... }``; comments go behind its braces."""
         self.open_block()
         if note is not None:
             self.note(note)
         yield
         self.close_block()
+        if end is not None:
+            self.note(end)
 
     def open_block(self) -> Statement:
         """The ``{`` of a scope, where ``with ptx.block():`` would nest too deep."""

@@ -198,6 +198,11 @@ class FunctionBuilder(Builder):
         self._placed.pop((self._scope(), label.text), None)
         return placed.before
 
+    def blank(self, lines: int = 1) -> None:
+        """Put exactly so many blank lines before the next statement."""
+        super().blank(lines)
+        self.branched = -1
+
     @property
     def is_apart(self) -> bool:
         """Whether nothing was said since a branch that a blank line follows."""

@@ -57,11 +57,6 @@ def times(left: Any, right: Any) -> Any:
     return left * right
 
 
-def split(value: Any) -> tuple[Register | None, int]:
-    """An offset as a register and a number."""
-    return (None, value) if isinstance(value, int) else (value, 0)
-
-
 def widened(value: Any, type: str) -> Any:
     """An index in the type of an address; ints as they are."""
     if isinstance(value, int) or SCALAR_TYPES[value.type].width == SCALAR_TYPES[type].width:

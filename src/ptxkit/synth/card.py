@@ -30,8 +30,8 @@ def card(plan: Plan, source: Source, manifest: dict[str, Any]) -> str:
     size = next((name for name, limit in _SIZES if rows < limit), "n>1M")
     executed = plan.settings.views == "all"
     proof = (
-        "Every row was assembled and executed, and compared with an independent oracle; the "
-        "column `verification` says how."
+        "NVIDIA's assembler took every row; it was executed, and compared with an independent "
+        "oracle: the column `verification` says how."
         if executed
         else "The rows were made with `--views source`: they are not compiled and not executed."
     )
@@ -80,6 +80,5 @@ The same arguments give the same bytes again: `ptxkit synth {plan.source} --seed
 --count {plan.count}`. `manifest.json` has the SHA-256 of every file, and
 `ptxkit dataset validate` executes every row again.
 
-The generated kernels are published under the MIT licence. C++ and CUDA views are the output of
-NVIDIA Warp (Apache 2.0), PTX that of NVIDIA's compilers.
+The generated kernels are published under the MIT licence. {source.origin}
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,6 +35,15 @@ def assembler_of(settings: Settings) -> dict[str, str]:
     for arch in settings.archs:
         found["assembler"] = assemble(_PROBE, arch, cache=False).engine
     return found
+
+
+def _renamed(ptx: str, old: str, new: str) -> str:
+    """PTX with another name for its kernel, and for what is called after it.
+
+    >>> _renamed(".entry k(.param .u64 k_0) { mask k; }", "k", "copy")
+    '.entry copy(.param .u64 copy_0) { mask copy; }'
+    """
+    return re.sub(rf"(?<![\w$%.]){re.escape(old)}(?![A-Za-z0-9$])", new, ptx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,7 @@ class ProgramSource(Source):
 
         Triton makes code for sm_90a where it is asked for sm_90.
         """
+        own = arch
         results: list[tuple[Target, int] | Rejected] = []
         texts: list[str] = []
         raws: list[str] = []
@@ -99,13 +110,13 @@ class ProgramSource(Source):
                 results.append(code)
                 continue
             module = parse(code.text)
-            arch = module.target or arch
+            own = module.target or arch
             part = Library(module).extract(code.kernel)
             texts.append(canonical(part, f"k{number}_forward"))
             # Some compilers count the kernels of a process in their names.
-            raws.append(part.raw.replace(code.kernel, one.name))
-            results.append((Target(arch, "", None), code.shared))
-        cubins = assemble_many(texts, arch, workers=1, batch=True, errors="return", cache=False)
+            raws.append(_renamed(part.raw, code.kernel, one.name))
+            results.append((Target(own, "", None), code.shared))
+        cubins = assemble_many(texts, own, workers=1, batch=True, errors="return", cache=False)
         found = zip(texts, raws, cubins, strict=True)
         for number, result in enumerate(results):
             if isinstance(result, Rejected):
@@ -117,7 +128,7 @@ class ProgramSource(Source):
             assert isinstance(cubin, Cubin)
             needs = cubin.resources[f"k{number}_forward"]
             target = Target(
-                arch,
+                own,
                 text.replace(f"k{number}_", ""),
                 raw,
                 None,

@@ -45,7 +45,7 @@ def html(dataset: Dataset, found: Statistics) -> str:
     ]
     if example is not None:
         parts.append("<h2>The first row</h2>")
-        for key in ("python_source", "cuda_source", "cuda_forward"):
+        for key in ("python_source", "cuda_source", "ast", "stack_program", "cuda_forward"):
             if example.get(key):
                 parts.append(f"<h3>{key}</h3><pre>{escape(example[key])}</pre>")
         for target in example["targets"][:1]:

@@ -146,6 +146,8 @@ class Source(ABC):
     """Which view is the sample's own text."""
     views: ClassVar[tuple[str, ...]]
     """All text columns of this source, in order."""
+    origin: ClassVar[str] = "PTX is the output of NVIDIA's compilers."
+    """Whose tools wrote what, for the card of the dataset."""
     shard_size: ClassVar[int] = 100
     """Samples that are compiled together, unless the user says otherwise: more would take more
     memory, and fewer would read the compilers' headers more often."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptxkit.syntax import Function
 from ptxkit.transpiler.functions import FunctionHeader
 from ptxkit.transpiler.tree import Entry, File, FunctionSuite, Line, quoted
 
@@ -39,9 +40,11 @@ def _is_comment(entry: Entry) -> bool:
 
 
 def _marks(line: Line, function: FunctionSuite) -> bool:
-    """Whether a comment is ``.globl`` with the name of the function after it."""
-    name = getattr(function.node, "name", "")
-    return line.arguments[0] == quoted(f".globl\t{name}")
+    """Whether a comment is ``.globl`` or ``.weak`` with the name of the function after it."""
+    node = function.node
+    assert isinstance(node, Function)
+    word = ".weak" if node.text.startswith(".weak") else ".globl"
+    return line.arguments[0] == quoted(f"{word}\t{node.name}")
 
 
 def _joined(row: Sequence[Line]) -> list[Entry]:

@@ -142,8 +142,6 @@ def _trunc(op: str, width: int, args: tuple[Value, ...], data: Any) -> Value | N
         return make("trunc", width, inner)
     if a.op == "trunc":
         return make("trunc", width, a.args[0])
-    if a.op == "load" and a.data.type[0] in "usb" and a.data.extended:
-        return None
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Type
@@ -64,6 +65,18 @@ class Declarer:
                         if name in names and name not in set(_names(value)):  # fmt: skip
                     names.remove(name)
                     statement = n.Declare(self.types[name], name, value)
+            if isinstance(statement, n.For) and isinstance(statement.start, n.Assign):
+                # for (int i = 0; ...) where nobody looks at i afterwards.
+                target = statement.start.target
+                if (
+                    isinstance(target, n.Name)
+                    and target.name in names
+                    and len(where[target.name]) == 1
+                    and target.name not in set(_names(statement.start.value))
+                ):
+                    names.remove(target.name)
+                    start = n.Declare(self.types[target.name], target.name, statement.start.value)
+                    statement = replace(statement, start=start)
             result += [n.Declare(self.types[name], name) for name in names]
             if place in inner:
                 statement = self._inside(statement, inner[place])
@@ -94,6 +107,8 @@ class Declarer:
                 return n.If(condition, self._chosen(then, names), self._chosen(otherwise, names))
             case n.While(condition=condition, body=body):
                 return n.While(condition, self._chosen(body, names))
+            case n.For(body=body):
+                return replace(made, body=self._chosen(body, names))
             case n.DoWhile(body=body, condition=condition):
                 return n.DoWhile(self._chosen(body, names), condition)
             case n.Block(body=body):
@@ -155,6 +170,13 @@ def _first(statement: n.Statement, name: str) -> int:
             if found == _NOTHING and name in set(_names(condition)):
                 return _READS
             return found if not _leaves(body) or found == _READS else _NOTHING
+        case n.For(start=start, condition=condition, step=step, body=body):
+            if start is not None and _first(start, name) != _NOTHING:
+                return _first(start, name)
+            parts = [p for p in (condition, step) if p is not None]
+            if any(name in set(_names(p)) for p in parts) or _look(body, name) == _READS:
+                return _READS
+            return _NOTHING
         case n.While(condition=condition, body=body):
             if name in set(_names(condition)) or _look(body, name) == _READS:
                 return _READS

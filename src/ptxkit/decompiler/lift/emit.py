@@ -290,7 +290,8 @@ class Emitter:
         if value.op == "const":
             want = hint if isinstance(hint, Scalar) and hint.bits == value.width else None
             chosen = want if want is not None and want.is_integer else SIGNED.get(value.width, INT)
-            return Expr(self.literal(value, chosen), chosen if chosen.bits >= 32 else INT)
+            node = self._short(value, chosen) if want is not None else self.literal(value, chosen)
+            return Expr(node, chosen if chosen.bits >= 32 else INT)
         made = self.natural(value, hint)
         if not is_int(made.type):
             want = UNSIGNED_LONG_LONG if value.width == 64 else SIGNED[value.width]
@@ -303,8 +304,17 @@ class Emitter:
             return Expr(self.condition(value), BOOL)
         want = (SIGNED if sign == "s" else UNSIGNED)[value.width]
         if value.op == "const":
-            return Expr(self.literal(value, want), want if want.bits >= 32 else INT)
+            return Expr(self._short(value, want), want if want.bits >= 32 else INT)
         return Expr(self.typed(value, want), want)
+
+    def _short(self, value: Value, want: Scalar) -> n.Expression:
+        """A number next to an operand of the type: C++ brings a small one to it by itself."""
+        made = self.literal(value, want)
+        if isinstance(made, n.Literal) and want.is_integer and want.bits >= 32:
+            number = int(made.value)
+            if 0 <= number < 1 << 31 or (want.signed and -(1 << 31) < number < 0):
+                return n.Literal(number, INT)
+        return made
 
     def _const(self, value: Value, hint: Type | None) -> Expr:
         if value.width == 1:
@@ -356,10 +366,12 @@ class Emitter:
 
     def _wide_enough(self, left: Expr, right: Expr, width: int) -> tuple[Expr, Expr]:
         """Operands of which the result has all the bits it needs."""
-        if left.inner is not None and right.inner is None and bits_of(right.type) >= width:
+        # A number is written as int: it widens nothing.
+        wide = bits_of(right.type) >= width and not isinstance(right.node, n.Literal)
+        if left.inner is not None and right.inner is None and wide:
             left = left.inner
         elif right.inner is not None and bits_of(left.type) >= width:
-            right = right.inner
+            right = right.inner if not isinstance(left.node, n.Literal) else right
         return left, right
 
     def _cut(self, made: Expr, width: int) -> Expr:
@@ -390,7 +402,9 @@ class Emitter:
             node = n.Cast(LONG_LONG, node)
             made = Expr(node, LONG_LONG)
         return Expr(
-            n.Binary("<<", node, count), promoted(made.type), exact=value.width >= 32  # type: ignore[arg-type]
+            n.Binary("<<", node, count),
+            promoted(made.type),
+            exact=value.width >= 32,  # type: ignore[arg-type]
         )
 
     def _count(self, value: Value) -> n.Expression:
@@ -549,6 +563,8 @@ class Emitter:
             and addend.value < 0
         ):
             return Expr(n.Binary("-", product, n.Literal(-addend.value, addend.type)), type)
+        if len(value.data) > 2:  # the addend was computed first
+            return Expr(n.Binary("+", addend, product), type)
         return Expr(n.Binary("+", product, addend), type)
 
     def _is_product(self, value: Value) -> bool:
@@ -584,7 +600,7 @@ class Emitter:
             if type == "b32" and not call.assembly:
                 want = self._plain(argument)
             wants.append(want)
-            exact = name.startswith(("__shfl", "__match", "__reduce", "abs", "llabs"))
+            exact = name.startswith(("__shfl", "__match", "__reduce", "__dp", "abs", "llabs"))
             arguments.append((self.typed if exact else self.assigned)(argument, want))
         gives = C_TYPES[call.gives] if call.gives else SCALARS["void"]
         if call.gives == "b32" and not call.assembly:
@@ -620,9 +636,7 @@ class Emitter:
             if name.startswith("atomicExch") and chosen == FLOAT:
                 type = FLOAT
         address = self.places.pointer(value.args[0], Pointer(type), access.space, element=True)
-        return Expr(
-            n.Call(name, (address, *(self.typed(a, type) for a in value.args[1:]))), type
-        )
+        return Expr(n.Call(name, (address, *(self.typed(a, type) for a in value.args[1:]))), type)
 
     def _texture(self, value: Value, hint: Type | None) -> Expr:
         call = value.data[0]
@@ -682,6 +696,8 @@ class Emitter:
         return Expr(n.Member(n.Name(variable.name), "xyzw"[value.data]), type.element)
 
     def _builtin(self, value: Value, hint: Type | None) -> Expr:
+        if value.data == "warpSize":
+            return Expr(n.Name("warpSize"), INT)
         return Expr(n.builtin(value.data), UINT)
 
     def _address(self, value: Value, hint: Type | None) -> Expr:
@@ -702,7 +718,7 @@ def swallowed(value: Value) -> list[int]:
 
     It contracts ``a * b + c``, and ``c - a * k`` with a constant ``k``, which is a sum to it.
     """
-    first, second = value.args
+    second = value.args[1]
     if value.op == "fadd":
         return [0, 1]
     found = []

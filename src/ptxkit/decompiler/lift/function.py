@@ -39,7 +39,8 @@ def lift_function(
     forget()
     graph = ControlFlowGraph.of(function)
     pieces, labels = pieces_of(graph)
-    versions = VersionFinder(pieces, scopes).run()
+    finder = VersionFinder(pieces, scopes)
+    versions = finder.run()
     lift = Lift(module, function, scopes, versions, signatures, flushes)
     lift.variables = versions.variables
     parameters = [_slot(lift, p, "parameter") for p in function.parameters]
@@ -54,7 +55,10 @@ def lift_function(
     if result is not None:
         result.definitions = 2
     lift.used_definitions = {id(d) for d in versions.reads.values()}
-    blocks = {p.index: _block(lift, pieces, p, labels, result) for p in pieces}
+    reached = set(finder.tree.order)
+    blocks = {
+        p.index: _block(lift, pieces, p, labels, result) for p in pieces if p.index in reached
+    }
     return Program(lift, Flow(blocks), lift.variables, parameters, result, versions.meeting)
 
 

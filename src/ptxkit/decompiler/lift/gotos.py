@@ -230,8 +230,9 @@ class GotoRemover:
                     continue
                 rest = body[place + 1 :]
                 if isinstance(statement, n.If):
-                    then, otherwise = change(statement.then, inside), change(
-                        statement.otherwise, inside
+                    then, otherwise = (
+                        change(statement.then, inside),
+                        change(statement.otherwise, inside),
                     )
                     if then is None or otherwise is None:
                         return None
@@ -260,8 +261,8 @@ class GotoRemover:
 
         if isinstance(node, n.If):
             then, otherwise = change(node.then, False), change(node.otherwise, False)
-            return None if then is None or otherwise is None else n.If(
-                node.condition, then, otherwise
+            return (
+                None if then is None or otherwise is None else n.If(node.condition, then, otherwise)
             )
         if isinstance(node, n.While):
             body = change(node.body, True)

@@ -48,9 +48,7 @@ _WORDS = {"f16": "half", "bf16": "bfloat16", "s16": "short", "u16": "ushort", "s
 _ROUNDING = {"rn": "rn", "rz": "rz", "rm": "rd", "rp": "ru"}
 
 
-def half_convert(
-    lift: Lift, node: Instruction, words: list[str], target: str, source: str
-) -> None:
+def half_convert(lift: Lift, node: Instruction, words: list[str], target: str, source: str) -> None:
     """cvt from or to halves."""
     for word in words:
         if word in ("ftz", "sat"):
@@ -87,3 +85,4 @@ def half_convert(
         raise NotLiftedError(node.opcode)
     call = Intrinsic(name, (source,), target, header=header)
     lift.write(node.operands[0], target, lift.pure(call, value))
+    return None

@@ -42,7 +42,7 @@ GIVES: dict[str, str] = {
     "shr.s": "s", "shr.u": "u", "sext": "s", "zext": "u", "builtin": "b",
 }  # fmt: skip
 _FLOATS = frozenset("f16 bf16 f32 f64 f16x2 bf16x2".split())
-_BITWISE = frozenset("and or xor not shl".split())
+_PASS_ON = frozenset("function call collective texture generic specific cvt".split())
 
 
 def kind_of(type: str) -> str:
@@ -123,8 +123,9 @@ class Kinds:
     def survey(self) -> None:
         """Look at every step."""
         for value in self.program.lift.pointers:
-            if value.op == "var":
-                self.cell(value.data.variable).pointer += 1
+            terms = [t for t, k in sum_of(value).terms.items() if k == 1 and t.width == 64]
+            if len(terms) == 1 and terms[0].op in ("var", "load", "component"):
+                self._base_cell(terms[0]).pointer += 1
         self._find_pointers()
         for block in self.program.flow.blocks.values():
             for step in block.statements:
@@ -295,7 +296,7 @@ class Kinds:
             self.visit(value.args[0], "b")
             self._flows(value.args[1], target, width)
             self._flows(value.args[2], target, width)
-            return
+            return None
         if op == "load":
             return self._access(value, target)
         if op == "collective" and value.data[0].gives == "b32":
@@ -305,11 +306,11 @@ class Kinds:
                     self._flows(argument, target, 32)
                 else:
                     self.visit(argument, kind_of(value.data[0].takes[position]))
-            return
+            return None
         cell = self.cell_of(value)
         if cell is not None and target is not None:
             cell.join(target)
-            return
+            return None
         gives = self.gives(value)
         if target is not None and gives:
             target.find().votes[gives] += 1
@@ -319,6 +320,7 @@ class Kinds:
             known = tuple(c for c in parts if c is not None)
             if known:
                 self.weak.append((target, *known))
+        return None
 
     def gives(self, value: Value) -> str:
         """What an operation gives."""
@@ -371,7 +373,7 @@ class Kinds:
             return
         for argument, taken in zip(value.args, self.takes(value), strict=True):
             self.visit(argument, taken)
-            if argument.width == 64 and op not in ("eq", "ne"):
+            if argument.width == 64 and op in _PASS_ON:
                 self._escapes(argument)
         if op in ("eq", "ne"):
             self._same(*value.args)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import BOOL, INT, VOID, Array, Pointer, Scalar, Type
+from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, Type
+from ptxkit.decompiler.lift.counting import Counting
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.emit import C_TYPES, Emitter, swallowed
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
@@ -15,8 +18,16 @@ from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.places import Places
-from ptxkit.decompiler.lift.prelude import helper_functions, initial_value, prototypes
-from ptxkit.decompiler.lift.signatures import Signatures
+from ptxkit.decompiler.lift.polish import Polisher
+from ptxkit.decompiler.lift.prelude import (
+    helper_functions,
+    holds_addresses,
+    initial_value,
+    prototypes,
+    table_of_addresses,
+)
+from ptxkit.decompiler.lift.roll import rolled
+from ptxkit.decompiler.lift.signatures import Memory, Signatures
 from ptxkit.decompiler.lift.statements import Statements
 from ptxkit.decompiler.lift.structs import Layout
 from ptxkit.decompiler.lift.structure import structured
@@ -35,6 +46,8 @@ class Options:
     """
 
     careful: bool = False
+    roll: bool = False
+    """Propose unrolled loops as they were written; the verifier has to agree."""
 
 
 class _Names(dict[str, Type]):
@@ -47,9 +60,9 @@ class _Names(dict[str, Type]):
 class ModuleLifter:
     """Lifts the functions of one module."""
 
-    def __init__(self, module: Module, options: Options = Options()) -> None:
+    def __init__(self, module: Module, options: Options | None = None) -> None:
         self.module = module
-        self.options = options
+        self.options = options or Options()
         self.scopes = Scopes(module)
         self.signatures = Signatures(module)
         self.arrays: dict[str, Type] = {}
@@ -58,8 +71,10 @@ class ModuleLifter:
         self.headers: set[str] = set()
         self.structs: list[n.StructDefinition] = []
         self.layouts: dict[tuple[str, str], Layout] = {}
-        self.users: dict[str, set[str]] = {}
-        """Functions that use a variable of memory."""
+        self.common: set[str] = set()
+        """Shared variables of more than one function: declared outside of them."""
+        self.tables: list[n.StructDefinition] = []
+        """Structures of variables that hold addresses."""
 
     # ---- one function --------------------------------------------------------------------
 
@@ -96,11 +111,19 @@ class ModuleLifter:
 
         body = structured(flow, is_float, fresh=fresh)
         body = _without_last_return(body)
+        body = Polisher(is_float).run(body)
+        if self.options.roll:
+            names = {*by_name, *taken}
+
+            def index() -> str:
+                wish = next(w for w in _indices() if w not in names)
+                names.add(wish)
+                return wish
+
+            body = Polisher(is_float).run(Counting(by_name, index).run(rolled(body)))
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         own = [m for m in self.signatures.memory.values() if m.name in places.used]
-        for memory in own:
-            self.users.setdefault(memory.name, set()).add(function.name)
         body = (*self._declarations(own, function), *body)
         parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
         returns: Type = types[program.result] if program.result is not None else VOID
@@ -244,32 +267,65 @@ class ModuleLifter:
 
     # ---- variables of memory -------------------------------------------------------------
 
-    def _declarations(self, own: list[object], function: Function) -> list[n.Statement]:
+    def _declarations(self, own: list[Memory], function: Function) -> list[n.Statement]:
         made: list[n.Statement] = []
         for memory in own:
-            if memory.space not in ("shared", "local"):  # type: ignore[attr-defined]
+            if memory.name in self.common:
+                continue
+            if memory.space not in ("shared", "local"):
                 continue
             made.append(self._declaration(memory))
         return made
 
-    def _declaration(self, memory: object) -> n.Declare:
-        type = self.arrays[memory.name]  # type: ignore[attr-defined]
-        space = memory.space  # type: ignore[attr-defined]
+    def _declaration(self, memory: Memory) -> n.Declare:
+        type = self.arrays[memory.name]
+        space = memory.space
         where = {"shared": "shared", "local": "", "global": "device", "const": "constant"}[space]
-        if space == "shared" and not memory.size:  # type: ignore[attr-defined]
+        if space == "shared" and not memory.size:
             where = "extern shared"
         assert isinstance(type, Array)
-        natural = type.element.size if hasattr(type.element, "size") else 8
-        align = memory.alignment if memory.alignment > natural else 0  # type: ignore[attr-defined]
+        natural = 8 if isinstance(type.element, Struct | Array) else type.element.size
+        align = memory.alignment if memory.alignment > natural else 0
         value = None
-        if memory.node.initializer is not None:  # type: ignore[attr-defined]
-            value = initial_value(memory, type, self.contents)  # type: ignore[arg-type]
-        return n.Declare(type, memory.name, value, space=where, alignment=align)  # type: ignore[attr-defined]
+        if memory.node.initializer is not None:
+            value = initial_value(memory, type, self.contents, self.signatures)
+        return n.Declare(type, memory.name, value, space=where, alignment=align)
 
     @cached_property
     def contents(self) -> ModuleMemory:
         """What variables hold at the start."""
         return ModuleMemory(self.module)
+
+    def _address_tables(self) -> None:
+        """Variables that hold addresses are arrays of pointers, whatever reads them."""
+        for memory in self.signatures.memory.values():
+            if memory.node.initializer is None or not holds_addresses(memory, self.contents):
+                continue
+            table = table_of_addresses(memory, self.signatures)
+            self.tables.append(table)
+            self.arrays[memory.name] = Array(Struct(table.name), (1,))
+
+    def _variables(self) -> list[n.Declare]:
+        """The variables outside of functions that are used, what they point to before them."""
+        by_symbol = {m.node.name: m for m in self.signatures.memory.values()}
+        made: dict[str, n.Declare] = {}
+
+        def declare(memory: Memory) -> None:
+            if memory.name in made:
+                return
+            if memory.node.initializer is not None:
+                for other in self.contents.references.get(memory.node.name, ()):
+                    if other in by_symbol and other != memory.node.name:
+                        declare(by_symbol[other])
+            if memory.name not in self.arrays:
+                self.arrays[memory.name] = Array(SCALARS["uchar"], (memory.size,))
+            made[memory.name] = self._declaration(memory)
+
+        for memory in self.signatures.memory.values():
+            outside = memory.space in ("global", "const") or memory.name in self.common
+            if memory.name in self.arrays and outside:
+                declare(memory)
+        return list(made.values())
 
     # ---- the module ----------------------------------------------------------------------
 
@@ -277,15 +333,24 @@ class ModuleLifter:
         """Everything in the module that has a body."""
         functions = [f for f in self.module.functions if f.has_body]
         ordered = _callees_first(functions, self.scopes)
+        self._address_tables()
+        self.common = _shared_by_several(self.signatures, functions)
         made = [self.function(f) for f in ordered]
         items: list[n.StructDefinition | n.Declare | n.Function] = [*self.structs]
-        for memory in self.signatures.memory.values():
-            if memory.name in self.users and memory.space in ("global", "const"):
-                items.append(self._declaration(memory))
-        items += helper_functions(self.helpers, self.converts)  # type: ignore[arg-type]
-        items += prototypes(self.signatures, made)
+        early = bool(self.tables)
+        first = prototypes(self.signatures, made, early)
+        variables = self._variables()
+        # Tables of functions name these; else variables come first.
+        items += [*first, *self.tables, *variables] if early else [*variables, *first]
+        items += helper_functions(self.helpers, self.converts)
         items += made
         return n.CudaModule(tuple(items), tuple(sorted(self.headers)))
+
+
+def _indices() -> Iterator[str]:
+    yield from ("k", "l", "m", "t", "q")
+    for number in count(1):
+        yield f"k{number}"
 
 
 def _products(program: Program) -> tuple[set[Variable], set[Variable]]:
@@ -357,9 +422,9 @@ def _callees_first(functions: list[Function], scopes: Scopes) -> list[Function]:
         for instruction in function.instructions:
             if instruction.name == "call":
                 for operand in instruction.operands:
-                    if operand.kind == "Name" and operand.text in by_name:
-                        if operand.text not in state:
-                            visit(by_name[operand.text])
+                    known = operand.kind == "Name" and operand.text in by_name
+                    if known and operand.text not in state:
+                        visit(by_name[operand.text])
         order.append(function)
 
     for function in functions:
@@ -368,9 +433,27 @@ def _callees_first(functions: list[Function], scopes: Scopes) -> list[Function]:
     return order
 
 
+def _shared_by_several(signatures: Signatures, functions: list[Function]) -> set[str]:
+    known = {m.node.name: m for m in signatures.memory.values() if m.space == "shared"}
+    users: dict[str, int] = {}
+    if not known:
+        return set()
+    for function in functions:
+        for name in {x.text for x in function.find("Name")} & set(known):
+            users[name] = users.get(name, 0) + 1
+    return {known[n].name for n, count in users.items() if count > 1 and known[n].size}
+
+
 def launch_bounds(function: Function) -> tuple[int, ...]:
     """``__launch_bounds__`` from ``.maxntid`` and ``.minnctapersm``."""
-    return ()
+    found = {d.name: d.values for d in function.directives}
+    threads = 1
+    for one in found.get(".maxntid", ()):
+        threads *= int(one)
+    if ".maxntid" not in found:
+        return ()
+    least = found.get(".minnctapersm")
+    return (threads, int(least[0])) if least else (threads,)
 
 
 def _without_last_return(body: tuple[n.Statement, ...]) -> tuple[n.Statement, ...]:
@@ -385,6 +468,6 @@ def _without_last_return(body: tuple[n.Statement, ...]) -> tuple[n.Statement, ..
     return body
 
 
-def lift_module(module: Module, options: Options = Options()) -> n.CudaModule:
+def lift_module(module: Module, options: Options | None = None) -> n.CudaModule:
     """Everything in a module that has a body, as CUDA C++."""
     return ModuleLifter(module, options).run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptxkit._native import Node
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.literals import from_bits
 from ptxkit.cuda.types import (
@@ -22,6 +23,7 @@ from ptxkit.decompiler.lift.context import Intrinsic, NotLiftedError
 from ptxkit.decompiler.lift.emit import C_TYPES
 from ptxkit.decompiler.lift.signatures import Memory, Signature, Signatures
 from ptxkit.run.globals import ModuleMemory
+from ptxkit.syntax import evaluate
 
 _LETTERS = {"b16": "h", "b32": "r", "b64": "l", "f32": "f", "f64": "d", "pred": "r",
             "s32": "r", "u32": "r", "s64": "l", "u64": "l", "b128": "q"}  # fmt: skip
@@ -79,8 +81,13 @@ def _type_of_slot(slot: object) -> Type:
     return C_TYPES[slot.type]  # type: ignore[attr-defined]
 
 
-def prototypes(signatures: Signatures, made: list[n.Function]) -> list[n.Function]:
-    """Declarations of functions from elsewhere, and of those that are used before they come."""
+def prototypes(
+    signatures: Signatures, made: list[n.Function], early: bool = False
+) -> list[n.Function]:
+    """Declarations of functions from elsewhere, and of those that are used before they come.
+
+    With ``early``, of all: variables name them.
+    """
     found: list[n.Function] = []
     seen: set[str] = set()
     called_early: set[str] = set()
@@ -90,7 +97,7 @@ def prototypes(signatures: Signatures, made: list[n.Function]) -> list[n.Functio
         called_early |= called - seen
         seen.add(function.name)
     for signature in signatures.functions.values():
-        if signature.kernel or signature.name not in called_early:
+        if signature.kernel or (signature.name not in called_early and not early):
             continue
         if signature.name in _KNOWN:
             continue
@@ -98,7 +105,7 @@ def prototypes(signatures: Signatures, made: list[n.Function]) -> list[n.Functio
     return found
 
 
-_KNOWN = frozenset(("malloc", "free", "printf"))
+_KNOWN = frozenset(("malloc", "free", "__assertfail"))
 
 
 def _prototype(signature: Signature) -> n.Function:
@@ -112,13 +119,15 @@ def _prototype(signature: Signature) -> n.Function:
 # ---- initial values ----------------------------------------------------------------------
 
 
-def initial_value(memory: Memory, type: Type, contents: ModuleMemory) -> n.Expression | None:
+def initial_value(
+    memory: Memory, type: Type, contents: ModuleMemory, signatures: Signatures
+) -> n.Expression | None:
     """The initialiser of a variable, if it has one."""
     name = memory.node.name
     if memory.node.initializer is None or not isinstance(type, Array):
         return None
     if contents.references.get(name):
-        raise NotLiftedError(f"the addresses in '{name}'")
+        return _addresses(memory, signatures)
     data = contents.arrays[name].tobytes()
     element = type.element
     if not any(data):
@@ -129,6 +138,64 @@ def initial_value(memory: Memory, type: Type, contents: ModuleMemory) -> n.Expre
         parts.pop()
     items = ", ".join(_spelled(part, element) for part in parts)
     return n.Name(f"{{{items}}}")
+
+
+def holds_addresses(memory: Memory, contents: ModuleMemory) -> bool:
+    """Whether a variable's initial value names other variables."""
+    return bool(contents.references.get(memory.node.name))
+
+
+def _items(memory: Memory) -> list[Node]:
+    """The numbers and names of an initialiser, in order."""
+    found: list[Node] = []
+    pending = [memory.node.initializer]
+    while pending:
+        node = pending.pop(0)
+        if node is None:
+            continue
+        if node.kind == "InitializerList":
+            pending = [*node.children, *pending]
+        else:
+            found.append(node)
+    return found
+
+
+def _target(node: Node) -> str:
+    names = list(node.find("Name"))
+    return str((names[-1] if names else node).text)
+
+
+def table_of_addresses(memory: Memory, signatures: Signatures) -> n.StructDefinition:
+    """The structure of a variable that holds addresses: each 64 bits are of their own type."""
+    fields: list[n.Parameter] = []
+    for place, node in enumerate(_items(memory)):
+        type: Type = UNSIGNED_LONG_LONG
+        if evaluate(node) is None:
+            function = signatures.functions.get(_target(node))
+            type = Pointer(VOID) if function is None else Struct(f"decltype(&{function.name})")
+        fields.append(n.Parameter(type, f"field_{8 * place}"))
+    return n.StructDefinition(f"{memory.name}_table", tuple(fields))
+
+
+def _addresses(memory: Memory, signatures: Signatures) -> n.Expression:
+    """The initialiser of such a variable."""
+    items: list[str] = []
+    for node in _items(memory):
+        number = evaluate(node)
+        if number is not None:
+            items.append(f"{int(number)}ull")
+            continue
+        name = _target(node)
+        if name in signatures.functions:
+            items.append(signatures.functions[name].name)
+            continue
+        target = next((m for m in signatures.memory.values() if m.node.name == name), None)
+        if target is None:
+            raise NotLiftedError(f"the address of '{name}' in '{memory.node.name}'")
+        offset = sum(int(evaluate(c) or 0) for c in node.children if c.kind == "Integer")
+        place = f"(char *)&{target.name}" + (f" + {offset}" if offset else "")
+        items.append(f"(void *)({place})")
+    return n.Name("{{" + ", ".join(items) + "}}")
 
 
 def _spelled(part: bytes, element: Type) -> str:

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 from ptxkit._native import Node
-from ptxkit.cuda.types import Type
+from ptxkit.cuda.functions import BUILTINS
+from ptxkit.cuda.types import INT, SCALARS, UINT, UNSIGNED_LONG_LONG, VOID, Pointer, Type
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Declarator, Function, Module, Parameter, Variable
@@ -19,7 +20,8 @@ RESERVED = frozenset(
     "goto if inline int long mutable namespace new noexcept not nullptr operator or private "
     "protected public register return short signed sizeof static struct switch template this "
     "throw true try typedef typename union unsigned using virtual void volatile while xor main "
-    "threadIdx blockIdx blockDim gridDim warpSize min max abs half assert printf malloc free".split()
+    "threadIdx blockIdx blockDim gridDim warpSize min max abs half assert printf malloc "
+    "free".split()
 )
 
 
@@ -97,6 +99,18 @@ def slot_of(node: Parameter | Declarator) -> Slot:
     return Slot(name, type, count * width // 8, align or width // 8)
 
 
+_TAKEN = frozenset("clock clock64 exit abort memcpy memset strlen printf".split())
+_TEXT, _ANY = Pointer(SCALARS["char"], const=True), Pointer(VOID)
+_SIZE = UNSIGNED_LONG_LONG
+#: Functions that CUDA itself declares: what they take and give.
+KNOWN: dict[str, tuple[tuple[Type, ...], Type]] = {
+    "malloc": ((_SIZE,), _ANY),
+    "free": ((_ANY,), VOID),
+    "vprintf": ((_TEXT, _ANY), INT),
+    "__assertfail": ((_TEXT, _TEXT, UINT, _TEXT, _SIZE), VOID),
+}
+
+
 @dataclass(slots=True)
 class Memory:
     """A variable of memory: its place, size and what it holds at the start."""
@@ -128,9 +142,10 @@ class Signatures:
             if known is not None and (known.has_body or not function.has_body):
                 continue
             name = function.name
-            if not _WORD.match(name) or (name.startswith("__") and function.has_body
-                                         and not function.is_entry):  # fmt: skip
-                name = self._free(identifier(name), taken)
+            clashes = name.startswith("__") or name in BUILTINS or name in _TAKEN
+            if not _WORD.match(name) or (clashes and function.has_body and not function.is_entry):
+                name = self._free(identifier(name), taken | _TAKEN | BUILTINS.keys())
+                taken.add(name)
             self.functions[function.name] = Signature(
                 name,
                 [slot_of(p) for p in function.parameters],
@@ -139,6 +154,13 @@ class Signatures:
                 function.is_entry,
                 function.has_body,
             )
+            if name in KNOWN and not function.has_body:
+                takes, gives = KNOWN[name]
+                signature = self.functions[name]
+                for slot, type in zip(signature.parameters, takes, strict=False):
+                    slot.c_type = type
+                for slot in signature.results:
+                    slot.c_type = gives
         for variable in self.module.find("Variable"):
             if not isinstance(variable, Variable):
                 continue
@@ -149,6 +171,7 @@ class Signatures:
             for declarator in variable.declarators:
                 size, alignment = variable_size(variable, declarator)
                 name = self._free(identifier(declarator.name), taken)
+                taken.add(name)
                 memory = Memory(
                     name, space, size, alignment, declarator, inside.name if inside else ""
                 )
@@ -160,7 +183,6 @@ class Signatures:
         while made in taken:
             number += 1
             made = f"{name}_{number}"
-        taken.add(made)
         return made
 
     def memory_name(self, node: Node) -> str:

@@ -45,11 +45,7 @@ class Statements:
         if isinstance(type, Struct):
             return [n.Assign(target, self.emitter.natural(value).node)]
         node = self.emitter.assigned(value, type)
-        if (
-            variable in self.emitter.kept
-            and isinstance(node, n.Binary)
-            and value.op == "fmul"
-        ):
+        if variable in self.emitter.kept and isinstance(node, n.Binary) and value.op == "fmul":
             name = "__fmul_rn" if value.width == 32 else "__dmul_rn"
             node = n.Call(name, (node.left, node.right))
         return [n.Assign(target, node)]

@@ -321,6 +321,7 @@ class NumbaSource(ProgramSource):
     """Kernels for numba-cuda."""
 
     name: ClassVar[str] = "numba"
+    origin: ClassVar[str] = "PTX is the output of numba-cuda (BSD) and NVIDIA's NVVM."
     categories: ClassVar[tuple[str, ...]] = tuple(_RECIPES)
 
     def program(self, seed: int, index: int, category: str) -> Program:

@@ -357,6 +357,7 @@ class TritonSource(ProgramSource):
     """Kernels for Triton."""
 
     name: ClassVar[str] = "triton"
+    origin: ClassVar[str] = "PTX is the output of Triton (MIT)."
     categories: ClassVar[tuple[str, ...]] = tuple(_RECIPES)
 
     def program(self, seed: int, index: int, category: str) -> Program:

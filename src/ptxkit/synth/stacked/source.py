@@ -140,6 +140,7 @@ class StackSource(ProgramSource):
     """Programs of the stack machine, each in a kernel with one thread an element."""
 
     name: ClassVar[str] = "ptx"
+    origin: ClassVar[str] = "PTX is the output of ptxkit."
     categories: ClassVar[tuple[str, ...]] = tuple(_CATEGORIES)
     text_view: ClassVar[str] = "stack_program"
     views: ClassVar[tuple[str, ...]] = ("stack_program",)

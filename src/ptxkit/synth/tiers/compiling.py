@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ptxkit import cuda
-from ptxkit.cuda import nodes as n
 from ptxkit.errors import PtxkitError
 from ptxkit.synth.canonical import Library, canonical
 from ptxkit.synth.source import Rejected, Sample, Settings, Target
+from ptxkit.synth.tiers import sample as programs
 from ptxkit.toolchain import (
     Cubin,
     Resources,
@@ -20,6 +20,8 @@ from ptxkit.toolchain import (
 )
 from ptxkit.toolchain.messages import CompilerError
 
+_INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
+_EFFECT = re.compile(r"^ +(?:@!?%\w+ )?(?:st|atom|red)\.", re.MULTILINE)
 _HEADER_LINES = 3  # of canonical PTX: version, target, address size
 # Nothing of what the second leaves out is used: headers are read in half the time.
 _OPTIONS = ("-w", "--minimal")
@@ -67,13 +69,24 @@ def compiled(samples: Sequence[Sample], arch: str, settings: Settings) -> list[C
         kernels = [f"{one.name}_{launch.kernel}" for launch in one.program.launches]
         parts = [library.extract(kernel) for kernel in kernels]
         text = joined([canonical(part, f"k{number}_{k}") for k, part in enumerate(parts)])
-        found.append(Code(arch, text, joined([part.raw for part in parts]), ""))
+        raw = joined([part.raw for part in parts])
+        found.append(_useless(text) or Code(arch, text, raw, ""))
     places = [number for number, code in enumerate(found) if isinstance(code, Code)]
     codes = [code for code in found if isinstance(code, Code)]
     ask = _assembled if settings.resources or settings.sass else _accepted
     for number, result in zip(places, ask(codes, arch, settings), strict=True):
         found[number] = result
     return found
+
+
+def _useless(text: str) -> Rejected | None:
+    """Why a kernel is not worth a row, or cannot be one."""
+    if "used_bytes_mask" in text:
+        # Loads of three neighbours are joined with room to spare: as four, or as two and one.
+        return Rejected("compile", "NVRTC joins its loads now in one way, now in another")
+    if not _EFFECT.search(text):
+        return Rejected("compile", "the compiler left nothing of it")
+    return None
 
 
 def _accepted(codes: Sequence[Code], arch: str, settings: Settings) -> list[Code | Rejected]:
@@ -109,10 +122,10 @@ def _refused(error: PtxkitError) -> Rejected:
 
 def _libraries(samples: Sequence[Sample], arch: str) -> list[Library | Rejected]:
     """All samples in one file; where that fails, halves, until the one to blame is alone."""
-    renamed = [one.program.renamed(f"{one.name}_") for one in samples]
-    includes = dict.fromkeys(i for program in renamed for i in program.module.includes)
-    items = tuple(item for program in renamed for item in program.module.items)
-    text = cuda.print_module(n.CudaModule(items, tuple(includes)))
+    text = "".join(_apart(one) for one in samples)
+    # What one of them includes stands before all.
+    includes = dict.fromkeys(i for one in samples for i in one.program.module.includes)
+    text = "".join(f"#include <{include}>\n" for include in includes) + text
     try:
         library = Library(compile_cuda(text, arch, options=_OPTIONS, cache=False))
         return [library] * len(samples)
@@ -121,6 +134,17 @@ def _libraries(samples: Sequence[Sample], arch: str) -> list[Library | Rejected]
             return [Rejected("compile", str(error).splitlines()[0])]
     middle = len(samples) // 2
     return [*_libraries(samples[:middle], arch), *_libraries(samples[middle:], arch)]
+
+
+def _apart(one: Sample) -> str:
+    """The text of a sample with a prefix on every name that others could have, too.
+
+    A local variable of such a name gets it as well, and means what it did.
+    """
+    program: programs.Sample = one.program
+    names = "|".join(map(re.escape, sorted(program.own_names())))
+    body = _INCLUDE.sub("", one.text)
+    return re.sub(rf"\b(?=(?:{names})\b)", f"{one.name}_", body)
 
 
 def joined(texts: Sequence[str]) -> str:

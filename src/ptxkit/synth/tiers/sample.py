@@ -44,6 +44,8 @@ class Sample:
     tier: int
     module: n.CudaModule
     launches: tuple[Launch, ...]
+    ast: str = ""
+    """The tree as an S-expression with its names numbered, once that was made."""
 
     def arguments(self, launch: Launch, trial: int = 0) -> list[Any]:
         """Random arguments, the same for the same trial."""
@@ -56,20 +58,26 @@ class Sample:
                 made.append(spec)
         return made
 
-    def renamed(self, prefix: str) -> Sample:
-        """The same program with a prefix on every name that other files could have, too.
+    def own_names(self) -> set[str]:
+        """The names that programs in one file must not share.
 
         Those are functions, and shared memory of a size that the launch decides about: it is one
         variable of the whole file, with one type.
         """
         names = {i.name for i in self.module.items if isinstance(i, n.Function)}
-        names |= {
-            node.name
-            for node in self.module.walk()
-            if isinstance(node, n.Declare) and node.space == "extern shared"
-        }
+        for launch in self.launches:
+            if launch.dynamic_shared:
+                names |= {
+                    node.name
+                    for node in self.module.walk()
+                    if isinstance(node, n.Declare) and node.space == "extern shared"
+                }
+        return names
+
+    def renamed(self, prefix: str) -> Sample:
+        """The same program with a prefix on its own names, to put many into one file."""
         launches = tuple(replace(x, kernel=prefix + x.kernel) for x in self.launches)
-        module = _prefixed(self.module, names, prefix)
+        module = _prefixed(self.module, self.own_names(), prefix)
         assert isinstance(module, n.CudaModule)
         return replace(self, module=module, launches=launches)
 

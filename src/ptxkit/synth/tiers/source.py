@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +20,8 @@ from ptxkit.synth.tiers.oracle import Oracle, Simulated, named
 from ptxkit.toolchain import compile_cuda, nvrtc
 
 NAMES = tuple(name for name, _ in TIERS.values())
+# Names are numbered in a tree (v12); a number stands alone.
+_NUMBER = re.compile(r"(?<![\w.])(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
 _NUMBERS = {name: number for number, (name, _) in TIERS.items()}
 
 
@@ -35,7 +39,8 @@ class TiersSource(Source):
         """The program at a place."""
         tiers = tuple(_NUMBERS[name] for name in self.chosen(settings))
         program = make(seed, index, tiers)
-        shape = cuda.write(cuda.canonical(program.module, constants=False))
+        program = replace(program, ast=cuda.write(cuda.canonical(program.module)))
+        shape = _NUMBER.sub("0", program.ast)
         text = cuda.print_module(program.module)
         category = TIERS[program.tier][0]
         return Sample(index, f"k{index}", category, text, shape, program)
@@ -85,7 +90,7 @@ class TiersSource(Source):
 
 def _views(one: Sample) -> dict[str, str | None]:
     program: programs.Sample = one.program
-    return {"cuda_source": one.text, "ast": cuda.write(cuda.canonical(program.module))}
+    return {"cuda_source": one.text, "ast": program.ast}
 
 
 def _row(
@@ -120,4 +125,5 @@ def _row(
     )
     launch = program.launches[0]
     targets = tuple(code.target(number) for code in good)
-    return Made(_views(one), proof, targets, (launch.grid[0], launch.block[0]))
+    shape = (*launch.grid, *launch.block, launch.dynamic_shared)
+    return Made(_views(one), proof, targets, shape)

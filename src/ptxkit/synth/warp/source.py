@@ -32,6 +32,10 @@ class WarpSource(Source):
     """Kernels by a typed grammar, compiled by Warp, executed three ways."""
 
     name: ClassVar[str] = "warp"
+    origin: ClassVar[str] = (
+        "C++ and CUDA views are the output of NVIDIA Warp (Apache 2.0), PTX that of NVIDIA's "
+        "compilers."
+    )
     categories: ClassVar[tuple[str, ...]] = CATEGORIES
     text_view: ClassVar[str] = "python_source"
     views: ClassVar[tuple[str, ...]] = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from ptxkit.transpiler.passes.block_notes import BlockNotes
 from ptxkit.transpiler.passes.constants import Constants
 from ptxkit.transpiler.passes.control_flow import ControlFlow
 from ptxkit.transpiler.passes.expressions import Expressions
 from ptxkit.transpiler.passes.inline_assembly import InlineAssembly
 from ptxkit.transpiler.passes.joined_loads import JoinedLoads
 from ptxkit.transpiler.passes.line_tables import LineTables
+from ptxkit.transpiler.passes.mbarrier_waits import MbarrierWaits
 from ptxkit.transpiler.passes.new_registers import NewRegisters
 from ptxkit.transpiler.passes.operators import Operators
 from ptxkit.transpiler.passes.register_lists import RegisterLists
@@ -19,7 +21,9 @@ from ptxkit.transpiler.rewriting import Pass
 PASSES: tuple[Pass, ...] = (
     LineTables(),
     ControlFlow(),
+    BlockNotes(),
     InlineAssembly(),
+    MbarrierWaits(),
     NewRegisters(),
     RegisterLists(),
     Operators(),

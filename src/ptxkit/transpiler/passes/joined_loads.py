@@ -1,4 +1,4 @@
-"""Parameters and special registers that are read one after another, in one line.
+"""What is declared, and parameters and special registers that are read, a row in one line.
 
 ``a, b = x.load(), y.load()``: Python works out the right side from left to right.
 """
@@ -59,14 +59,17 @@ class _Joiner:
         return made + self._joined(row)
 
     def _is_read(self, entry: Entry) -> bool:
+        if not isinstance(entry, Line) or entry.suffixes or entry.node is None:
+            return False
+        if entry.node.index in self._skip or not entry.arguments:
+            return False
+        if entry.kind in ("declaration", "register"):
+            target = entry.target
+            return isinstance(target, str) and target.isidentifier() and not entry.keywords
         return (
-            isinstance(entry, Line)
-            and entry.call in _CALLS
+            entry.call in _CALLS
             and isinstance(entry.target, Symbol)
             and isinstance(entry.arguments[0], Symbol)
-            and not entry.suffixes
-            and entry.node is not None
-            and entry.node.index not in self._skip
         )
 
     def _fits(self, row: Sequence[Line], indent: int) -> bool:

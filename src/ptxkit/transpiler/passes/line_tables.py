@@ -30,7 +30,6 @@ _LABEL = re.compile(r"\$L__((?:tmp|func_begin|func_end|[a-z_]+)\d+)")
 _NOTE = re.compile(r'\.note\("([^"\\]*):(\d+):(\d+)"\)')
 _BLOCK = re.compile(r'"%bb\.(\d+):"')
 _WIDTH = 88
-_FEWEST = 3
 
 
 class LineTables:
@@ -43,7 +42,7 @@ class LineTables:
         maker = _Maker(function)
         body = maker.without(function.body)
         node = function.node
-        if len(maker.words) < _FEWEST or node is None or node.index in skip:
+        if not maker.words or node is None or node.index in skip:
             return function
         line = TableLine(maker.words, maker.files)
         line.node = node

@@ -55,6 +55,5 @@ def _suites(body: Sequence[Entry]) -> list[Suite]:
 
 
 def _is_unused(target: Argument, used: set[Symbol]) -> bool:
-    if isinstance(target, Group):
-        return not any(symbol in used for symbol in symbols_of(target))
-    return isinstance(target, Symbol) and target not in used
+    parts = target.parts if isinstance(target, Group) else [target]
+    return all(isinstance(part, Symbol) and part not in used for part in parts)

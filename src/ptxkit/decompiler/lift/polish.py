@@ -1,0 +1,240 @@
+"""The last look at statements: compound assignments, results returned, ``for`` loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.rewrite import rebuilt, written
+
+Body = tuple[n.Statement, ...]
+_COMPOUND = frozenset(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"))
+_COMMUTES = frozenset(("+", "*", "&", "|", "^"))
+
+
+class Polisher:
+    """Rewrites one function's body."""
+
+    def __init__(self, is_float: Callable[[n.Expression], bool]) -> None:
+        self.is_float = is_float
+
+    def run(self, body: Body) -> Body:
+        """The body as people would write it."""
+        return self._loops(self._list(body))
+
+    # ---- statements ----------------------------------------------------------------------
+
+    def _list(self, body: Body) -> Body:
+        made: list[n.Statement] = []
+        for statement in body:
+            one = self._statement(statement)
+            previous = made[-1] if made else None
+            match previous, one:
+                case (
+                    n.Assign(target=n.Name(name=name), value=value, operator="="),
+                    n.Return(value=n.Name(name=returned)),
+                ) if name == returned:
+                    made[-1] = n.Return(value)
+                    continue
+            made.append(one)
+        return tuple(made)
+
+    def _statement(self, node: n.Statement) -> n.Statement:
+        match node:
+            case n.Assign(operator="="):
+                return _compound(node)
+            case n.If(condition=condition, then=then, otherwise=otherwise):
+                return n.If(condition, self._list(then), self._list(otherwise))
+            case n.While(condition=condition, body=body):
+                return n.While(condition, self._list(body))
+            case n.DoWhile(body=body, condition=condition):
+                return n.DoWhile(self._list(body), condition)
+            case n.Switch(value=value, cases=cases):
+                return n.Switch(
+                    value, tuple(n.Case(c.values, self._list(c.body), c.falls) for c in cases)
+                )
+        return node
+
+    # ---- loops ---------------------------------------------------------------------------
+
+    def _loops(self, body: Body) -> Body:
+        """``i = a; if (i < n) do { ...; i += d; } while (i < n);`` as ``for``."""
+        made: list[n.Statement] = []
+        for statement in body:
+            made.append(self._inner(statement))
+            self._fold(made)
+        return tuple(made)
+
+    def _inner(self, node: n.Statement) -> n.Statement:
+        match node:
+            case n.If(condition=condition, then=then, otherwise=otherwise):
+                return n.If(condition, self._loops(then), self._loops(otherwise))
+            case n.While(condition=condition, body=body):
+                return n.While(condition, self._loops(body))
+            case n.DoWhile(body=body, condition=condition):
+                return n.DoWhile(self._loops(body), condition)
+            case n.Switch(value=value, cases=cases):
+                return n.Switch(
+                    value, tuple(n.Case(c.values, self._loops(c.body), c.falls) for c in cases)
+                )
+        return node
+
+    def _fold(self, made: list[n.Statement]) -> None:
+        """Turn the last statement into a ``for`` with the initial value before it."""
+        last = made[-1]
+        guarded = None
+        if isinstance(last, n.If) and not last.otherwise and last.then:
+            # if (c) { [set-up;] do { } while (c) }
+            *setup, inner = last.then
+            if isinstance(inner, n.DoWhile) and all(_is_setup(s) for s in setup):
+                guarded = (last.condition, setup, inner)
+        if guarded is not None:
+            condition, setup, inner = guarded
+            found = self._counted(inner)
+            if found is None:
+                return
+            step, body = found
+            assert isinstance(step.target, n.Name)
+            name = step.target.name
+            start = next((s for s in setup if _sets(s, name)), None)
+            before = made[-2] if len(made) > 1 else None
+            first: n.Expression = n.Name(name)
+            if isinstance(start, n.Assign):
+                first = start.value
+            entry = _with(inner.condition, name, first)
+            rest = [s for s in setup if s is not start]
+            if not _same(entry, condition):
+                return
+            # The set-up that stays must be harmless where the loop does not run at all.
+            if rest and any(written_names(s) & _names(condition) for s in rest):
+                return
+            if rest:
+                return
+            if start is None and before is not None and _sets(before, name):
+                assert isinstance(before, n.Assign)
+                made.pop()
+                made.pop()
+                made.append(n.For(before, inner.condition, step, body))
+                return
+            made.pop()
+            made.append(n.For(start, inner.condition, step, body))
+            return
+        if isinstance(last, n.While):
+            found = self._counted_while(last)
+            if found is None:
+                return
+            step, body = found
+            assert isinstance(step.target, n.Name)
+            before = made[-2] if len(made) > 1 else None
+            if before is not None and _sets(before, step.target.name):
+                made.pop()
+                made.pop()
+                assert isinstance(before, n.Assign)
+                made.append(n.For(before, last.condition, step, body))
+
+    def _counted(self, node: n.DoWhile) -> tuple[n.Assign, Body] | None:
+        """The step of a loop that counts, and the rest of its body."""
+        return _step_of(node.body, node.condition)
+
+    def _counted_while(self, node: n.While) -> tuple[n.Assign, Body] | None:
+        return _step_of(node.body, node.condition)
+
+
+def _step_of(body: Body, condition: n.Expression) -> tuple[n.Assign, Body] | None:
+    if not body or any(_continues(s) for s in body):
+        return None
+    names = _names(condition)
+    for place in range(len(body) - 1, -1, -1):
+        statement = body[place]
+        match statement:
+            case n.Assign(target=n.Name(name=name), operator=operator) if name in names:
+                if operator == "=":
+                    return None
+                later = body[place + 1 :]
+                inputs = _names(statement.value) | {name}
+                if any(inputs & (written_names(s) | _names(s)) for s in later):
+                    return None
+                if any(name in written_names(s) for s in body[:place]):
+                    return None
+                return statement, (*body[:place], *later)
+        if written_names(statement) & names or isinstance(statement, n.If | n.While | n.DoWhile):
+            return None
+    return None
+
+
+def _continues(node: n.Statement) -> bool:
+    return any(isinstance(p, n.Continue | n.Goto | n.Label) for p in node.walk())
+
+
+def _is_setup(node: n.Statement) -> bool:
+    return isinstance(node, n.Assign) and isinstance(node.target, n.Name) and node.operator == "="
+
+
+def _sets(node: n.Statement, name: str) -> bool:
+    return (
+        isinstance(node, n.Assign)
+        and node.operator == "="
+        and node.target == n.Name(name)
+        and name not in _names(node.value)
+    )
+
+
+def written_names(node: n.Statement) -> set[str]:
+    """Variables that a statement may change."""
+    return set(written(node))
+
+
+def _names(node: n.Node) -> set[str]:
+    return {p.name for p in node.walk() if isinstance(p, n.Name)}
+
+
+def _with(node: n.Expression, name: str, value: n.Expression) -> n.Expression:
+    """An expression with a variable replaced."""
+
+    def change(part: n.Node) -> n.Node:
+        if part == n.Name(name):
+            return value
+        return rebuilt(part, change)
+
+    return change(node)  # type: ignore[return-value]
+
+
+_MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+
+
+def _same(one: n.Expression, two: n.Expression) -> bool:
+    """Whether two conditions say the same, as far as their form shows."""
+    if one == two:
+        return True
+    match one, two:
+        case (n.Binary(operator=a, left=x, right=y), n.Binary(operator=b, left=u, right=v)):
+            if _MIRROR.get(a) == b and (x, y) == (v, u):
+                return True
+            return _bound(a, x, y) is not None and _bound(a, x, y) == _bound(b, u, v)
+    return False
+
+
+def _bound(
+    operator: str, left: n.Expression, right: n.Expression
+) -> tuple[n.Expression, int] | None:
+    """A comparison of a variable with a number as "at least": ``0 < n``, ``n >= 1``."""
+    if isinstance(left, n.Literal):
+        left, right, operator = right, left, _MIRROR.get(operator, operator)
+    if not isinstance(right, n.Literal) or isinstance(right.value, float):
+        return None
+    number = int(right.value)
+    if operator == ">=":
+        return left, number
+    return (left, number + 1) if operator == ">" else None
+
+
+def _compound(node: n.Assign) -> n.Assign:
+    """``x = x + y`` as ``x += y``."""
+    value = node.value
+    if not isinstance(value, n.Binary) or value.operator not in _COMPOUND:
+        return node
+    if value.left == node.target:
+        return n.Assign(node.target, value.right, value.operator + "=")
+    if value.operator in _COMMUTES and value.right == node.target:
+        return n.Assign(node.target, value.left, value.operator + "=")
+    return node
