@@ -76,6 +76,7 @@ class SymbolicEngine:
 #: Engines by name: the module and the class. A new engine is one row.
 ENGINES = {
     "symbolic": ("ptxkit.decompiler.engines", "SymbolicEngine"),
+    "neural": ("ptxkit.decompiler.neural.engine", "NeuralEngine"),
 }
 
 

@@ -216,7 +216,7 @@ class _Search:
         order = (base + place // width).view(-1)
         self.frontier = self.frontier.select(order)
         self.history, self.odds = self.history[order], self.odds[order]
-        self.cache.keep(order)
+        self.cache.reorder(order, self.steps + 1)
         return (place % width).view(-1), order
 
     def harvest(self) -> list[tuple[int, list[Candidate]]]:
@@ -285,6 +285,10 @@ class _Cache:
         past = self.room[layer, :, :, :, : step + 1]
         return past[0], past[1]
 
+    def reorder(self, rows: Tensor, steps: int) -> None:
+        """Beams go on from other beams; only what has been said is moved."""
+        self.room[:, :, :, :, :steps] = self.room[:, :, rows, :, :steps]
+
     def keep(self, rows: Tensor) -> None:
-        """Go on with these rows, in this order."""
+        """Go on with these rows alone."""
         self.room = self.room[:, :, rows]
