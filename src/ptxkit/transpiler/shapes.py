@@ -18,6 +18,7 @@ from ptxkit.transpiler.tree import (
     ForSuite,
     Group,
     Line,
+    Suite,
     Symbol,
 )
 

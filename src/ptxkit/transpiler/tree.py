@@ -421,8 +421,8 @@ def _import_lines(names: Sequence[str]) -> list[str]:
     return ["from ptxkit.dsl import (", *[f"    {name}," for name in names], ")"]
 
 
-# A name that is neither in a string nor an attribute.
-_NAME = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?<![\w.])([A-Za-z_]\w*)')
+# A name that is neither in a string, an attribute nor a keyword.
+_NAME = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?<![\w.])([A-Za-z_]\w*)(?!\w|=[^=])')
 _Printed: TypeAlias = "list[tuple[str, Line | None]]"
 
 

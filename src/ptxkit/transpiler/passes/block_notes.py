@@ -1,4 +1,4 @@
-"""Comments behind the braces of a block, said with the block: ``with ptx.block("callseq 0, 0"):``."""
+"""Comments behind the braces of a block, said with it: ``with ptx.block("callseq 0, 0"):``."""
 
 from __future__ import annotations
 
