@@ -77,7 +77,7 @@ def _take_line(line: Line, shape: list[str], leaves: list[Leaf]) -> None:
     if target:
         if isinstance(target, Symbol):
             leaves.append(Leaf("target", target))
-            shape.append("=")
+            shape.append(":=" if line.is_named else "=")
         elif isinstance(target, Group):
             for at, one in enumerate(target.parts):
                 assert isinstance(one, Symbol)
@@ -158,6 +158,7 @@ def _line(line: Line, leaves: Iterator[Argument]) -> Line:
     keywords = [(word, _argument(value, leaves)) for word, value in line.keywords]
     made = Line(line.kind, line.call, arguments, keywords, node=line.node)
     made.target, made.suffixes = target, line.suffixes
+    made.is_named = line.is_named and bool(target)
     return made
 
 
