@@ -154,9 +154,11 @@ class _Roller:
             if kind == "target":
                 if values[0] in local:
                     leaves.append(values[0])
-                else:
-                    leaves.append("")
-                    freed += values
+                    continue
+                freed += values
+                into = self._formula("symbol", values, counter)
+                leaves.append(into or "")
+                uses_counter = uses_counter or into is not None
                 continue
             made = self._constant(kind, values, local)
             if made is None:
