@@ -14,13 +14,13 @@ from typing import Any
 
 from ptxkit import cuda
 from ptxkit.cuda import CudaModule
-from ptxkit.decompiler.decompile import decompile
+from ptxkit.decompiler.choose import decompile
 from ptxkit.decompiler.engines import engine as find_engine
 from ptxkit.decompiler.engines import isolated
 from ptxkit.decompiler.metrics import readability, tree_similarity, walk
 from ptxkit.decompiler.neural.forms import same_program
 from ptxkit.decompiler.verify import Verdict, architecture
-from ptxkit.decompiler.verify.certify import to_certify
+from ptxkit.decompiler.verify.certificates import to_certify
 from ptxkit.errors import PtxkitError, UsageError, import_extra
 from ptxkit.syntax import Module, parse
 from ptxkit.synth.dataset import Dataset

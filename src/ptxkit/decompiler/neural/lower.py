@@ -26,8 +26,9 @@ from ptxkit.cuda.types import (
     promoted,
 )
 from ptxkit.decompiler.neural.operators import OPERATORS
-from ptxkit.decompiler.neural.program import Effect, UnsupportedError
+from ptxkit.decompiler.neural.program import Effect
 from ptxkit.decompiler.neural.simplify import Simplifier
+from ptxkit.decompiler.neural.unsupported import UnsupportedError
 from ptxkit.decompiler.neural.values import Value, is_literal
 
 _SPECIAL = ("threadIdx", "blockIdx", "blockDim", "gridDim")

@@ -39,16 +39,18 @@ class Config:
         return asdict(self)
 
 
-def rotary(length: int, size: int, device: Any, start: int = 0) -> tuple[Tensor, Tensor]:
+def rotary(
+    length: int, size: int, device: Any, start: int = 0, dtype: Any = torch.float32
+) -> tuple[Tensor, Tensor]:
     """Cosines and sines of positions."""
     step = 10000 ** (-torch.arange(0, size, 2, device=device, dtype=torch.float32) / size)
     angle = torch.arange(start, start + length, device=device, dtype=torch.float32)[:, None] * step
-    return angle.cos(), angle.sin()
+    return angle.cos().to(dtype), angle.sin().to(dtype)
 
 
 def rotate(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
     """Turn pairs of features by their position; `x` is (batch, heads, length, size)."""
-    cosine, sine = (t.to(x.dtype) for t in turn)
+    cosine, sine = turn
     first, second = x.chunk(2, dim=-1)
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
 
@@ -175,6 +177,12 @@ class Memory:
     copyable: Tensor
     words: Tensor
 
+    def select(self, rows: Tensor) -> Memory:
+        """Some of the functions."""
+        layers = [(key[rows], value[rows]) for key, value in self.layers]
+        return Memory(self.states[rows], self.mask[rows], layers, self.copy_keys[rows],
+                      self.copyable[rows], self.words[rows])  # fmt: skip
+
 
 class Model(nn.Module):
     """The pointer-generator."""
@@ -215,7 +223,7 @@ class Model(nn.Module):
         here = torch.arange(length, device=source.device)[None] < lengths[:, None]
         mask = here[:, None, None, :]
         x = self.dropout(self.embed(source))
-        turn = rotary(length, self.config.width // self.config.heads, source.device)
+        turn = self.turn(length, x)
         reads = (made_at >= 0).unsqueeze(-1).to(x.dtype)
         # What is no register looks at itself, and what it sees is not used: were it to look at
         # one place, adding up the gradients of that place would take all the time.
@@ -230,10 +238,15 @@ class Model(nn.Module):
         copyable[:, 0] = True
         return Memory(x, mask, layers, self.copy_key(x), copyable, source)
 
+    def turn(self, length: int, like: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
+        """Cosines and sines for a head, in the precision of a tensor."""
+        size = self.config.width // self.config.heads
+        return rotary(length, size, like.device, start, like.dtype)
+
     def decode(self, said: Tensor, memory: Memory) -> Tensor:
         """States after each word of answers that are known."""
         x = self.dropout(self.words(said))
-        turn = rotary(said.shape[1], self.config.width // self.config.heads, said.device)
+        turn = self.turn(said.shape[1], x)
         for layer, keys in zip(self.decoder, memory.layers, strict=True):
             x = layer(x, turn, keys, memory.mask)
         return self.decoder_norm(x)

@@ -16,8 +16,9 @@ from ptxkit.decompiler.neural.lower import (
     value_type,
 )
 from ptxkit.decompiler.neural.operators import ATOMICS, NARROW
-from ptxkit.decompiler.neural.program import Effect, Program, UnsupportedError
+from ptxkit.decompiler.neural.program import Effect, Program
 from ptxkit.decompiler.neural.simplify import low_bits
+from ptxkit.decompiler.neural.unsupported import UnsupportedError
 from ptxkit.decompiler.neural.values import Value, is_literal
 
 Body = tuple[n.Statement, ...]
