@@ -18,7 +18,14 @@ from typing import Any
 import numpy as np
 
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.inputs import InputMaker, Inputs, Trial, large_trials, trials
+from ptxkit.decompiler.verify.inputs import (
+    InputMaker,
+    Inputs,
+    Trial,
+    block_shapes,
+    large_trials,
+    trials,
+)
 from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.errors import PtxkitError
 from ptxkit.run import CpuModule, RunReport, SimulationError, load
@@ -99,12 +106,13 @@ class Comparison:
             return Execution(False, mismatch, different=True)
         rules = self.kernels[0].rules
         faults: Counter[Any] = Counter()
+        several = len(block_shapes(self.usage, rules)) > 1
         for trial in trials(self.usage, rules, most):
             enough = len(self.tried) >= wanted
             if enough and (self._covered() or len(self.tried) >= 2 * wanted):
                 break
             good = {t.block for t in self.tried}
-            if faults[trial.block] >= _FAULTS and trial.block not in good:
+            if several and faults[trial.block] >= _FAULTS and trial.block not in good:
                 continue
             outcome = self._trial(trial)
             faults[trial.block] += outcome == "bounds"

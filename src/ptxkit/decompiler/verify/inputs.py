@@ -69,7 +69,7 @@ def trials(usage: Usage, rules: LaunchRules, count: int) -> Iterator[Trial]:
     clustered = "mapa" in usage.names or any(s.startswith(_CLUSTERED) for s in usage.special)
     cluster = 2 if clustered and rules.required_cluster is None else 0
     cooperative = any(s.startswith("%envreg") for s in usage.special)
-    shared = _DYNAMIC_SHARED if usage.dynamic_shared else 0
+    shared = _shared(usage, rules)
     for number in range(count):
         generator = np.random.default_rng([number, 0x507])
         block = blocks[number % len(blocks)] if number % 3 else blocks[number // 3 % len(blocks)]
@@ -90,6 +90,13 @@ def trials(usage: Usage, rules: LaunchRules, count: int) -> Iterator[Trial]:
             ascending=number % 2 == 0,
             cleared=number % 4 < 2,
         )
+
+
+def _shared(usage: Usage, rules: LaunchRules) -> int:
+    """Bytes of dynamic shared memory: much where the kernel is made for one shape of blocks."""
+    if not usage.dynamic_shared:
+        return 0
+    return _DYNAMIC_SHARED if rules.required_block is None else 4 * _DYNAMIC_SHARED
 
 
 def block_shapes(usage: Usage, rules: LaunchRules) -> list[Dimensions]:
@@ -146,7 +153,7 @@ def _sizes(
 
 def large_trials(usage: Usage, rules: LaunchRules, blocks: list[Dimensions]) -> Iterator[Trial]:
     """Launches with so many elements that a 16-bit number cannot count them."""
-    shared = _DYNAMIC_SHARED if usage.dynamic_shared else 0
+    shared = _shared(usage, rules)
     count = len(usage.sizes)
     block = next((b for b in blocks if math.prod(b) >= 64), blocks[0])
     wide = "%ctaid.y" in usage.special
