@@ -556,7 +556,7 @@ _RULES: dict[str, Rule] = {
     "&": _bitwise, "|": _bitwise, "^": _bitwise,
     **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), _compare),
     "!": _negated, "?": _choose, "&&": _logic, "||": _logic,
-    "fabsf": _absolute, "fabs": _absolute, "abs": None,
+    "fabsf": _absolute, "fabs": _absolute,
     **dict.fromkeys(("min", "max", "fminf", "fmaxf", "fmin", "fmax"), _extreme),
     "cast": _convert, "sext": _extend, "zext": _extend, "low32": _truncate, "ext": _narrow,
-}  # type: ignore[dict-item]  # fmt: skip
+}  # fmt: skip
