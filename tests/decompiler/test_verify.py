@@ -41,7 +41,9 @@ SHARED = """extern "C" __global__ void k(const float *x, float *y) {
 }"""
 
 EQUAL = {
-    "renamed": (SAXPY, SAXPY.replace("int i", "int q").replace("[i]", "[q]").replace("(i <", "(q <")),
+    "renamed": (
+        SAXPY, SAXPY.replace("int i", "int q").replace("[i]", "[q]").replace("(i <", "(q <"),
+    ),
     "else for select": (
         BRANCH % "y[i] = x[i] > 3 ? x[i] * 5 : x[i] - 7;",
         BRANCH % "int v = x[i]; if (v > 3) y[i] = v * 5; else y[i] = v - 7;",
@@ -123,7 +125,7 @@ def test_execution_says_what_was_tried_and_covered() -> None:
     assert found.coverage == 1.0
     assert len(found.tried) >= 16
     kinds = {trial.kind for trial in found.tried}
-    assert kinds == {"small", "random", "special", "tiny", "unit"}
+    assert kinds == {"small", "random", "special", "tiny", "unit", "zeros"}
     assert any(trial.sizes == (0,) for trial in found.tried)
     assert len({trial.block for trial in found.tried}) > 4
 

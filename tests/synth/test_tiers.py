@@ -9,7 +9,7 @@ import pytest
 from ptxkit import cuda
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import FLOAT, Pointer
-from ptxkit.synth.source import Made, Settings, find
+from ptxkit.synth.source import Made, Rejected, Settings, find
 from ptxkit.synth.tiers.grammar import TIERS, make
 from ptxkit.synth.tiers.source import TiersSource
 from ptxkit.synth.tiers.tidy import live_names
@@ -125,6 +125,16 @@ def test_a_sample_is_a_function_of_seed_and_index() -> None:
     assert source.sample(1, 7, settings) == source.sample(1, 7, settings)
     assert source.sample(1, 7, settings).text != source.sample(2, 7, settings).text
     assert cuda.read(cuda.write(make(1, 7).module)) == make(1, 7).module
+
+
+def test_what_leaves_nothing_or_not_always_the_same_is_no_row(tmp_path: Path) -> None:
+    source, settings = find("tiers"), Settings()
+    # x - (x - 4) is 4, which is never above 14; of the other, loads were joined in two ways.
+    samples = [source.sample(9, index, settings) for index in (148, 1066, 1067)]
+    nothing, unsure, good = source.make(9, samples, settings, tmp_path)
+    assert nothing == Rejected("compile", "the compiler left nothing of it")
+    assert unsure == Rejected("compile", "NVRTC joins its loads now in one way, now in another")
+    assert isinstance(good, Made)
 
 
 def test_shapes_are_diverse() -> None:

@@ -54,6 +54,7 @@ def command(
     settings = training.preset(
         preset, minutes=minutes, steps=steps, seed=seed, rate=rate, budget=budget,
         compile=compile or None, save_steps=save_steps,
+        curriculum=False if start_from is not None else None,
     )  # fmt: skip
     if not data.exists() and not generate:
         raise UsageError(f"there is no folder '{data}'; make one: ptxkit synth tiers --out {data}")

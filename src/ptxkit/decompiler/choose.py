@@ -12,8 +12,8 @@ from ptxkit.decompiler.lift.lifter import lift_module
 from ptxkit.decompiler.links import commented, links
 from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.verify import Verdict, architecture, verify
-from ptxkit.decompiler.verify.certify import to_certify
-from ptxkit.errors import MissingExtraError, PtxkitError, UsageError
+from ptxkit.decompiler.verify.certificates import to_certify
+from ptxkit.errors import MissingExtraError, PtxkitError, ToolchainError, UsageError
 from ptxkit.syntax import Module, parse
 
 
@@ -83,7 +83,11 @@ def decompile(
         notes.append("not verified, as asked")
         tree, maker, verdict = lifted, engine if engine != "auto" else "symbolic", Verdict()
     else:
-        tree, maker, verdict = _chosen(module, names, lifted, engines, arch, beams)
+        try:
+            tree, maker, verdict = _chosen(module, names, lifted, engines, arch, beams)
+        except ToolchainError as error:
+            tree, maker, verdict = lifted, "symbolic", Verdict()
+            notes.append(f"not verified: {error}")
         if not verdict.equivalent:
             notes += verdict.reasons
     text = print_module(tree)

@@ -20,7 +20,7 @@ from ptxkit.decompiler.engines import isolated
 from ptxkit.decompiler.metrics import readability, tree_similarity, walk
 from ptxkit.decompiler.neural.forms import same_program
 from ptxkit.decompiler.verify import Verdict, architecture
-from ptxkit.decompiler.verify.certify import to_certify
+from ptxkit.decompiler.verify.certificates import to_certify
 from ptxkit.errors import PtxkitError, UsageError, import_extra
 from ptxkit.syntax import Module, parse
 from ptxkit.synth.dataset import Dataset

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptxkit.decompiler.verify.certify import compiled, paired, to_certify
+from ptxkit.decompiler.verify.certificates import compiled, paired, to_certify
 from ptxkit.errors import ToolchainError
 from ptxkit.syntax import Function, Instruction, Module
 from ptxkit.syntax.nodes import Loc

@@ -31,11 +31,11 @@ def dot(node: n.Node) -> str:
       n1 [label="Name x"];
       n0 -> n1 [label="target"];
       n2 [label="Binary +"];
-      n0 -> n2 [label="value"];
       n3 [label="Name a"];
       n2 -> n3 [label="left"];
       n4 [label="Literal 1"];
       n2 -> n4 [label="right"];
+      n0 -> n2 [label="value"];
     }
     """
     lines = ["digraph {", '  node [shape=box, fontname="monospace", fontsize=10];']

@@ -8,8 +8,9 @@ from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.neural.corpus import Pair, make_pairs
-from ptxkit.decompiler.neural.program import Program, UnsupportedError
+from ptxkit.decompiler.neural.program import Program
 from ptxkit.decompiler.neural.statements import lower
+from ptxkit.decompiler.neural.unsupported import UnsupportedError
 from ptxkit.synth.tiers.grammar import make
 
 TIERS = tuple(range(1, 11))

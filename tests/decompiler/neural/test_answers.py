@@ -9,11 +9,11 @@ import ptxkit
 from ptxkit import cuda
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.neural.corpus import answer_of, kernels_of
-from ptxkit.decompiler.neural.program import UnsupportedError
 from ptxkit.decompiler.neural.ptxwords import read_function
 from ptxkit.decompiler.neural.raising import check, parse, raise_function
 from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
+from ptxkit.decompiler.neural.unsupported import UnsupportedError
 
 from . import programs
 

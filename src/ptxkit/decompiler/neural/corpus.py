@@ -13,6 +13,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -21,18 +22,20 @@ from typing import Any, TypeVar
 
 from ptxkit import cuda
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.neural.program import UnsupportedError
 from ptxkit.decompiler.neural.ptxwords import PtxWords, read_function
 from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
+from ptxkit.decompiler.neural.unsupported import UnsupportedError
 from ptxkit.errors import PtxkitError, UsageError, import_extra
 from ptxkit.synth import schema
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 Found = tuple["list[Pair]", "Counter[str]"]
+_JOBS_PER_PROCESS = 100
 BATCH = 96
 """Kernels that are compiled together."""
+_BRACE = re.compile(r"[{}]")
 _NUMBER = re.compile(r"^[-+]?\d")
 
 
@@ -156,11 +159,8 @@ def kernels_of(text: str) -> dict[str, str]:
     names = {m[1] for m in re.finditer(r"([\w$]+)(?:\[\d*\])?;", shared)}
     found: dict[str, str] = {}
     starts = [(m.start(), m[1]) for m in re.finditer(r"\.visible \.entry ([\w$]+)\(", text)]
-    for number, (start, name) in enumerate(starts):
-        end = starts[number + 1][0] if number + 1 < len(starts) else len(text)
-        # Functions that are not inlined may follow before the next kernel.
-        body = text[start:end]
-        body = body[: body.find("\n}") + 2]
+    for start, name in starts:
+        body = text[start : _closing(text, start)]
         used = {w for w in names if re.search(rf"\b{re.escape(w)}\b", body)} if names else set()
         before = [
             line for line in shared.splitlines() if any(re.search(rf"\b{re.escape(w)}\b", line)
@@ -168,6 +168,16 @@ def kernels_of(text: str) -> dict[str, str]:
         ]  # fmt: skip
         found[name] = "\n".join([*before, body])
     return found
+
+
+def _closing(text: str, start: int) -> int:
+    """Where a function ends: other functions may follow, and blocks may be inside."""
+    depth = 0
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.end()
+    return len(text)
 
 
 # ---- from a dataset ----------------------------------------------------------------------
@@ -221,17 +231,23 @@ def on_all_cores(
     if count == 1:
         yield from map(work, jobs)
         return
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
-    try:
+    waiting = deque(jobs)
+    while waiting:
+        # A compiler that runs for long takes ever more memory, and sometimes ends its process.
+        # What was under way is lost then; the rest goes on in new processes.
+        pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
         ahead: deque[Future[Result]] = deque()
-        for job in jobs:
-            ahead.append(pool.submit(work, job))
-            if len(ahead) > 3 * count:
+        try:
+            for _ in range(min(len(waiting), _JOBS_PER_PROCESS * count)):
+                ahead.append(pool.submit(work, waiting.popleft()))
+                if len(ahead) > 3 * count:
+                    yield ahead.popleft().result()
+            while ahead:
                 yield ahead.popleft().result()
-        while ahead:
-            yield ahead.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+        except BrokenProcessPool:
+            continue
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _made_job(seed: int, tiers: tuple[int, ...], arch: str, job: tuple[int, int]) -> Found:

@@ -11,12 +11,14 @@ import torch
 from torch import Tensor
 
 from ptxkit.decompiler.neural.grammar import Grammar, UnknownParameterError
-from ptxkit.decompiler.neural.model import Memory, Model, avoid_plans, rotary, rotate
+from ptxkit.decompiler.neural.model import Memory, Model, avoid_plans, rotate
 from ptxkit.decompiler.neural.ptxwords import PtxWords
 from ptxkit.decompiler.neural.tables import Tables
 from ptxkit.decompiler.neural.tokens import MOST_ANSWER, MOST_SOURCE
 from ptxkit.decompiler.neural.vocabulary import START, Vocabulary
 
+_LOOK = 8
+"""Steps after which to see who is done: looking makes a GPU wait."""
 WORDS_AT_ONCE = 400_000
 """Words of PTX times beams that are read together; more does not fit a small memory."""
 
@@ -96,53 +98,14 @@ class Decoder:
         beams: int,
         most: int,
     ) -> list[list[Candidate]]:
-        memory = self._read(functions, encoded)
-        count = len(functions)
-        frontier = self.tables.begin(
-            [f.parameters for f in functions], [slots for _, slots in encoded]
-        )
-        rows = torch.arange(count, device=self.device).repeat_interleave(beams)
-        frontier = frontier.select(rows)
-        # Only the first beam of each counts at the start: the others are the same.
-        scores = torch.full((count, beams), -1e9, device=self.device)
-        scores[:, 0] = 0.0
-        cache = _Cache(self.model, count * beams, most, self.device)
-        said = torch.full((count * beams, 1), START, device=self.device)
-        history = torch.zeros(count * beams, most, dtype=torch.long, device=self.device)
-        odds = torch.zeros(count * beams, most, device=self.device)
-        base = torch.arange(count, device=self.device)[:, None] * beams
-        length = 0
-        for step in range(most):
-            logs, generated = self._next(said, memory, cache, step, beams)
-            mask = frontier.mask(self.tables, most - step)
-            finished = frontier.size == 0
-            logs = logs.masked_fill(~mask, -1e9)
-            # A complete program stays as it is, by a word that costs nothing.
-            logs = torch.where(finished[:, None], -1e9, logs)
-            logs[:, 0] = torch.where(finished, 0.0, logs[:, 0])
-            if beams == 1:
-                best, words = logs.max(1)
-                scores = scores + best[:, None]
-            else:
-                total = scores.view(-1, 1) + logs
-                width = logs.shape[1]
-                top, place = total.view(count, beams * width).topk(beams, 1)
-                scores = top
-                order = (base + place // width).view(-1)
-                words = (place % width).view(-1)
-                frontier = frontier.select(order)
-                history, odds = history[order], odds[order]
-                generated = generated[order]
-                cache.reorder(order, step)
-                finished = finished[order]
-            history[:, step] = words
-            odds[:, step] = generated
-            frontier.advance(self.tables, words)
-            said = torch.where(finished, 0, words)[:, None]
-            length = step + 1
-            if step % 8 == 7 and bool((frontier.size == 0).all()):
-                break
-        return self._collect(history[:, :length], odds, scores, frontier.size, encoded, beams)
+        found: list[list[Candidate]] = [[] for _ in functions]
+        search = _Search(self, functions, encoded, beams, most)
+        while not search.finished:
+            search.step()
+            if search.steps % _LOOK == 0 or search.steps == most:
+                for owner, candidates in search.harvest():
+                    found[owner] = candidates
+        return found
 
     def _read(
         self, functions: list[PtxWords], encoded: list[tuple[list[int], dict[str, int]]]
@@ -163,9 +126,9 @@ class Decoder:
         """Logarithms of the probabilities of the next word of each beam, and p_gen."""
         model = self.model
         x = model.words(said)
-        turn = rotary(1, model.config.width // model.config.heads, self.device, start=step)
+        turn = model.turn(1, x, start=step)
         count = len(said) // beams
-        for number, (layer, keys) in enumerate(zip(model.decoder, memory.layers, strict=True)):
+        for number, (layer, keys) in enumerate(zip(model.layers, memory.layers, strict=True)):
             y = layer.norms[0](x)
             key, value = layer.attention.keys(y)
             query = rotate(layer.attention.split(layer.attention.query(y)), turn)
@@ -187,31 +150,122 @@ class Decoder:
         logs = probability.clamp(min=1e-37).log()
         return logs.view(count * beams, -1), generated.view(-1)
 
-    def _collect(
+
+class _Search:
+    """A search under way: all beams of some functions; those that are done leave it."""
+
+    def __init__(
         self,
-        history: Tensor,
-        odds: Tensor,
-        scores: Tensor,
-        sizes: Tensor,
+        decoder: Decoder,
+        functions: list[PtxWords],
         encoded: list[tuple[list[int], dict[str, int]]],
         beams: int,
-    ) -> list[list[Candidate]]:
-        numbers, chances = history.cpu().numpy(), odds.cpu().numpy()
-        marks, left = scores.cpu().numpy(), sizes.cpu().numpy()
-        found: list[list[Candidate]] = []
-        for row, (_, slots) in enumerate(encoded):
+        most: int,
+    ) -> None:
+        self.decoder, self.encoded, self.beams, self.most = decoder, encoded, beams, most
+        device, count = decoder.device, len(functions)
+        self.memory = decoder._read(functions, encoded)
+        frontier = decoder.tables.begin(
+            [f.parameters for f in functions], [slots for _, slots in encoded]
+        )
+        self.frontier = frontier.select(torch.arange(count, device=device).repeat_interleave(beams))
+        # Only the first beam of each counts at the start: the others are the same.
+        self.scores = torch.full((count, beams), -1e9, device=device)
+        self.scores[:, 0] = 0.0
+        self.cache = _Cache(decoder.model, count * beams, most, device)
+        self.said = torch.full((count * beams, 1), START, device=device)
+        self.history = torch.zeros(count * beams, most, dtype=torch.long, device=device)
+        self.odds = torch.zeros(count * beams, most, device=device)
+        self.owners = list(range(count))
+        self.steps = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do."""
+        return not self.owners or self.steps >= self.most
+
+    def step(self) -> None:
+        """One more word for every beam."""
+        tables = self.decoder.tables
+        logs, generated = self.decoder._next(
+            self.said, self.memory, self.cache, self.steps, self.beams
+        )
+        mask = self.frontier.mask(tables, self.most - self.steps)
+        done = self.frontier.size == 0
+        logs = logs.masked_fill(~mask | done[:, None], -1e9)
+        # A complete program stays as it is, by a word that costs nothing.
+        logs[:, 0] = torch.where(done, 0.0, logs[:, 0])
+        if self.beams == 1:
+            best, words = logs.max(1)
+            self.scores = self.scores + best[:, None]
+        else:
+            words, order = self._best(logs)
+            generated, done = generated[order], done[order]
+        self.history[:, self.steps] = words
+        self.odds[:, self.steps] = generated
+        self.frontier.advance(tables, words)
+        self.said = torch.where(done, 0, words)[:, None]
+        self.steps += 1
+
+    def _best(self, logs: Tensor) -> tuple[Tensor, Tensor]:
+        """The best continuations of all beams of each function: words, and of which beams."""
+        count, width = len(self.owners), logs.shape[1]
+        total = (self.scores.view(-1, 1) + logs).view(count, self.beams * width)
+        self.scores, place = total.topk(self.beams, 1)
+        base = torch.arange(count, device=logs.device)[:, None] * self.beams
+        order = (base + place // width).view(-1)
+        self.frontier = self.frontier.select(order)
+        self.history, self.odds = self.history[order], self.odds[order]
+        self.cache.keep(order)
+        return (place % width).view(-1), order
+
+    def harvest(self) -> list[tuple[int, list[Candidate]]]:
+        """The functions that are done, with their answers; they need no more steps."""
+        count = len(self.owners)
+        done = (self.frontier.size.view(count, self.beams) == 0).all(1)
+        if self.steps >= self.most:
+            done = torch.ones_like(done)
+        leaving = done.nonzero()[:, 0]
+        if not len(leaving):
+            return []
+        found = self._candidates(leaving)
+        if len(leaving) == count:
+            self.owners = []
+        elif 4 * len(leaving) >= count:
+            self._keep((~done).nonzero()[:, 0])
+        return found
+
+    def _keep(self, rows: Tensor) -> None:
+        beams = torch.arange(self.beams, device=rows.device)
+        wide = (rows[:, None] * self.beams + beams).view(-1)
+        self.memory = self.memory.select(rows)
+        self.frontier = self.frontier.select(wide)
+        self.scores = self.scores[rows]
+        self.said, self.history, self.odds = self.said[wide], self.history[wide], self.odds[wide]
+        self.cache.keep(wide)
+        self.owners = [self.owners[row] for row in rows.tolist()]
+
+    def _candidates(self, rows: Tensor) -> list[tuple[int, list[Candidate]]]:
+        shape = (len(self.owners), self.beams, -1)
+        numbers = self.history.view(shape)[rows, :, : self.steps].cpu().numpy()
+        chances = self.odds.view(shape)[rows, :, : self.steps].cpu().numpy()
+        left = self.frontier.size.view(len(self.owners), self.beams)[rows].cpu().numpy()
+        marks = self.scores[rows].cpu().numpy()
+        found = []
+        for at, row in enumerate(rows.tolist()):
+            owner = self.owners[row]
             candidates = []
-            for beam in range(beams):
-                at = row * beams + beam
-                if left[at] or marks[row, beam] < -1e8:
+            for beam in range(self.beams):
+                if left[at, beam] or marks[at, beam] < -1e8:
                     continue
-                line = numbers[at]
+                line = numbers[at, beam]
                 length = int(np.flatnonzero(line)[-1]) + 1 if line.any() else 0
-                words = self.vocabulary.decode_answer(line[:length].tolist(), slots)
-                candidates.append(
-                    Candidate(words, float(marks[row, beam]), chances[at, :length].tolist())
+                words = self.decoder.vocabulary.decode_answer(
+                    line[:length].tolist(), self.encoded[owner][1]
                 )
-            found.append(candidates)
+                odds = chances[at, beam, :length].tolist()
+                candidates.append(Candidate(words, float(marks[at, beam]), odds))
+            found.append((owner, candidates))
         return found
 
 
@@ -231,6 +285,6 @@ class _Cache:
         past = self.room[layer, :, :, :, : step + 1]
         return past[0], past[1]
 
-    def reorder(self, order: Tensor, step: int) -> None:
-        """Beams go on from other beams."""
-        self.room[:, :, :, :, : step + 1] = self.room[:, :, order, :, : step + 1]
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these rows, in this order."""
+        self.room = self.room[:, :, rows]

@@ -15,10 +15,10 @@ True
 from __future__ import annotations
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.neural.program import UnsupportedError
 from ptxkit.decompiler.neural.raising import parse, raise_function
 from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
+from ptxkit.decompiler.neural.unsupported import UnsupportedError
 
 
 def ordered_form(words: list[str], parameters: int, cached: frozenset[int]) -> list[str] | None:

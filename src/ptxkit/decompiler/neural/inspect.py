@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ptxkit.decompiler.neural.decoding import Candidate, Decoder
-from ptxkit.decompiler.neural.model import rotary, rotate
+from ptxkit.decompiler.neural.model import rotate
 from ptxkit.decompiler.neural.ptxwords import PtxWords
 from ptxkit.decompiler.neural.vocabulary import START
 from ptxkit.errors import UsageError, import_extra
@@ -52,9 +52,9 @@ def look(decoder: Decoder, source: PtxWords, answer: Candidate | list[str]) -> L
     model = decoder.model
     memory = decoder._read([source], [encoded])
     x = model.words(torch.tensor([[START, *numbers[:-1]]], device=decoder.device))
-    turn = rotary(x.shape[1], model.config.width // model.config.heads, decoder.device)
+    turn = model.turn(x.shape[1], x)
     seen = torch.zeros(x.shape[1], len(encoded[0]), device=decoder.device)
-    for layer, keys in zip(model.decoder, memory.layers, strict=True):
+    for layer, keys in zip(model.layers, memory.layers, strict=True):
         y = layer.norms[0](x)
         key, value = layer.attention.keys(y)
         query = rotate(layer.attention.split(layer.attention.query(y)), turn)

@@ -39,16 +39,18 @@ class Config:
         return asdict(self)
 
 
-def rotary(length: int, size: int, device: Any, start: int = 0) -> tuple[Tensor, Tensor]:
+def rotary(
+    length: int, size: int, device: Any, start: int = 0, dtype: Any = torch.float32
+) -> tuple[Tensor, Tensor]:
     """Cosines and sines of positions."""
     step = 10000 ** (-torch.arange(0, size, 2, device=device, dtype=torch.float32) / size)
     angle = torch.arange(start, start + length, device=device, dtype=torch.float32)[:, None] * step
-    return angle.cos(), angle.sin()
+    return angle.cos().to(dtype), angle.sin().to(dtype)
 
 
 def rotate(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
     """Turn pairs of features by their position; `x` is (batch, heads, length, size)."""
-    cosine, sine = (t.to(x.dtype) for t in turn)
+    cosine, sine = turn
     first, second = x.chunk(2, dim=-1)
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
 
@@ -73,7 +75,7 @@ class Attention(nn.Module):
 
     def split(self, x: Tensor) -> Tensor:
         """(batch, length, width) to (batch, heads, length, size)."""
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return x.view(*x.shape[:-1], self.heads, x.shape[-1] // self.heads).transpose(1, 2)
 
     def keys(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of what is attended to."""
@@ -85,7 +87,8 @@ class Attention(nn.Module):
     ) -> Tensor:
         """Mix values; `query` is already split."""
         mixed = functional.scaled_dot_product_attention(query, key, value, mask, is_causal=causal)
-        return self.output(mixed.transpose(1, 2).flatten(2))
+        result: Tensor = self.output(mixed.transpose(1, 2).flatten(2))
+        return result
 
 
 class FeedForward(nn.Sequential):
@@ -120,7 +123,8 @@ class EncoderLayer(nn.Module):
         x = x + self.attention(query, rotate(key, turn), value, mask)
         y = self.flow(self.norms[1](x))
         x = x + torch.gather(y, 1, made.unsqueeze(-1).expand_as(y)) * reads
-        return x + self.forward_part(self.norms[2](x))
+        result: Tensor = x + self.forward_part(self.norms[2](x))
+        return result
 
 
 class DecoderLayer(nn.Module):
@@ -159,7 +163,8 @@ class DecoderLayer(nn.Module):
         x = x + mixed
         query = self.cross.split(self.cross.query(self.norms[1](x)))
         x = x + self.cross(query, memory[0], memory[1], mask)
-        return x + self.forward_part(self.norms[2](x))
+        result: Tensor = x + self.forward_part(self.norms[2](x))
+        return result
 
 
 @dataclass(slots=True)
@@ -174,6 +179,12 @@ class Memory:
     copy_keys: Tensor
     copyable: Tensor
     words: Tensor
+
+    def select(self, rows: Tensor) -> Memory:
+        """Some of the functions."""
+        layers = [(key[rows], value[rows]) for key, value in self.layers]
+        return Memory(self.states[rows], self.mask[rows], layers, self.copy_keys[rows],
+                      self.copyable[rows], self.words[rows])  # fmt: skip
 
 
 class Model(nn.Module):
@@ -215,7 +226,7 @@ class Model(nn.Module):
         here = torch.arange(length, device=source.device)[None] < lengths[:, None]
         mask = here[:, None, None, :]
         x = self.dropout(self.embed(source))
-        turn = rotary(length, self.config.width // self.config.heads, source.device)
+        turn = self.turn(length, x)
         reads = (made_at >= 0).unsqueeze(-1).to(x.dtype)
         # What is no register looks at itself, and what it sees is not used: were it to look at
         # one place, adding up the gradients of that place would take all the time.
@@ -224,19 +235,25 @@ class Model(nn.Module):
         for layer in self.encoder:
             x = layer(x, mask, turn, made, reads)
         x = self.encoder_norm(x)
-        layers = [layer.cross.keys(x) for layer in self.decoder]
+        layers = [layer.cross.keys(x) for layer in self.layers]
         copyable = here & (source < self.config.answers)
         # One place is always there, so that the probabilities of copying are defined.
         copyable[:, 0] = True
         return Memory(x, mask, layers, self.copy_key(x), copyable, source)
 
+    def turn(self, length: int, like: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
+        """Cosines and sines for a head, in the precision of a tensor."""
+        size = self.config.width // self.config.heads
+        return rotary(length, size, like.device, start, like.dtype)
+
     def decode(self, said: Tensor, memory: Memory) -> Tensor:
         """States after each word of answers that are known."""
         x = self.dropout(self.words(said))
-        turn = rotary(said.shape[1], self.config.width // self.config.heads, said.device)
-        for layer, keys in zip(self.decoder, memory.layers, strict=True):
+        turn = self.turn(said.shape[1], x)
+        for layer, keys in zip(self.layers, memory.layers, strict=True):
             x = layer(x, turn, keys, memory.mask)
-        return self.decoder_norm(x)
+        states: Tensor = self.decoder_norm(x)
+        return states
 
     def mixture(self, states: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor]:
         """Logarithms: of words from the vocabulary, of places to copy, and the odds of the two."""
@@ -263,6 +280,11 @@ class Model(nn.Module):
     def forward(self, *arguments: Tensor) -> tuple[Tensor, Tensor]:
         """`loss`, under the name that wrappers for many devices call."""
         return self.loss(*arguments)
+
+    @property
+    def layers(self) -> list[DecoderLayer]:
+        """The layers of the decoder."""
+        return [layer for layer in self.decoder if isinstance(layer, DecoderLayer)]
 
     @property
     def size(self) -> int:

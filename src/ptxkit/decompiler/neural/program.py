@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.neural.values import Value
-from ptxkit.errors import PtxkitError
 
 
 @dataclass(slots=True)
@@ -39,7 +38,3 @@ class Program:
     """Type of the result of a device function; empty for a kernel."""
     cached: frozenset[int] = field(default=frozenset())
     """Arrays that no store of the kernel can change: const and restrict."""
-
-
-class UnsupportedError(PtxkitError):
-    """A construct that the model's grammar does not have; the message names it."""

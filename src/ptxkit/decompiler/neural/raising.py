@@ -251,10 +251,10 @@ class _Raising:
             target = self._at(tree.parts[0], tree.parts[1])
             return [n.Assign(target, self._stored(tree.parts[2], self.arrays[array]))]
         if head in ATOMICS:
-            target = n.Unary("&", self._at(tree.parts[0], tree.parts[1]))
+            place = n.Unary("&", self._at(tree.parts[0], tree.parts[1]))
             element = self.arrays[tree.parts[0].word]
             amount = self._want(tree.parts[2], element)
-            return [n.Evaluate(n.Call(head, (target, amount)))]
+            return [n.Evaluate(n.Call(head, (place, amount)))]
         if head in ("sync", "syncwarp"):
             return [n.Evaluate(n.Call("__syncthreads" if head == "sync" else "__syncwarp"))]
         if head == "break":
@@ -275,7 +275,7 @@ class _Raising:
         node, found = self._value(tree)
         if found.is_integer and type.is_integer and found.bits == type.bits:
             return node
-        return self._want(tree, type)
+        return self._converted(node, found, type)
 
     def _at(self, array: _Tree, index: _Tree) -> n.Index:
         if index.word == "zext":
@@ -290,7 +290,9 @@ class _Raising:
 
     def _want(self, tree: _Tree, type: Scalar) -> n.Expression:
         """A value with a C++ type."""
-        node, found = self._value(tree)
+        return self._converted(*self._value(tree), type)
+
+    def _converted(self, node: n.Expression, found: Scalar, type: Scalar) -> n.Expression:
         if found == type:
             return node
         if isinstance(node, n.Literal) and found.is_integer and type.is_integer:
@@ -346,9 +348,9 @@ class _Raising:
 
     def _choice(self, tree: _Tree) -> tuple[n.Expression, Scalar]:
         condition = self._value(tree.parts[0])[0]
-        (left, one), (_, two) = (self._value(x) for x in tree.parts[1:])
-        type = one if one == two or isinstance(left, n.Literal) is False else two
-        then, otherwise = (self._want(x, type) for x in tree.parts[1:])
+        (left, one), (right, two) = (self._value(x) for x in tree.parts[1:])
+        type = two if isinstance(left, n.Literal) else one
+        then, otherwise = self._converted(left, one, type), self._converted(right, two, type)
         return n.Conditional(condition, then, otherwise), type
 
     def _typed(self, tree: _Tree, head: str, kind: str) -> tuple[n.Expression, Scalar]:
@@ -393,9 +395,9 @@ class _Raising:
     def _call(self, tree: _Tree, head: str, kind: str) -> tuple[n.Expression, Scalar]:
         operands, result = OPERATORS[tree.word]
         arguments: list[n.Expression] = []
-        for number, (part, type) in enumerate(zip(tree.parts, operands, strict=True)):
+        for number, (part, word) in enumerate(zip(tree.parts, operands, strict=True)):
             mask = number == 0 and head.endswith("_sync")
-            arguments.append(_mask(part) if mask else self._want(part, _PLAIN[type]))
+            arguments.append(_mask(part) if mask else self._want(part, _PLAIN[word]))
         type = UINT if head == "__ballot_sync" else _PLAIN[result]
         return n.Call(head, tuple(arguments)), type
 

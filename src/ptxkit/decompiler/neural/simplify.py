@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ptxkit.decompiler.neural.operators import OPERATORS
-from ptxkit.decompiler.neural.values import Graph, Value, bits_of, is_literal, wrapped
+from ptxkit.decompiler.neural.values import COMMUTATIVE, Graph, Value, bits_of, is_literal, wrapped
 
 Rule = Callable[["Simplifier", str, tuple[Value, ...]], Value | None]
 
@@ -52,8 +52,13 @@ class Simplifier:
         return found if found is not None else self.raw(operator, *operands)
 
     def raw(self, operator: str, *operands: Value) -> Value:
-        """The node as it is."""
-        return self.graph.node(operator, operands, OPERATORS[operator][1])
+        """The node as it is; where it is known with its operands exchanged, that one."""
+        type = OPERATORS[operator][1]
+        if operator in COMMUTATIVE and not self.graph.has(operator, operands, type):
+            swapped = operands[::-1]
+            if self.graph.has(operator, swapped, type):
+                operands = swapped
+        return self.graph.node(operator, operands, type)
 
 
 # ---- sums and products -------------------------------------------------------------------
@@ -551,7 +556,7 @@ _RULES: dict[str, Rule] = {
     "&": _bitwise, "|": _bitwise, "^": _bitwise,
     **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), _compare),
     "!": _negated, "?": _choose, "&&": _logic, "||": _logic,
-    "fabsf": _absolute, "fabs": _absolute, "abs": None,
+    "fabsf": _absolute, "fabs": _absolute,
     **dict.fromkeys(("min", "max", "fminf", "fmaxf", "fmin", "fmax"), _extreme),
     "cast": _convert, "sext": _extend, "zext": _extend, "low32": _truncate, "ext": _narrow,
-}  # type: ignore[dict-item]  # fmt: skip
+}  # fmt: skip

@@ -16,8 +16,9 @@ from ptxkit.decompiler.neural.lower import (
     value_type,
 )
 from ptxkit.decompiler.neural.operators import ATOMICS, NARROW
-from ptxkit.decompiler.neural.program import Effect, Program, UnsupportedError
+from ptxkit.decompiler.neural.program import Effect, Program
 from ptxkit.decompiler.neural.simplify import low_bits
+from ptxkit.decompiler.neural.unsupported import UnsupportedError
 from ptxkit.decompiler.neural.values import Value, is_literal
 
 Body = tuple[n.Statement, ...]
@@ -124,8 +125,8 @@ class _Statements(Expressions):
         if not isinstance(target.base, n.Index) and self.storage(target.base).lanes > 1:
             storage = self.storage(target.base)
             places = self.lanes(storage, target.index)
-            for place, part in zip(places, self.vector(node.value), strict=True):
-                self.store(storage, place, part)
+            for lane, part in zip(places, self.vector(node.value), strict=True):
+                self.store(storage, lane, part)
             return
         storage, index = self.element(target)
         self.store(storage, index, self.assigned(node))

@@ -18,9 +18,9 @@ from typing import Any
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Array, Pointer
 from ptxkit.decompiler.neural.operators import ATOMICS
-from ptxkit.decompiler.neural.program import UnsupportedError
 from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
+from ptxkit.decompiler.neural.unsupported import UnsupportedError
 
 Counts = dict[str, Counter[str]]
 LEARNED = Path(__file__).parent / "trained" / "style.json"

@@ -6,13 +6,13 @@ numbers), the curve as CSV and PNG, and at the end the weights alone.
 
 from __future__ import annotations
 
+import copy
 import csv
 import json
 import math
 import os
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,10 @@ class Settings:
     """Steps between states on disk; 0: only by time."""
     report_every: int = 50
     compile: bool = False
+    curriculum: bool = True
+    """Whether easy tiers come first."""
+    half: bool = False
+    """Compute in 16 bits on a CPU too, as on a GPU."""
     pairs: int = 0
     """Learn from the first so many pairs only; 0: from all."""
 
@@ -177,12 +181,11 @@ class _Run:
         ]
         self.optimizer = torch.optim.AdamW(groups, lr=0.0, betas=(0.9, 0.98), fused=cuda)
         self.place = _Place()
-        self.precision: Callable[[], Any] = (
-            (lambda: torch.autocast("cuda", torch.bfloat16)) if cuda else nullcontext
-        )
-        self.step_model: Any = self.model
+        # On a GPU a copy in 16 bits computes; what the optimiser adds up stays in 32.
+        self.fast = copy.deepcopy(self.model).bfloat16() if cuda or settings.half else self.model
+        self.step_model: Any = self.fast
         if settings.compile:
-            self.step_model = torch.compile(self.model, dynamic=True)
+            self.step_model = torch.compile(self.fast, dynamic=True)
         if world.size > 1:
             self.step_model = torch.nn.parallel.DistributedDataParallel(self.step_model)
 
@@ -251,6 +254,7 @@ class _Run:
             from ptxkit.decompiler.neural.weights import load_into
 
             load_into(self.model, start_from)
+        self._refresh()
         if not len(self.rows):
             raise UsageError(f"'{self.tokens.folder}' has no pairs to train on")
         self.say(f"{self.model.size:,} parameters, {len(self.rows):,} pairs, {self.world.device}")
@@ -259,7 +263,7 @@ class _Run:
         before = self.place.seconds
         while self.progress() < 1.0:
             self.take_more()
-            self.place.tiers = self.place.tiers or tuple(batches.known_tiers(self.progress()))
+            self.place.tiers = self.place.tiers or self.known_tiers()
             plan = batches.plan_round(
                 self.tokens, self.rows, seed=self.settings.seed, number=self.place.round,
                 tiers=list(self.place.tiers), budget=self.settings.budget,
@@ -290,7 +294,11 @@ class _Run:
         return self.finish()
 
     def _more_tiers(self) -> bool:
-        return tuple(batches.known_tiers(self.progress())) != self.place.tiers
+        return self.known_tiers() != self.place.tiers
+
+    def known_tiers(self) -> tuple[int, ...]:
+        """The tiers to learn from now."""
+        return tuple(batches.known_tiers(self.progress() if self.settings.curriculum else 1.0))
 
     def step(self, chosen: Any, longest: tuple[int, int], report: _Report) -> None:
         """One step of the optimiser."""
@@ -298,26 +306,37 @@ class _Run:
         rate = progress_rate(self.settings, self.progress())
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        self.optimizer.zero_grad(set_to_none=True)
-        with self.precision():
-            loss, copied = self.step_model(
-                batch.source, batch.made_at, batch.lengths, batch.said, batch.target
-            )
+        self.fast.zero_grad(set_to_none=True)
+        loss, copied = self.step_model(
+            batch.source, batch.made_at, batch.lengths, batch.said, batch.target
+        )
         mean = (loss * batch.mask).sum() / batch.mask.sum()
         mean.backward()
+        if self.fast is not self.model:
+            for parameter in self.model.parameters():
+                if parameter.grad is None:
+                    parameter.grad = torch.empty_like(parameter)
+            torch._foreach_copy_(_gradients(self.model), _gradients(self.fast))
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
         self.optimizer.step()
+        self._refresh()
         self.place.step += 1
         self.place.inside += 1
         self.place.words += len(chosen) * (longest[0] + longest[1])
         report.add(batch, loss.detach(), copied, rate)
 
     @torch.no_grad()
+    def _refresh(self) -> None:
+        """Give the copy that computes what the optimiser has made."""
+        if self.fast is not self.model:
+            torch._foreach_copy_(list(self.fast.parameters()), list(self.model.parameters()))
+
+    @torch.no_grad()
     def check(self) -> dict[str, float]:
         """Loss and share of wholly right answers (given the words before) on unseen shapes."""
         if not len(self.checks):
             return {}
-        self.model.eval()
+        self.fast.eval()
         wrong, total, right = 0.0, 0, 0
         plan = batches.plan_round(
             self.tokens, self.checks, seed=0, number=0, tiers=list(range(11)),
@@ -325,16 +344,15 @@ class _Run:
         )  # fmt: skip
         for chosen, longest in plan:
             batch = self.store.batch(chosen, longest)
-            with self.precision():
-                loss, _ = self.model(
-                    batch.source, batch.made_at, batch.lengths, batch.said, batch.target
-                )
+            loss, _ = self.fast(
+                batch.source, batch.made_at, batch.lengths, batch.said, batch.target
+            )
             wrong += float((loss * batch.mask).sum())
             total += int(batch.mask.sum())
             # A word with more than half of the probability is the one that would be said.
             sure = ((loss < math.log(2)) | ~batch.mask).all(dim=1)
             right += int(sure.sum())
-        self.model.train()
+        self.fast.train()
         return {"validation_loss": wrong / total, "validation_exact": right / len(self.checks)}
 
     def finish(self) -> Path:
@@ -358,6 +376,10 @@ class _Run:
                 # The curve is there as CSV; a picture of it can be made at any time.
                 self.say(f"no picture of the curve: {error}")
         return self.out
+
+
+def _gradients(model: Model) -> list[torch.Tensor]:
+    return [p.grad for p in model.parameters() if p.grad is not None]
 
 
 class _Report:

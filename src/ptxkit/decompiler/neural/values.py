@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ptxkit.decompiler.neural.unsupported import UnsupportedError
+
 VALUE_TYPES = ("b", "i32", "i64", "f16", "f32", "f64")
 ELEMENTS = {
     "f32": "f32", "f64": "f64", "f16": "f16", "i32": "i32", "i64": "i64",
@@ -28,6 +30,10 @@ COMMUTATIVE = frozenset(
     + ["&&", "||", "fminf", "fmaxf", "fmin", "fmax", "hypotf", "hypot"]
 )
 """Operators whose two operands may change places."""
+
+MOST = 20_000
+"""Words that a value may have when it is written out in full. A few variables that each use the
+one before twice would have more than any machine can hold."""
 
 State = tuple[str, int]
 """Something that changes while a kernel runs, and which of its contents is meant."""
@@ -82,18 +88,26 @@ class Graph:
         if found is None:
             for operand in operands:
                 reads = reads | operand.reads
+            size = 1 + sum(o.size for o in operands)
+            if size > MOST:
+                raise UnsupportedError("a value that is too large when it is written out")
             found = Value(
                 operator,
                 operands,
                 payload,
                 type,
                 reads,
-                1 + sum(o.size for o in operands),
+                size,
                 operator.startswith("load") or any(o.loads for o in operands),
                 len(self.known),
             )
             self.known[key] = found
         return found
+
+    def has(self, operator: str, operands: tuple[Value, ...], type: str) -> bool:
+        """Whether there is a node with this operator and these operands."""
+        nothing: frozenset[State] = frozenset()
+        return (operator, tuple(id(o) for o in operands), type, "None", nothing) in self.known
 
     def literal(self, value: float | int, type: str) -> Value:
         """A number."""

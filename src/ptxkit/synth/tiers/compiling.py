@@ -21,6 +21,7 @@ from ptxkit.toolchain import (
 from ptxkit.toolchain.messages import CompilerError
 
 _INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
+_EFFECT = re.compile(r"^ +(?:@!?%\w+ )?(?:st|atom|red)\.", re.MULTILINE)
 _HEADER_LINES = 3  # of canonical PTX: version, target, address size
 # Nothing of what the second leaves out is used: headers are read in half the time.
 _OPTIONS = ("-w", "--minimal")
@@ -68,13 +69,24 @@ def compiled(samples: Sequence[Sample], arch: str, settings: Settings) -> list[C
         kernels = [f"{one.name}_{launch.kernel}" for launch in one.program.launches]
         parts = [library.extract(kernel) for kernel in kernels]
         text = joined([canonical(part, f"k{number}_{k}") for k, part in enumerate(parts)])
-        found.append(Code(arch, text, joined([part.raw for part in parts]), ""))
+        raw = joined([part.raw for part in parts])
+        found.append(_useless(text) or Code(arch, text, raw, ""))
     places = [number for number, code in enumerate(found) if isinstance(code, Code)]
     codes = [code for code in found if isinstance(code, Code)]
     ask = _assembled if settings.resources or settings.sass else _accepted
     for number, result in zip(places, ask(codes, arch, settings), strict=True):
         found[number] = result
     return found
+
+
+def _useless(text: str) -> Rejected | None:
+    """Why a kernel is not worth a row, or cannot be one."""
+    if "used_bytes_mask" in text:
+        # Loads of three neighbours are joined with room to spare: as four, or as two and one.
+        return Rejected("compile", "NVRTC joins its loads now in one way, now in another")
+    if not _EFFECT.search(text):
+        return Rejected("compile", "the compiler left nothing of it")
+    return None
 
 
 def _accepted(codes: Sequence[Code], arch: str, settings: Settings) -> list[Code | Rejected]:

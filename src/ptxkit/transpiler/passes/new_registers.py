@@ -207,9 +207,7 @@ def _single(line: Line, symbol: Symbol, type: str, ranges: dict[str, Range]) -> 
     return _several(line, [symbol], type, ranges)
 
 
-def _several(
-    line: Line, symbols: list[Symbol], type: str, ranges: dict[str, Range]
-) -> Made | None:
+def _several(line: Line, symbols: list[Symbol], type: str, ranges: dict[str, Range]) -> Made | None:
     """Registers of one range whose numbers follow each other."""
     if any(symbol.kind != "register" or symbol.python[-1] != "]" for symbol in symbols):
         return None
@@ -235,16 +233,16 @@ def _numbered(made: Sequence[Made]) -> dict[Line, list[Entry]]:
     found: dict[Line, list[Entry]] = {}
     for order, one in enumerate(made):
         line = one.line
-        number = _departure(one, order)
+        departure = _departure(one, order)
         if line in found:  # the predicate beside the result
             new = found[line][0]
             assert isinstance(new, Line)
-            if number is not None:
-                new.keywords.append(("predicate", number[1]))
+            if departure is not None:
+                new.keywords.append(("predicate", departure[1]))
             continue
         keywords = [*line.keywords, *one.said]
-        if number is not None:
-            keywords.append(number)
+        if departure is not None:
+            keywords.append(departure)
         call = f"{line.call}.{one.word}"
         new = Line(line.kind, call, line.arguments[1:], keywords, node=line.node)
         new.target = one.symbols[0] if len(one.symbols) == 1 else Group("", one.symbols, "")

@@ -11,12 +11,14 @@ what they are, ``f[8 + 4 * i]``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from ptxkit.transpiler.names import Scope
 from ptxkit.transpiler.ranges import Ranges
 from ptxkit.transpiler.sequences import formula, joined
-from ptxkit.transpiler.shapes import Leaf, leaves_of, rebuilt
+from ptxkit.transpiler.shapes import Leaf, Taken, leaves_of, rebuilt
 from ptxkit.transpiler.tree import (
     Argument,
     Entry,
@@ -58,6 +60,7 @@ class _Roller:
         self.function = function
         self.skip = skip
         self.names: dict[Symbol, str] = {}
+        self._all_names = dict(function.names)
         self.sites: list[Site] = []
         self._outer: dict[Symbol, Formula | None] = {}  # those that loops keep by name
         self._order: dict[Line, int] = {}
@@ -67,6 +70,7 @@ class _Roller:
             for symbol in used_symbols(line):
                 self._places.setdefault(symbol, []).append(at)
         self.ranges = Ranges(function)
+        self._taken: dict[Entry, Taken] = {}
 
     # -- lists of statements ---------------------------------------------------------------------
 
@@ -85,7 +89,7 @@ class _Roller:
     def _runs(self, body: list[Entry], depth: int) -> list[Entry]:
         if len(body) < FEWEST_ROUNDS or depth >= len(COUNTERS):
             return body
-        taken = [leaves_of(entry) for entry in body]
+        taken = [leaves_of(entry, self._taken) for entry in body]
         known: dict[str, int] = {}
         shapes = np.array([known.setdefault(shape, len(known)) for shape, _ in taken])
         sizes = [_lines(entry) for entry in body]
@@ -135,7 +139,9 @@ class _Roller:
         ]
         local = self._locals(body, rounds, start, length, count)
         counter = self._word(COUNTERS[depth], 0)
-        inside = {leaf.value for round in rounds for leaf in round if leaf.kind == "target"}
+        inside: set[object] = set()
+        for leaves_of_round in rounds:
+            inside.update(leaf.value for leaf in leaves_of_round if leaf.kind == "target")
         columns: dict[tuple[str, ...], str] = {}
         rows: list[list[Argument]] = [[] for _ in range(count)]
         leaves: list[Argument] = []
@@ -143,14 +149,16 @@ class _Roller:
         uses_counter = False
         ranges: set[str] = set()
         for leaf in zip(*rounds, strict=True):
-            values = [one.value for one in leaf]
+            values: list[Any] = [one.value for one in leaf]
             kind = leaf[0].kind
             if kind == "target":
                 if values[0] in local:
-                    leaves.append(values[0])  # type: ignore[arg-type]
-                else:
-                    leaves.append("")
-                    freed += values  # type: ignore[arg-type]
+                    leaves.append(values[0])
+                    continue
+                freed += values
+                into = self._formula("symbol", values, counter)
+                leaves.append(into or "")
+                uses_counter = uses_counter or into is not None
                 continue
             made = self._constant(kind, values, local)
             if made is None:
@@ -165,9 +173,9 @@ class _Roller:
                 if None in cells:
                     return None
                 made = self._column(cells, columns, rows, depth)  # type: ignore[arg-type]
+                if len(columns) > MOST_COLUMNS:
+                    return None
             leaves.append(made)
-        if len(columns) > MOST_COLUMNS:
-            return None
         for symbol in freed:
             name = self._indexed(symbol)
             if name is None:
@@ -187,20 +195,20 @@ class _Roller:
         if saved - _lines(loop) < fewest or self._is_too_wide(loop):
             return None
         for symbol in freed:
-            self.names[symbol] = str(self._indexed(symbol))
+            self.names[symbol] = self._all_names[symbol] = str(self._indexed(symbol))
         for leaf in zip(*rounds, strict=True):
             if leaf[0].kind == "target" and leaf[0].value in local:
                 values = [one.value for one in leaf]
                 made = self._formula("symbol", values, counter)
-                self._outer[leaf[0].value] = made  # type: ignore[index, assignment]
+                assert made is None or isinstance(made, Formula)
+                self._outer[values[0]] = made
         self.ranges.used |= ranges
         last = _node_index(body[start + length * count - 1])
         self.sites.append(Site(first, (last or first) + 99, first))
         return loop
 
     def _is_too_wide(self, loop: ForSuite) -> bool:
-        names = {**self.function.names, **self.names}
-        return any(len(line.text(names)) > 200 for line in walk(loop.body))
+        return any(len(line.text(self._all_names)) > 200 for line in walk(loop.body))
 
     def _locals(
         self,
@@ -238,7 +246,7 @@ class _Roller:
                 return False
         return True
 
-    # -- what becomes of a leaf ----------------------------------------------------------------------
+    # -- what becomes of a leaf ------------------------------------------------------------------
 
     @staticmethod
     def _constant(kind: str, values: Sequence[object], local: dict[object, int]) -> Argument | None:
@@ -293,11 +301,11 @@ class _Roller:
         """Whether a table at the head of a loop can name a value: nothing declared inside."""
         if not isinstance(value, Symbol) or value.kind in ("special", "name"):
             return True
-        scope = self.function.scope
+        scope: Scope | None = self.function.scope
         while scope is not None:
             if scope.symbols.get(value.ptx) is value:
                 return True
-            scope = scope.outer  # type: ignore[assignment]
+            scope = scope.outer
         return False
 
     def _cell(self, value: object, inside: set[object]) -> Argument | None:
@@ -320,8 +328,7 @@ class _Roller:
         depth: int,
     ) -> Argument:
         """A name for what a table gives."""
-        names = {**self.function.names, **self.names}
-        key = tuple(python_of(cell, names) for cell in cells)
+        key = tuple(python_of(cell, self._all_names) for cell in cells)
         if key not in columns:
             word = "n" if isinstance(cells[0], str) else "x"
             columns[key] = self._word(f"{word}{len(columns)}", depth)

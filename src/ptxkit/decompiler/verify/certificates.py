@@ -10,7 +10,7 @@ from ptxkit.decompiler.verify.dataflow import same_dataflow
 from ptxkit.decompiler.verify.execution import MOST, WANTED, same_execution
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.decompiler.verify.verdict import Verdict
-from ptxkit.errors import PtxkitError, ToolchainError
+from ptxkit.errors import PtxkitError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module
 from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
@@ -118,10 +118,7 @@ def verify(
     arch = arch or architecture(original)
     names = [kernel] if kernel is not None else to_certify(original)
     separate = any(not original[name].is_entry for name in names)
-    try:
-        made = compiled(candidate, arch, separate=separate)
-    except ToolchainError as error:
-        return Verdict(reasons=(f"E0: {error}",))
+    made = compiled(candidate, arch, separate=separate)
     if made.module is None:
         return Verdict(reasons=(f"E0: {made.error}",))
     partners = paired(original, made.module)
