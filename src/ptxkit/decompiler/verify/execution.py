@@ -89,6 +89,7 @@ class Comparison:
         self.loaded: tuple[CpuModule, CpuModule] = (load(original, "cpu"), load(candidate, "cpu"))
         self.kernels = self.loaded[0][kernel], self.loaded[1][other]
         self.usage: Usage = usage_of(original, original[kernel])
+        self.usage.constants |= usage_of(candidate, candidate[other]).constants
         self.variables = _variables(original, self.usage)
         self.maker = InputMaker(
             self.kernels[0].parameters,

@@ -145,8 +145,11 @@ def _sizes(
         values[int(generator.integers(0, count))] = int(generator.integers(60, 300))
     elif pattern == 4:
         values[place] = int(generator.integers(-3, 0))
-    elif pattern in (5, 6):
+    elif pattern == 5:
         values = [int(v) for v in generator.choice(few, count)]
+    elif pattern == 6:
+        # The largest first, as people write the size of a thing before that of its parts.
+        values = sorted((int(v) for v in generator.integers(8, 40, count)), reverse=True)
     elif pattern == 7:
         values[place] = 0
     return tuple(values)
