@@ -35,6 +35,7 @@ Found = tuple["list[Pair]", "Counter[str]"]
 _JOBS_PER_PROCESS = 100
 BATCH = 96
 """Kernels that are compiled together."""
+_BRACE = re.compile(r"[{}]")
 _NUMBER = re.compile(r"^[-+]?\d")
 
 
@@ -158,11 +159,8 @@ def kernels_of(text: str) -> dict[str, str]:
     names = {m[1] for m in re.finditer(r"([\w$]+)(?:\[\d*\])?;", shared)}
     found: dict[str, str] = {}
     starts = [(m.start(), m[1]) for m in re.finditer(r"\.visible \.entry ([\w$]+)\(", text)]
-    for number, (start, name) in enumerate(starts):
-        end = starts[number + 1][0] if number + 1 < len(starts) else len(text)
-        # Functions that are not inlined may follow before the next kernel.
-        body = text[start:end]
-        body = body[: body.find("\n}") + 2]
+    for start, name in starts:
+        body = text[start : _closing(text, start)]
         used = {w for w in names if re.search(rf"\b{re.escape(w)}\b", body)} if names else set()
         before = [
             line for line in shared.splitlines() if any(re.search(rf"\b{re.escape(w)}\b", line)
@@ -170,6 +168,16 @@ def kernels_of(text: str) -> dict[str, str]:
         ]  # fmt: skip
         found[name] = "\n".join([*before, body])
     return found
+
+
+def _closing(text: str, start: int) -> int:
+    """Where a function ends: other functions may follow, and blocks may be inside."""
+    depth = 0
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.end()
+    return len(text)
 
 
 # ---- from a dataset ----------------------------------------------------------------------

@@ -128,7 +128,7 @@ class Decoder:
         x = model.words(said)
         turn = model.turn(1, x, start=step)
         count = len(said) // beams
-        for number, (layer, keys) in enumerate(zip(model.decoder, memory.layers, strict=True)):
+        for number, (layer, keys) in enumerate(zip(model.layers, memory.layers, strict=True)):
             y = layer.norms[0](x)
             key, value = layer.attention.keys(y)
             query = rotate(layer.attention.split(layer.attention.query(y)), turn)

@@ -54,7 +54,7 @@ def look(decoder: Decoder, source: PtxWords, answer: Candidate | list[str]) -> L
     x = model.words(torch.tensor([[START, *numbers[:-1]]], device=decoder.device))
     turn = model.turn(x.shape[1], x)
     seen = torch.zeros(x.shape[1], len(encoded[0]), device=decoder.device)
-    for layer, keys in zip(model.decoder, memory.layers, strict=True):
+    for layer, keys in zip(model.layers, memory.layers, strict=True):
         y = layer.norms[0](x)
         key, value = layer.attention.keys(y)
         query = rotate(layer.attention.split(layer.attention.query(y)), turn)

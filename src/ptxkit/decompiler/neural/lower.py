@@ -331,19 +331,18 @@ class Expressions:
         if name.startswith("__shfl") and len(node.arguments) == 3:
             mask, value, lane = (self.expression(a) for a in node.arguments)
             wide = promoted(value.type)
-            operands = self.convert(mask, INT), self.convert(value, wide), self.convert(lane, INT)
-            return Typed(self.make.make(f"{name}.{operands[1].type}", *operands), wide)
+            moved = self.convert(value, wide)
+            operands = [self.convert(mask, INT), moved, self.convert(lane, INT)]
+            return Typed(self.make.make(f"{name}.{moved.type}", *operands), wide)
         if name in ("__ballot_sync", "__any_sync", "__all_sync"):
-            operands = (
-                self.convert(self.expression(node.arguments[0]), INT),
-                self.truth(node.arguments[1]),
-            )
+            mask = self.expression(node.arguments[0])
+            operands = [self.convert(mask, INT), self.truth(node.arguments[1])]
             result = UINT if name == "__ballot_sync" else BOOL
             found = Typed(self.make.make(name, *operands), result)
             return found if result == UINT else Typed(self.convert(found, INT), INT)
         if name.startswith("__reduce_") and name in OPERATORS:
             mask, value = (self.expression(a) for a in node.arguments)
-            operands = self.convert(mask, INT), self.convert(value, promoted(value.type))
+            operands = [self.convert(mask, INT), self.convert(value, promoted(value.type))]
             if name in ("__reduce_min_sync", "__reduce_max_sync") and not value.type.signed:
                 raise UnsupportedError(f"'{name}' of unsigned numbers")
             return Typed(self.make.make(name, *operands), promoted(value.type))

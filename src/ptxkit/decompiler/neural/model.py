@@ -75,7 +75,7 @@ class Attention(nn.Module):
 
     def split(self, x: Tensor) -> Tensor:
         """(batch, length, width) to (batch, heads, length, size)."""
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return x.view(*x.shape[:-1], self.heads, x.shape[-1] // self.heads).transpose(1, 2)
 
     def keys(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of what is attended to."""
@@ -87,7 +87,8 @@ class Attention(nn.Module):
     ) -> Tensor:
         """Mix values; `query` is already split."""
         mixed = functional.scaled_dot_product_attention(query, key, value, mask, is_causal=causal)
-        return self.output(mixed.transpose(1, 2).flatten(2))
+        result: Tensor = self.output(mixed.transpose(1, 2).flatten(2))
+        return result
 
 
 class FeedForward(nn.Sequential):
@@ -122,7 +123,8 @@ class EncoderLayer(nn.Module):
         x = x + self.attention(query, rotate(key, turn), value, mask)
         y = self.flow(self.norms[1](x))
         x = x + torch.gather(y, 1, made.unsqueeze(-1).expand_as(y)) * reads
-        return x + self.forward_part(self.norms[2](x))
+        result: Tensor = x + self.forward_part(self.norms[2](x))
+        return result
 
 
 class DecoderLayer(nn.Module):
@@ -161,7 +163,8 @@ class DecoderLayer(nn.Module):
         x = x + mixed
         query = self.cross.split(self.cross.query(self.norms[1](x)))
         x = x + self.cross(query, memory[0], memory[1], mask)
-        return x + self.forward_part(self.norms[2](x))
+        result: Tensor = x + self.forward_part(self.norms[2](x))
+        return result
 
 
 @dataclass(slots=True)
@@ -232,7 +235,7 @@ class Model(nn.Module):
         for layer in self.encoder:
             x = layer(x, mask, turn, made, reads)
         x = self.encoder_norm(x)
-        layers = [layer.cross.keys(x) for layer in self.decoder]
+        layers = [layer.cross.keys(x) for layer in self.layers]
         copyable = here & (source < self.config.answers)
         # One place is always there, so that the probabilities of copying are defined.
         copyable[:, 0] = True
@@ -247,9 +250,10 @@ class Model(nn.Module):
         """States after each word of answers that are known."""
         x = self.dropout(self.words(said))
         turn = self.turn(said.shape[1], x)
-        for layer, keys in zip(self.decoder, memory.layers, strict=True):
+        for layer, keys in zip(self.layers, memory.layers, strict=True):
             x = layer(x, turn, keys, memory.mask)
-        return self.decoder_norm(x)
+        states: Tensor = self.decoder_norm(x)
+        return states
 
     def mixture(self, states: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor]:
         """Logarithms: of words from the vocabulary, of places to copy, and the odds of the two."""
@@ -276,6 +280,11 @@ class Model(nn.Module):
     def forward(self, *arguments: Tensor) -> tuple[Tensor, Tensor]:
         """`loss`, under the name that wrappers for many devices call."""
         return self.loss(*arguments)
+
+    @property
+    def layers(self) -> list[DecoderLayer]:
+        """The layers of the decoder."""
+        return [layer for layer in self.decoder if isinstance(layer, DecoderLayer)]
 
     @property
     def size(self) -> int:

@@ -251,10 +251,10 @@ class _Raising:
             target = self._at(tree.parts[0], tree.parts[1])
             return [n.Assign(target, self._stored(tree.parts[2], self.arrays[array]))]
         if head in ATOMICS:
-            target = n.Unary("&", self._at(tree.parts[0], tree.parts[1]))
+            place = n.Unary("&", self._at(tree.parts[0], tree.parts[1]))
             element = self.arrays[tree.parts[0].word]
             amount = self._want(tree.parts[2], element)
-            return [n.Evaluate(n.Call(head, (target, amount)))]
+            return [n.Evaluate(n.Call(head, (place, amount)))]
         if head in ("sync", "syncwarp"):
             return [n.Evaluate(n.Call("__syncthreads" if head == "sync" else "__syncwarp"))]
         if head == "break":
@@ -395,9 +395,9 @@ class _Raising:
     def _call(self, tree: _Tree, head: str, kind: str) -> tuple[n.Expression, Scalar]:
         operands, result = OPERATORS[tree.word]
         arguments: list[n.Expression] = []
-        for number, (part, type) in enumerate(zip(tree.parts, operands, strict=True)):
+        for number, (part, word) in enumerate(zip(tree.parts, operands, strict=True)):
             mask = number == 0 and head.endswith("_sync")
-            arguments.append(_mask(part) if mask else self._want(part, _PLAIN[type]))
+            arguments.append(_mask(part) if mask else self._want(part, _PLAIN[word]))
         type = UINT if head == "__ballot_sync" else _PLAIN[result]
         return n.Call(head, tuple(arguments)), type
 

@@ -125,8 +125,8 @@ class _Statements(Expressions):
         if not isinstance(target.base, n.Index) and self.storage(target.base).lanes > 1:
             storage = self.storage(target.base)
             places = self.lanes(storage, target.index)
-            for place, part in zip(places, self.vector(node.value), strict=True):
-                self.store(storage, place, part)
+            for lane, part in zip(places, self.vector(node.value), strict=True):
+                self.store(storage, lane, part)
             return
         storage, index = self.element(target)
         self.store(storage, index, self.assigned(node))
@@ -321,6 +321,8 @@ class _Statements(Expressions):
                 storage.version += 1
         asked = self.truth(condition) if condition is not None and (first or certain) else None
         before = {a: s.version for a, s in self.arrays.items()}
+        if asked is not None:
+            self.make.assume(asked)
         inner = self.nested(body)
         if asked is None:
             asked = self.truth(condition) if condition is not None else self.make.literal(1, "b")

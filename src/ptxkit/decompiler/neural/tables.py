@@ -55,7 +55,7 @@ class Tables:
                 self.group[at] = _GROUPS.index(production.group)
                 self.repeats[at] = int(production.repeats)
                 for place, part in enumerate(pushed):
-                    self.pushed[(*at, place)] = number[part]
+                    self.pushed[at][place] = number[part]
                 if production.requires:
                     self.requires[at[1]] = kind[production.requires]
                 self.word_group[at[1]] = _GROUPS.index(production.group)

@@ -148,7 +148,7 @@ class Tokens:
 
 def complete_parts(folder: Path) -> list[Path]:
     """The parts that are complete, in order, up to the first that is not."""
-    found = []
+    found: list[Path] = []
     while (part := folder / f"part-{len(found):04d}") and (part / INFO).exists():
         found.append(part)
     return found

@@ -313,12 +313,10 @@ class _Run:
         mean = (loss * batch.mask).sum() / batch.mask.sum()
         mean.backward()
         if self.fast is not self.model:
-            for exact, fast in zip(self.model.parameters(), self.fast.parameters(), strict=True):
-                exact.grad = torch.empty_like(exact) if exact.grad is None else exact.grad
-                assert fast.grad is not None
-            torch._foreach_copy_(
-                [p.grad for p in self.model.parameters()], [p.grad for p in self.fast.parameters()]
-            )
+            for parameter in self.model.parameters():
+                if parameter.grad is None:
+                    parameter.grad = torch.empty_like(parameter)
+            torch._foreach_copy_(_gradients(self.model), _gradients(self.fast))
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
         self.optimizer.step()
         self._refresh()
@@ -378,6 +376,10 @@ class _Run:
                 # The curve is there as CSV; a picture of it can be made at any time.
                 self.say(f"no picture of the curve: {error}")
         return self.out
+
+
+def _gradients(model: Model) -> list[torch.Tensor]:
+    return [p.grad for p in model.parameters() if p.grad is not None]
 
 
 class _Report:

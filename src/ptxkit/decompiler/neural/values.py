@@ -106,8 +106,8 @@ class Graph:
 
     def has(self, operator: str, operands: tuple[Value, ...], type: str) -> bool:
         """Whether there is a node with this operator and these operands."""
-        key = (operator, tuple(id(o) for o in operands), type, "None", frozenset())
-        return key in self.known
+        nothing: frozenset[State] = frozenset()
+        return (operator, tuple(id(o) for o in operands), type, "None", nothing) in self.known
 
     def literal(self, value: float | int, type: str) -> Value:
         """A number."""

@@ -1,0 +1,89 @@
+"""The engine with the weights of the package, and the command that trains others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+torch = pytest.importorskip("torch")
+
+import ptxkit  # noqa: E402
+from ptxkit.cli import build_app  # noqa: E402
+from ptxkit.decompiler.neural.engine import TRAINED, NeuralEngine, words_of_function  # noqa: E402
+from ptxkit.decompiler.neural.inspect import draw, look  # noqa: E402
+
+SOURCE = """extern "C" __global__ void axpy(float *y, const float *x, float a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] - 1.75f;
+}"""
+
+
+@pytest.fixture(scope="module")
+def engine() -> NeuralEngine:
+    torch.set_num_threads(1)
+    return NeuralEngine(device="cpu")
+
+
+def test_a_simple_kernel_is_answered_and_proved(engine: NeuralEngine) -> None:
+    module = ptxkit.compile_cuda(SOURCE, arch="sm_90")
+    found = ptxkit.decompile(module, engine="neural", beams=2)
+    assert found.engine == "neural"
+    assert found.verdict.equivalent
+    assert "__global__ void axpy(" in found.cuda
+    assert "1.75f" in found.cuda
+
+
+def test_what_the_grammar_lacks_has_no_answer(engine: NeuralEngine) -> None:
+    source = 'struct S { float a, b; }; extern "C" __global__ void k(S s, float *o) { *o = s.b; }'
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    assert engine.propose(module, module["k"]) == ()
+
+
+def test_an_answer_can_be_looked_into(engine: NeuralEngine, tmp_path: Path) -> None:
+    module = ptxkit.compile_cuda(SOURCE, arch="sm_90")
+    source = words_of_function(module, module["axpy"])
+    (answer,) = engine.decoder.answers([source])[0]
+    found = look(engine.decoder, source, answer)
+    assert found.attention.shape == (len(answer.words), len(source.texts))
+    assert found.attention.sum(1) == pytest.approx(1.0, abs=1e-3)
+    assert found.generated == pytest.approx(answer.generated, abs=1e-3)
+    json.dumps(found.as_dict())
+    pytest.importorskip("matplotlib")
+    draw(found, tmp_path / "heat.png")
+    assert (tmp_path / "heat.png").stat().st_size > 5000
+
+
+def test_the_files_of_weights_fit_a_repository() -> None:
+    sizes = [path.stat().st_size for path in TRAINED.iterdir()]
+    assert max(sizes) <= 15_000_000
+    assert sum(sizes) <= 45_000_000
+    stored = json.loads((TRAINED / "config.json").read_text())
+    assert 9e6 < stored["parameters"] < 14e6
+
+
+def test_train_says_what_is_missing(tmp_path: Path) -> None:
+    run = CliRunner()
+    arguments = ["train", "--data", str(tmp_path / "no"), "--out", str(tmp_path)]
+    result = run.invoke(build_app(), arguments)
+    assert result.exit_code == 2
+    assert "there is no folder" in result.output
+    (tmp_path / "empty").mkdir()
+    result = run.invoke(
+        build_app(), ["train", "--data", str(tmp_path / "empty"), "--out", str(tmp_path)]
+    )
+    assert result.exit_code == 2
+    assert "is no dataset" in result.output
+
+
+def test_train_on_pairs_that_it_makes(tmp_path: Path) -> None:
+    result = CliRunner().invoke(
+        build_app(),
+        ["train", "--data", str(tmp_path / "pairs"), "--out", str(tmp_path / "run"), "--preset",
+         "tiny", "--generate", "48", "--workers", "1", "--steps", "2", "--budget", "512"],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "run" / "model-1-of-1.safetensors").exists()
+    assert "words/s" in result.output
