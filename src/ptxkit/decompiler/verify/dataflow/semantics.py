@@ -113,10 +113,10 @@ class Semantics:
         if kind == "address":
             return self.address(state, operand)
         if kind == "vector":
-            return self.tuple(state, operand, type)
+            return self.together(state, operand, type)
         raise GiveUpError(f"an operand of kind {kind}")
 
-    def tuple(self, state: State, operand: Operand, type: str) -> Diagram:
+    def together(self, state: State, operand: Operand, type: str) -> Diagram:
         """Several values as one."""
         parts = tuple(self.value(state, p, type) for p in operand.parts)
         make, leaf = self.terms.make, self.decisions.leaf
@@ -189,7 +189,7 @@ class Semantics:
                 value = self._as_condition(value)
             self._write(state, target, value, guard)
         if ".cc" in step.modifiers:
-            key = "op", _plain(step), "carry"
+            key = "op", _plain(step), -1
             value = self.decisions.apply(key, self._operation(step, -1), values)
             self._write(state, (CARRY, "b32"), value, guard)
 
@@ -454,7 +454,7 @@ def _mov(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
         return True
     if source.kind == "vector":
         width = SCALAR_TYPES[step.type].width // len(source.parts)
-        value = self.tuple(state, source, f"b{width}")
+        value = self.together(state, source, f"b{width}")
     else:
         value = self.value(state, source, "pred" if step.type == "pred" else step.type)
     self._write(state, target, value, guard)
@@ -606,8 +606,12 @@ def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
     if len(step.sources) == 3:
         third = self.value(state, step.sources[2], "pred")
         d = self.decisions
-        mix = {"and": d.both, "or": d.either,
-               "xor": lambda p, q: d.choose(p, d.negate(q), q)}[words[2]]  # fmt: skip
+        mixed: dict[str, Callable[[Diagram, Diagram], Diagram]] = {
+            "and": d.both,
+            "or": d.either,
+            "xor": lambda p, q: d.choose(p, d.negate(q), q),
+        }
+        mix = mixed[words[2]]
         truth, other = mix(truth, third), mix(other, third)
     for target, value in zip(step.targets, (truth, other), strict=False):
         self._write(state, target, value, guard)
