@@ -84,6 +84,9 @@ class Coverage:
         mine, theirs = (Counter(_shape(left) for _, left in c._missing()) for c in (self, other))
         if mine == theirs:
             return ""
+        if self.complete and other.share >= _ENOUGH:
+            # Every way of the original was gone: what the compiler made besides is for no input.
+            return ""
         works = [Counter(w for _, left in c._missing() for w in _work(left)) for c in (self, other)]
         if works[0] == works[1] and min(self.share, other.share) >= _ENOUGH:
             return ""
