@@ -265,8 +265,13 @@ nb::object make_template(const nb::object &text) {
             nb::gil_scoped_release release;
             found.emplace(inject::scan(view));
             // The object that holds the text outlives this tree.
-            if (!syntax::parse(view, nullptr, "")->diagnostics().empty()) found.reset();
-            else plan.emplace(view, *found);
+            const auto tree = syntax::parse(view, nullptr, "");
+            if (!tree->diagnostics().empty()) {
+                found.reset();
+            } else {
+                inject::refuse_torn_statements(*found, *tree);
+                plan.emplace(view, *found);
+            }
         }
         if (!found) return nb::none();
         return nb::cast(new InjectTemplate(text, view, std::move(*found), std::move(*plan)),

@@ -1,5 +1,6 @@
 #include "scan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -157,6 +158,27 @@ Scan scan(std::string_view text) {
     if (text.size() >= kNowhere)
         throw Fault("inject-limit", "a PTX text of 4 GiB or more", "split it", 0, 0);
     return Scanner(text).run();
+}
+
+void refuse_torn_statements(const Scan &scan, const syntax::Tree &tree) {
+    const std::vector<syntax::Node> &nodes = tree.nodes();
+    auto from = nodes.begin();
+    for (const Occurrence &one : scan.occurrences) {
+        // Nodes stand by their starts, and so do the markers.
+        from = std::partition_point(from, nodes.end(), [&](const syntax::Node &node) {
+            return node.start <= one.start;
+        });
+        if (from == nodes.begin()) continue;
+        const syntax::Node *at = &*(from - 1);
+        while (at->end <= one.start && at->parent != syntax::kNone) at = &nodes[at->parent];
+        // The innermost node around a site holds statements, and is not one.
+        if (at->kind == syntax::Kind::Block) continue;
+        throw Fault("inject-marker",
+                    "the injection site '" + std::string(scan.sites[one.site].name) +
+                        "' is in the middle of a statement",
+                    "a site is a statement of its own: put the marker before or after this one",
+                    one.start, one.end);
+    }
 }
 
 }  // namespace ptxkit::inject

@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "syntax/tree.hpp"
+
 namespace ptxkit::inject {
 
 inline constexpr std::uint32_t kNowhere = UINT32_MAX;
@@ -81,6 +83,10 @@ struct Fault : std::runtime_error {
 
 // The views in the result are into the text. Throws Fault.
 Scan scan(std::string_view text);
+
+// Throws Fault for a marker in the middle of a statement, where a stub would tear it apart. The
+// tree is that of the text.
+void refuse_torn_statements(const Scan &scan, const syntax::Tree &tree);
 
 // Bits of a register type that an operand may have, 1 for .pred; 0 for what is none.
 unsigned register_width(std::string_view type);

@@ -113,6 +113,14 @@ void read_multiplicands(const Machine &m, const Operands &o, const Mode &mode, M
 // Blocks of K share a scale in each row of the left matrix and each column of the right one.
 // The left one's is taken into its elements at their place in K, so it works for sparse ones.
 void scale_blocks(const Machine &m, const Inst &i, const Mode &mode, Multiplicands &out) {
+    // Which byte of which thread's word is a constant, or the same register in all lanes.
+    const auto chosen = [&](unsigned operand, unsigned constant, unsigned mask) -> unsigned {
+        const std::uint32_t slot = i.slots[operand];
+        if (slot == kNoSlot) return constant;
+        return m.source<std::uint16_t>(slot)[std::countr_zero(m.mask)] & mask;
+    };
+    const unsigned byte_a = chosen(2, mode.byte_a, 3), thread_a = chosen(3, mode.thread_a, 1);
+    const unsigned byte_b = chosen(4, mode.byte_b, 3), thread_b = chosen(5, mode.thread_b, 3);
     const std::uint32_t *left = m.source<std::uint32_t>(i.slots[0]);
     const std::uint32_t *right = m.source<std::uint32_t>(i.slots[1]);
     const unsigned block = out.depth / mode.scales;
@@ -121,19 +129,19 @@ void scale_blocks(const Machine &m, const Inst &i, const Mode &mode, Multiplican
         exponent = static_cast<std::int16_t>(exponent + scale.exponent);
     };
     for (unsigned row = 0; row < kRows; ++row) {
-        const std::uint32_t word = left[row % 8 * 4 + 2 * mode.thread_a + row / 8];
+        const std::uint32_t word = left[row % 8 * 4 + 2 * thread_a + row / 8];
         for (unsigned k = 0; k < out.products; ++k) {
-            const unsigned at = (mode.byte_a + out.position[row][k] / block) & 3u;
+            const unsigned at = (byte_a + out.position[row][k] / block) & 3u;
             times(out.a[row][k], out.a_exponent[row][k],
                   decode_scale(mode.powers_of_two, static_cast<std::uint8_t>(word >> 8 * at)));
         }
     }
     for (unsigned column = 0; column < kColumns; ++column) {
-        const std::uint32_t word = right[column * 4 + mode.thread_b];
+        const std::uint32_t word = right[column * 4 + thread_b];
         for (unsigned k = 0; k < out.depth; ++k)
             times(out.b[k][column], out.b_exponent[k][column],
                   decode_scale(mode.powers_of_two,
-                               static_cast<std::uint8_t>(word >> 8 * ((mode.byte_b + k / block) & 3u))));
+                               static_cast<std::uint8_t>(word >> 8 * ((byte_b + k / block) & 3u))));
     }
 }
 

@@ -97,9 +97,9 @@ SMALL = [path for path in FILES if path.stat().st_size <= LARGEST]
 
 @pytest.mark.parametrize("path", SMALL, ids=[str(path.relative_to(CORPUS)) for path in SMALL])
 def test_python_and_back(path: Path) -> None:
-    """The plain Python of a file gives its bytes; what is larger takes too long for all."""
+    """The Python of a file gives its bytes; what is larger takes too long for all."""
     from ptxkit.transpiler.verify import run_python, to_bytes
 
     data = path.read_bytes()
-    python = ptxkit.to_python(ptxkit.parse(data, filename=path.name), sugar=False)
+    python = ptxkit.to_python(ptxkit.parse(data, filename=path.name))
     assert to_bytes(run_python(python).ptx()) == data

@@ -125,7 +125,7 @@ def test_execution_says_what_was_tried_and_covered() -> None:
     assert found.coverage == 1.0
     assert len(found.tried) >= 16
     kinds = {trial.kind for trial in found.tried}
-    assert kinds == {"small", "random", "special", "tiny", "unit"}
+    assert kinds == {"small", "random", "special", "tiny", "unit", "zeros"}
     assert any(trial.sizes == (0,) for trial in found.tried)
     assert len({trial.block for trial in found.tried}) > 4
 

@@ -116,6 +116,18 @@ BAD = {
     "a name that stubs use": body("// PTX_INJECT f in:f32:f32:x @3 volatile = %_x"),
     "outside of functions": HEAD + GOOD + "\n",
     "in an initialiser": HEAD + ".global .u32 a[2] = {1,\n" + GOOD + "\n2};\n",
+    "in an instruction": body("add.f32", GOOD, "%f1, %f2, %f3;"),
+    "in a vector": body(".reg .b64 %rd<2>;", "mov.b64 %rd1, {%f2,", GOOD, "%f3};"),
+    "at the start of a vector": body(".reg .b64 %rd<2>;", "mov.b64 %rd1, {", GOOD, "%f2, %f3};"),
+    "after a guard": body(".reg .pred q;", "@q", GOOD, "mov.f32 %f1, %f2;"),
+    "before a semicolon": body("mov.f32 %f1, %f2", GOOD, ";"),
+    "in a declaration": body(".reg .f32", GOOD, "t;"),
+    "in a pragma": body(".pragma", GOOD, '"nounroll";'),
+    "between a label and its colon": body("L", GOOD, ": mov.f32 %f1, %f2;"),
+    "mm-ptx, in an instruction": body(
+        "add.f32", "// PTX_INJECT_START f", "// _x0 i f32 F32 v", "// PTX_INJECT_END",
+        "%f1, %f2, %f3;",
+    ),
     "after a function": body(GOOD) + GOOD + "\n",
     "too many operands": body(
         "// PTX_INJECT f " + " ".join(f"in:f32:f32:x{n}" for n in range(257)) + " @3 volatile ="
@@ -153,6 +165,14 @@ def test_what_is_no_marker(line: str) -> None:
     template = Template.from_ptx(body(line))
     assert len(template.sites) == 0
     assert template.render({}) == body(line)
+
+
+def test_between_any_two_statements() -> None:
+    statements = ["{", "L:", "mov.f32 %f1, %f2;", "{}", '.pragma "nounroll";', ".reg .f32 t;", "}"]
+    lines = [GOOD, *(line for one in statements for line in (one + " " + GOOD, GOOD))]
+    template = Template.from_ptx(body(*lines))
+    assert len(template.sites["f"].occurrences) == len(lines)
+    assert ptxkit.parse(template.render({"f": "mov.f32 %_z, %_x;"}))
 
 
 def test_functions_are_told_apart() -> None:

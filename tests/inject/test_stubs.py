@@ -69,6 +69,12 @@ GOOD = {
         setp.lt.s32 q, %_n, 0;
         @q neg.f32 %_z, %_x;
         @!q mov.f32 %_z, %_x;""",
+    "both sides of a predicate, another of its name between": """
+        .reg .pred q;
+        setp.lt.s32 q, %_n, 0;
+        @q neg.f32 %_z, %_x;
+        { .reg .pred q; setp.lt.s32 q, %_n, 1; }
+        @!q mov.f32 %_z, %_x;""",
     "read under the predicate that wrote it": """
         .reg .pred q;
         setp.lt.s32 q, %_n, 0;
@@ -143,6 +149,18 @@ setp.lt.s32 q, %_n, 0;
 @q neg.f32 %_z, %_x;
 setp.lt.s32 q, %_n, 1;
 @!q neg.f32 %_z, %_x;""",
+    "assigned under two predicates of one name": """.reg .pred q;
+setp.lt.f32 q, %_x, 0f7F800000;
+{ .reg .pred q;
+setp.gt.f32 q, %_x, 0f7F800000;
+@q mov.f32 %_z, %_x; }
+@!q mov.f32 %_z, %_x;""",
+    "assigned under a predicate that changes after a block": """.reg .pred q;
+setp.lt.s32 q, %_n, 0;
+@q atom.global.add.f32 %_z, [%_p], %_x;
+{ .reg .pred q; setp.lt.s32 q, %_n, 0; }
+setp.lt.s32 q, %_n, 1;
+@!q mov.f32 %_z, %_x;""",
     "read before": "add.f32 %_z, %_z, %_x;",
     "assigned in a scope that hides it": "{ .reg .f32 %_z; neg.f32 %_z, %_x; }",
     "an operand declared again": ".reg .f32 %_z;\nneg.f32 %_z, %_x;",

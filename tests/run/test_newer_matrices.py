@@ -153,7 +153,8 @@ def _launch_scaled(opcode: str, groups: list[list[Any]], a: Any, b: Any, tail: s
     stores = "".join(f"st.global.b32 [%q+{128 * n}], %d{n};\n" for n in range(4))
     text = (
         f"{HEAD}.visible .entry k(.param .u64 in, .param .u64 out) {{\n"
-        ".reg .b64 %p, %q, %x; .reg .b32 %l; .reg .b32 %s<32>; .reg .f32 %d<4>;\n"
+        ".reg .b64 %p, %q, %x; .reg .b32 %l; .reg .b32 %s<32>; .reg .f32 %d<4>; .reg .b16 %c<4>;\n"
+        "mov.b16 %c0, 0; mov.b16 %c1, 1; mov.b16 %c3, 3;\n"
         "ld.param.u64 %p, [in]; ld.param.u64 %q, [out]; mov.u32 %l, %laneid;\n"
         "mul.wide.u32 %x, %l, 4; add.u64 %p, %p, %x; add.u64 %q, %q, %x;\n"
         f"{loads}{opcode} {{%d0, %d1, %d2, %d3}}, {', '.join(body)}{tail};\n{stores}ret; }}\n"
@@ -164,7 +165,12 @@ def _launch_scaled(opcode: str, groups: list[list[Any]], a: Any, b: Any, tail: s
     return result
 
 
-def test_scaled_bytes() -> None:
+@pytest.mark.parametrize(
+    "tail",
+    [", %s10, {3, 0}, %s11, {1, 3}", ", %s10, {%c3, %c0}, %s11, {%c1, %c3}"],
+    ids=["constants", "registers"],
+)
+def test_scaled_bytes(tail: str) -> None:
     left, right = _elements("e4m3", 16, 32), _elements("e5m2", 8, 32)
     bits_a, scale_a = _scales("ue8m0", 16, 1)
     bits_b, scale_b = _scales("ue8m0", 8, 1)
@@ -175,7 +181,7 @@ def test_scaled_bytes() -> None:
     got = _launch_scaled(
         "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e5m2.f32.ue8m0",
         [_left(_words(left, 4)), _right(_words(right, 4)), ZERO],
-        words_a, words_b, ", %s10, {3, 0}, %s11, {1, 3}",
+        words_a, words_b, tail,
     )  # fmt: skip
     expected = (_value("e4m3", left) * scale_a) @ (_value("e5m2", right) * scale_b).T
     np.testing.assert_array_equal(_sums(got), expected)

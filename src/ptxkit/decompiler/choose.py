@@ -176,7 +176,6 @@ def _chosen(
 ) -> tuple[CudaModule, str, Verdict]:
     """For each function the best candidate: the highest level, then the easiest to read."""
     symbolic = any(e.name == "symbolic" for e in engines)
-    others = [e for e in engines if e.name != "symbolic"]
     base = verify(module, lifted, arch=arch)
     parts = dict(base.parts) or {names[0]: base}
     alone: dict[str, CudaModule] = {}
@@ -195,8 +194,14 @@ def _chosen(
         )  # fmt: skip
         if not symbolic:
             best = (-1, -float("inf")), None, parts[name]
-        for other in others:
-            for candidate in other.propose(part, part[name], beams=beams):
+        for other in engines:
+            wanted = beams
+            if other.name == "symbolic":
+                # Its most careful form is for what the plain one could not prove.
+                wanted = 2 if parts[name].equivalent else 3
+            for candidate in other.propose(part, part[name], beams=wanted):
+                if candidate.tree in (lifted, alone.get(name)):
+                    continue  # certified already
                 verdict = verify(part, candidate.tree, name, arch=arch)
                 key = verdict.rank, -reading_cost(candidate.tree, name)
                 if key > best[0]:

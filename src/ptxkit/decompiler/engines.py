@@ -19,15 +19,18 @@ An engine never says that it is right. It proposes trees; the verifier decides.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ptxkit._native import Node
 from ptxkit.cuda import CudaModule
 from ptxkit.decompiler.lift.lifter import Options, lift_module
 from ptxkit.errors import UnknownNameError
-from ptxkit.syntax import Function, Module, parse
-from ptxkit.synth.canonical import Library
+from ptxkit.syntax import Function, Module, Variable
+
+_WORD = re.compile(r"[%A-Za-z_$][\w$]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,32 @@ def engine(name: str) -> Engine:
 
 
 def isolated(module: Module, function: Function) -> Module:
-    """A module with one function and all that it uses."""
-    if not function.is_entry or len(module.functions) == 1:
-        return module
-    return parse(Library(module).extract(function.name).raw, filename=module.filename)
+    """A module with one function and all that it uses; the rest is cut out.
+
+    >>> import ptxkit
+    >>> m = ptxkit.parse(".version 8.0 .target sm_80 .global .u32 x; .func g() { ret; } "
+    ...                  ".entry a() { call g; ret; } .entry b() { ret; }")
+    >>> isolated(m, m["a"]).emit()
+    '.version 8.0 .target sm_80  .func g() { ret; } .entry a() { call g; ret; } '
+    """
+    named: dict[str, list[Node]] = {}
+    for node in module.children:
+        if isinstance(node, Function):
+            named.setdefault(node.name, []).append(node)
+        elif isinstance(node, Variable):
+            for one in node.declarators:
+                named.setdefault(one.name, []).append(node)
+    wanted: set[str] = set()
+    pending = [function.name]
+    while pending:
+        name = pending.pop()
+        if name not in wanted and name in named:
+            wanted.add(name)
+            pending += [word for node in named[name] for word in _WORD.findall(node.text)]
+    kept = {node.index for name in wanted for node in named[name]}
+    cut = {node.index: node for nodes in named.values() for node in nodes}
+    edit = module.edit()
+    for index, node in cut.items():
+        if index not in kept:
+            edit.delete(node)
+    return edit.apply() if len(kept) < len(cut) else module

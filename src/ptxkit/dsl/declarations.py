@@ -148,11 +148,13 @@ class Words:
         return next((_VECTORS[word] for word in self._words if word in _VECTORS), 1)
 
     def __call__(
-        self, *names: str | Declared, init: Any = None
+        self, *names: str | Declared, init: Any = None, comment: str | None = None
     ) -> Any:  # Registers, ranges, variables, or a tuple of them
-        """Declare names: ``"x"``, ``"%r<28>"``, ``"table[4]"``."""
+        """Declare names: ``"x"``, ``"%r<28>"``, ``"table[4]"``; a comment stands before them."""
         space = self._space
         builder = self._builder or current()
+        if comment is not None:
+            builder.comment(comment)
         if not names and space == ".reg":
             made_one = builder.fresh(self._type, self._width)
             return made_one if init is None else made_one.set(init)

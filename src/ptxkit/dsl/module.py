@@ -196,6 +196,15 @@ class Module(Builder):
         for value in values:
             self.data(type, value)
 
+    def rows(self, type: str, *values: Any) -> None:
+        """Lines of one number each; one in a tuple has a comment behind it."""
+        for value in values:
+            if isinstance(value, tuple):
+                number, note = value
+                self.data(type, number).note(note)
+            else:
+                self.data(type, value)
+
     # -- declarations and functions --------------------------------------------------------------
 
     def __getattr__(self, name: str) -> ModuleWords:

@@ -172,6 +172,18 @@ class RegisterRange(list[Register]):
             [Register(f"{prefix}{index}", type, number, owner, width) for index in range(count)]
         )
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """``r[3] = r[1] + 4``, where the new register is ``r[3]``: says which one it is."""
+        _check_same(self[index], value)
+
+
+def _check_same(place: Any, value: Any) -> None:
+    if value is not place:
+        raise DslError(
+            f"'{getattr(place, 'text', place)}' is a register of its own, not a place for another",
+            "give the result a name: 'x = a + b', or copy it into the register: 'r[3].set(x)'",
+        )
+
 
 class LongRegisterRange(Sequence[Register]):
     """A range too long to make all its registers at once."""
@@ -200,6 +212,10 @@ class LongRegisterRange(Sequence[Register]):
         if index not in self._made:
             self._made[index] = Register(f"{self.prefix}{self._first + index}", *self._values)
         return self._made[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        """The same as for shorter ranges."""
+        _check_same(self[index], value)
 
 
 def register_range(

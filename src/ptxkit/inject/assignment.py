@@ -10,8 +10,11 @@ from ptxkit.isa import registers
 from ptxkit.syntax import Function, Instruction, Name, Scopes
 from ptxkit.syntax.graph import BasicBlock
 
+# A register: its name, and where the declaration stands that the name means there. An inner
+# block may declare the name again, and that is another register.
+_Register = tuple[str, int]
 # An output that is assigned, or assigned where a predicate is true (or false).
-_Fact = str | tuple[str, str, bool]
+_Fact = str | tuple[str, _Register, bool]
 _Facts = frozenset[_Fact]
 
 
@@ -51,8 +54,9 @@ class _Effect:
     def __init__(self, node: Instruction, outputs: Mapping[str, Operand], scopes: Scopes) -> None:
         found = registers(node, scopes)
         self.node = node
-        self.guard = None if node.guard is None else (node.guard.predicate.text, node.guard.negated)
-        self.changes = {name.text for name in found.defined}
+        guard = node.guard
+        self.guard = None if guard is None else (_register(guard.predicate, scopes), guard.negated)
+        self.changes = {_register(name, scopes) for name in found.defined}
         self.assigns = [name.text for name in found.defined if _is_output(name, outputs, scopes)]
         self.reads = [name for name in found.used if _is_output(name, outputs, scopes)]
 
@@ -65,14 +69,21 @@ class _Effect:
                 made.add(output)
                 continue
             condition, negated = self.guard
-            made.add((output, condition, negated))
-            if (output, condition, not negated) in made:
+            if (output, condition, not negated) in facts:
                 made.add(output)
+            if condition not in self.changes:
+                made.add((output, condition, negated))
         return frozenset(made)
 
     def knows(self, output: str, facts: _Facts) -> bool:
         """Whether the output has a value when this is executed."""
         return output in facts or (self.guard is not None and (output, *self.guard) in facts)
+
+
+def _register(name: Name, scopes: Scopes) -> _Register:
+    """The register that a name means where it stands."""
+    declaration = scopes.resolve(name)
+    return name.identifier, -1 if declaration is None else declaration.node.index
 
 
 def _is_output(name: Name, outputs: Mapping[str, Operand], scopes: Scopes) -> bool:

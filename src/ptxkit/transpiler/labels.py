@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ptxkit.syntax import Instruction
+from ptxkit.syntax import Instruction, Label
 from ptxkit.transpiler.tree import Entry, FunctionSuite, Line, Suite, quoted
 
 _BLOCK_LABEL = re.compile(r"\$L__BB(\d+)_(\d+)")
@@ -74,6 +74,6 @@ class Labels:
 
 def label_of(line: Line) -> str:
     """The name of the label that a line places."""
-    assert line.node is not None
+    assert isinstance(line.node, Label)
     name: str = line.node.name
     return name

@@ -42,7 +42,7 @@ def measure(python: str) -> Measure:
             continue
         functions += 1
         raised += not any(_is_jump(inner) for inner in ast.walk(node))
-        begin = min(one.lineno for one in [node, *node.decorator_list])
+        begin = min([node.lineno, *[one.lineno for one in node.decorator_list]])
         body_lines += sum(1 for text in texts[begin - 1 : node.end_lineno] if text.strip())
     return Measure(lines, body_lines, functions, raised)
 

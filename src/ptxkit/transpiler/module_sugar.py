@@ -1,14 +1,18 @@
-"""Shorter words for what stands between functions: rows of comments, and the mark of a kernel."""
+"""Shorter words for what stands between functions: rows of comments and of debug data."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ptxkit.syntax import Function
 from ptxkit.transpiler.functions import FunctionHeader
-from ptxkit.transpiler.tree import Entry, File, FunctionSuite, Line, quoted
+from ptxkit.transpiler.tree import Argument, Entry, File, FunctionSuite, Line, Suite, quoted
 
-_WIDTH = 96
+_WIDTH = 92
+_MOST_JOINED = 25  # longer rows are nothing but bytes, and nobody's reading
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NOTE = re.compile(r'\.note\(("(?:[^"\\]|\\.)*")\)')
 
 
 def sweeten(file: File) -> None:
@@ -26,8 +30,67 @@ def sweeten(file: File) -> None:
             continue
         made += _joined(row)
         row = []
+        if isinstance(entry, Suite) and entry.kind == "section":
+            entry = entry.with_body(_rows(entry.body))
         made.append(entry)
     file.body = made + _joined(row)
+
+
+def _rows(body: Sequence[Entry]) -> list[Entry]:
+    """The lines of a section with numbers of one type in one call."""
+    made: list[Entry] = []
+    for entry in body:
+        last = made[-1] if made else None
+        if isinstance(last, FilledLine) and _is_plain_note(entry, last):
+            assert isinstance(entry, Line)
+            last.arguments[-1] = f"({last.arguments[-1]}, {entry.arguments[0]})"
+            continue
+        values = _values(entry)
+        if not values or not isinstance(entry, Line):
+            made.append(entry)
+        elif isinstance(last, FilledLine) and last.arguments[0] == entry.arguments[0]:
+            last.arguments += values
+        else:
+            made.append(FilledLine("rows", "module.rows", [entry.arguments[0], *values]))
+    return [_single(entry) for entry in made]
+
+
+def _is_plain_note(entry: Entry, last: Line) -> bool:
+    """Whether a comment stands behind the last number of a row, which has none yet."""
+    return (
+        isinstance(entry, Line)
+        and entry.call == "module.note"
+        and _TEXT.fullmatch(str(entry.arguments[0])) is not None
+        and str(last.arguments[-1])[0] != "("
+    )
+
+
+def _single(entry: Entry) -> Entry:
+    """A row of one number as it was."""
+    if not isinstance(entry, FilledLine) or len(entry.arguments) > 2:
+        return entry
+    type, value = map(str, entry.arguments)
+    if value[0] != "(":
+        return Line("section_data", "module.data", [type, value])
+    number, _, note = value[1:-1].partition(", ")
+    made = Line("section_data", "module.data", [type, number])
+    made.suffixes.append(f".note({note})")
+    return made
+
+
+def _values(entry: Entry) -> list[Argument]:
+    """The numbers of a line of a section, with the comment behind one."""
+    if not isinstance(entry, Line) or entry.keywords:
+        return []
+    if entry.call == "module.lines" and not entry.suffixes:
+        return entry.arguments[1:] if len(entry.arguments) <= _MOST_JOINED else []
+    if entry.call != "module.data" or len(entry.arguments) != 2:
+        return []
+    number = entry.arguments[1]
+    if not entry.suffixes:
+        return [number]
+    found = _NOTE.fullmatch(entry.suffixes[0]) if len(entry.suffixes) == 1 else None
+    return [f"({number}, {found[1]})"] if found else []
 
 
 def _is_comment(entry: Entry) -> bool:
@@ -50,16 +113,16 @@ def _marks(line: Line, function: FunctionSuite) -> bool:
 def _joined(row: Sequence[Line]) -> list[Entry]:
     if len(row) < 2:
         return list(row)
-    return [CommentsLine("comments", "module.comments", [line.arguments[0] for line in row])]
+    return [FilledLine("comments", "module.comments", [line.arguments[0] for line in row])]
 
 
-class CommentsLine(Line):
-    """``module.comments(...)``, over several lines where it is long."""
+class FilledLine(Line):
+    """A call with many arguments, over several lines where it is long."""
 
     __slots__ = ()
 
     def text(self, names: object = None) -> str:
-        """The call, as many comments a line as there is room for."""
+        """The call, as many arguments a line as there is room for."""
         texts = [str(argument) for argument in self.arguments]
         one = f"{self.call}({', '.join(texts)})"
         if len(one) <= _WIDTH:

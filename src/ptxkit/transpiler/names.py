@@ -9,8 +9,11 @@ from collections.abc import Iterable
 
 from ptxkit.dsl.declarations import LINKAGES
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS, find_special_register
+from ptxkit.syntax.demangle import short_name
 from ptxkit.transpiler.tree import Symbol, quoted
 
+_ARGUMENTS = re.compile(r"<[^<>]*>")
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _BAD = re.compile(r"[^A-Za-z0-9_]", re.ASCII)
 
 
@@ -26,11 +29,31 @@ def reserved_names() -> set[str]:
     return {*dsl_names(), "module", *dir(builtins), *keyword.kwlist, *LINKAGES}
 
 
+def short_word(symbol: str) -> str:
+    """What a symbol of C++ is called, without namespaces and parameters.
+
+    >>> short_word("_ZN3cub6kernelINS_6PolicyEPfEEvT0_"), short_word("_ZZ4sumsIfEvvE6buffer")
+    ('kernel', 'buffer')
+    """
+    name = short_name(symbol)
+    while "<" in name:  # the innermost arguments first
+        shorter = _ARGUMENTS.sub("", name)
+        if shorter == name:
+            break
+        name = shorter
+    word = re.sub(r"\([^()]*\)", "", name).rpartition("::")[2].strip()
+    return word if _PLAIN.fullmatch(word) else symbol
+
+
 class Scope:
     """The names of a module, a function or a block, and of what it stands in."""
 
-    def __init__(self, outer: Scope | None, reserved: Iterable[str] = ()) -> None:
+    def __init__(
+        self, outer: Scope | None, reserved: Iterable[str] = (), *, demangles: bool = False
+    ) -> None:
         self.outer = outer
+        self.demangles: bool = demangles if outer is None else outer.demangles
+        """Whether names of C++ are called what they are called there."""
         self.symbols: dict[str, Symbol] = {}
         self.ranges: dict[str, tuple[str, int, str]] = {}  # prefix -> Python name, size, type
         self._own = set(reserved)  # Python names that are in use in this scope itself
@@ -62,6 +85,8 @@ class Scope:
         return self._take(ptx, self._below)
 
     def _take(self, ptx: str, avoided: set[str]) -> str:
+        if self.demangles and ptx.startswith("_Z"):
+            ptx = short_word(ptx)
         base = _BAD.sub("_", ptx.removeprefix("%")) or "_"
         if base[0].isdigit():
             base = f"_{base}"

@@ -27,7 +27,9 @@ from ptxkit.transpiler.tree import Argument, Entry, File, Group, Line, Suite, Sy
 class Plain:
     """Turns a parsed module into a Python file."""
 
-    def __init__(self, module: Module, style: Style, source: bytes) -> None:
+    def __init__(
+        self, module: Module, style: Style, source: bytes, *, demangles: bool = False
+    ) -> None:
         self.module = module
         self.style = style
         self.file = File()
@@ -35,7 +37,7 @@ class Plain:
         """Opcodes that the table does not know."""
         self.layout = Layout(source, style)
         self.layout.body = self.file.body
-        self.scope = Scope(None, reserved_names())
+        self.scope = Scope(None, reserved_names(), demangles=demangles)
         self.reader = OperandReader(self.scope)
         self.reader.ready = set()
         self._labels: set[str] = set()

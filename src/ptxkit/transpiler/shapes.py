@@ -18,6 +18,7 @@ from ptxkit.transpiler.tree import (
     ForSuite,
     Group,
     Line,
+    Suite,
     Symbol,
 )
 
@@ -73,17 +74,15 @@ def _take_suite(
 
 def _take_line(line: Line, shape: list[str], leaves: list[Leaf]) -> None:
     target = line.target
-    if target:
-        if isinstance(target, Symbol):
-            leaves.append(Leaf("target", target))
-            shape.append("=")
-        elif isinstance(target, Group):
-            for at, one in enumerate(target.parts):
-                assert isinstance(one, Symbol)
-                leaves.append(Leaf("target", one, 0 if at else len(target.parts)))
-            shape.append("=" * len(target.parts))
-        else:
-            shape.append(f"{target}=")
+    if isinstance(target, str):
+        shape.append(f"{target}=")
+    elif isinstance(target, Group):
+        count = sum(isinstance(one, Symbol) for one in target.parts)
+        for at, one in enumerate(target.parts):
+            _take_target(one, shape, leaves, 0 if at else count)
+    else:
+        _take_target(target, shape, leaves, 1)
+        shape.append(":=" if line.is_named else "=")
     shape.append(line.call)
     for argument in line.arguments:
         _take_argument(argument, shape, leaves)
@@ -92,6 +91,14 @@ def _take_line(line: Line, shape: list[str], leaves: list[Leaf]) -> None:
         _take_argument(value, shape, leaves)
     shape += line.suffixes
     shape.append(")")
+
+
+def _take_target(target: Argument, shape: list[str], leaves: list[Leaf], group: int) -> None:
+    if isinstance(target, Symbol):
+        leaves.append(Leaf("target", target, group))
+        shape.append("=")
+    else:
+        _take_argument(target, shape, leaves)
 
 
 def _take_argument(argument: Argument, shape: list[str], leaves: list[Leaf]) -> None:
@@ -147,16 +154,16 @@ def rebuilt(entry: Entry, leaves: Iterator[Argument]) -> Entry:
 
 def _line(line: Line, leaves: Iterator[Argument]) -> Line:
     target = line.target
-    if target:
-        if isinstance(target, Group):
-            parts = [next(leaves) for _ in target.parts]
-            target = Group("", parts, "") if all(parts) else ""
-        elif isinstance(target, Symbol):
-            target = next(leaves)
+    if isinstance(target, Group):
+        parts = [_argument(part, leaves) for part in target.parts]
+        target = Group("", parts, "") if all(parts) else ""
+    elif not isinstance(target, str):
+        target = _argument(target, leaves)
     arguments = [_argument(one, leaves) for one in line.arguments]
     keywords = [(word, _argument(value, leaves)) for word, value in line.keywords]
     made = Line(line.kind, line.call, arguments, keywords, node=line.node)
     made.target, made.suffixes = target, line.suffixes
+    made.is_named = line.is_named and isinstance(target, Symbol)
     return made
 
 

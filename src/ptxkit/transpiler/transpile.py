@@ -69,7 +69,7 @@ def _to_python(module: Module, sugar: bool) -> str:
     if newline != b"\n":
         module = parse(plain, filename=module.filename)
     style = guess_style(plain)
-    transpiler = Plain(module, style, plain)
+    transpiler = Plain(module, style, plain, demangles=sugar)
     file = transpiler.run()
     file.opening = [_opening(module, style.name, newline.decode())]
     if transpiler.unknown:
@@ -80,9 +80,9 @@ def _to_python(module: Module, sugar: bool) -> str:
             UnknownInstructionWarning,
             stacklevel=4,
         )
-    text, names = _proved(file, source, module.filename)
+    text, made = _proved(file, source, module.filename)
     if sugar and PASSES:
-        rewrite(file, module, PASSES, names)
+        rewrite(file, module, PASSES, made)
         sweeten(file)
         text, _ = _proved(file, source, module.filename)
     return text

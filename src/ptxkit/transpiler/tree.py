@@ -128,27 +128,29 @@ def python_of(argument: Argument, names: Names = NO_NAMES) -> str:
     if isinstance(argument, Symbol):
         return names.get(argument, argument.python) if names else argument.python
     if isinstance(argument, Line):
+        if argument.is_named:
+            return f"({python_of(argument.target, names)} := {argument.called(names)})"
         return argument.called(names)
     if isinstance(argument, Formula):
         return argument.text()
     opening = argument.opening
     inner = ", ".join([python_of(part, names) for part in argument.parts])
-    if opening == "~" and isinstance(argument.parts[0], Line) and argument.parts[0].is_infix:
-        inner = f"({inner})"
+    if opening == "~":
+        inner = atom_of(argument.parts[0], names)
     return f"{opening}{inner}{argument.closing}"
 
 
 def atom_of(argument: Argument, names: Names = NO_NAMES) -> str:
     """The same, in parentheses where an operator beside it would take it apart."""
     text = python_of(argument, names)
-    infix = isinstance(argument, Line) and argument.is_infix
+    infix = isinstance(argument, Line) and argument.is_infix and not argument.is_named
     loose = infix or text[0] == "-" or (isinstance(argument, Formula) and not argument.name)
     return f"({text})" if loose else text
 
 
 def _is_row(left: Argument, sign: str) -> bool:
     """Whether an operator after another needs no parentheses: ``a + b + c``, ``a * b + c``."""
-    if not isinstance(left, Line) or sign not in "+-*/":
+    if not isinstance(left, Line) or left.is_named or sign not in "+-*/":
         return False
     return left.call in ("*", "/") or (sign in "+-" and left.call in ("+", "-"))
 
@@ -160,7 +162,9 @@ class Line:
     without letters is an operator between two, ``+``, and with ``=`` one that changes the first.
     """
 
-    __slots__ = ("arguments", "call", "keywords", "kind", "node", "suffixes", "target")
+    __slots__ = (
+        "arguments", "call", "is_named", "keywords", "kind", "node", "suffixes", "target",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -182,6 +186,8 @@ class Line:
         self.node = node
         self.target: Argument = target
         """What is assigned: text, or the registers that get a name."""
+        self.is_named = False
+        """For a value inside a statement that names it again: ``(r3 := a + b)``."""
 
     @property
     def is_infix(self) -> bool:
@@ -421,8 +427,8 @@ def _import_lines(names: Sequence[str]) -> list[str]:
     return ["from ptxkit.dsl import (", *[f"    {name}," for name in names], ")"]
 
 
-# A name that is neither in a string nor an attribute.
-_NAME = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?<![\w.])([A-Za-z_]\w*)')
+# A name that is neither in a string, an attribute nor a keyword.
+_NAME = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?<![\w.])([A-Za-z_]\w*)(?!\w|=[^=])')
 _Printed: TypeAlias = "list[tuple[str, Line | None]]"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 
 from ptxkit._native import Node
@@ -13,6 +14,7 @@ from ptxkit.errors import PtxkitError
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Address, Function, Instruction, Module, Name, Scopes, evaluate
+from ptxkit.syntax.constants import float_value
 
 
 class NotLiftedError(PtxkitError):
@@ -145,7 +147,7 @@ class Lift:
                 return make("sext" if type[0] == "s" else "zext", width, value)
             return value
         kind = node.kind
-        if kind == "Unary" and type == "pred" and node.operator == "!":
+        if kind == "Unary" and type == "pred" and node.text.startswith("!"):
             return make("not", 1, self.read(node.children[0], "pred"))
         if isinstance(node, Name):
             return self._named(node, width)
@@ -276,16 +278,14 @@ class Lift:
 
 def float_bits(node: Node, type: str) -> int:
     """The bits of a floating-point literal as a type."""
-    import struct
-
-    text = node.text
+    text = str(node.text)
     prefix = text[:2].lower()
     width = SCALAR_TYPES[type].width
     if prefix in ("0f", "0d") and len(text) == (10 if prefix == "0f" else 18):
         bits = int(text[2:], 16)
         if width == (32 if prefix == "0f" else 64):
             return bits
-    value = node.value
+    value = float_value(text)
     if width == 64:
         return int.from_bytes(struct.pack("<d", value), "little")
     if width == 32:

@@ -172,9 +172,13 @@ class Counting:
         if statement.operator == "+=":
             return statement.value
         type = self.types.get(name)
-        match statement.value:
-            case n.Cast(operand=n.Binary("+", n.Cast(operand=n.Name(name=own)), n.Name(name=width))) \
-                    if own == name and isinstance(type, Pointer):  # fmt: skip
+        value = statement.value
+        if not isinstance(value, n.Cast) or not isinstance(type, Pointer):
+            return None
+        match value.operand:
+            case n.Binary("+", n.Cast(operand=n.Name(name=own)), n.Name(name=width)):
+                if own != name:
+                    return None
                 for other in setup:
                     if _target(other) == width and isinstance(other, n.Assign):
                         return _divided(other.value, getattr(type.target, "size", 0))
@@ -292,6 +296,8 @@ def folded(node: n.Node) -> n.Node:
             return left
         case n.Binary("-", left, n.Literal(value=0)):
             return left
-        case n.Binary("*", n.Literal(value=0) as zero, _) | n.Binary("*", _, n.Literal(value=0) as zero):
+        case n.Binary("*", n.Literal(value=0) as zero, _):
+            return zero if zero.type.is_integer else node
+        case n.Binary("*", _, n.Literal(value=0) as zero):
             return zero if zero.type.is_integer else node
     return node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -29,6 +30,39 @@ def _bodies(node: n.Statement) -> list[Body]:
     return []
 
 
+_NOTHING, _SETS, _READS = 0, 1, 2
+
+
+class _Counts:
+    """How often names occur in statements, counted once for each."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[n.Node, Counter[str]]] = {}
+
+    def of(self, node: n.Node) -> Counter[str]:
+        """The names in a statement or expression."""
+        found = self.known.get(id(node))
+        if found is not None:
+            return found[1]
+        total: Counter[str] = Counter()
+        bodies = _bodies(node) if isinstance(node, _HOLDERS) else []
+        if bodies:
+            for part in (getattr(node, name, None) for name in _PARTS):
+                if isinstance(part, n.Node):
+                    total.update(_names(part))
+            for body in bodies:
+                for statement in body:
+                    total.update(self.of(statement))
+        else:
+            total.update(_names(node))
+        self.known[id(node)] = (node, total)
+        return total
+
+
+_HOLDERS = (n.If, n.While, n.DoWhile, n.For, n.Block, n.Switch)
+_PARTS = ("condition", "value", "start", "step")
+
+
 class Declarer:
     """Declares each variable in the innermost block that holds all of its uses."""
 
@@ -36,6 +70,7 @@ class Declarer:
         self.types = types
         self.known = known
         """Names that are declared elsewhere: parameters, variables of the module."""
+        self.counts = _Counts()
 
     def run(self, body: Body) -> Body:
         """The body with its declarations."""
@@ -47,7 +82,7 @@ class Declarer:
         """Declare the variables whose uses are all in here."""
         where: dict[str, list[int]] = {}
         for place, statement in enumerate(body):
-            for name in set(_names(statement)) & variables:
+            for name in self.counts.of(statement).keys() & variables:
                 where.setdefault(name, []).append(place)
         inner: dict[int, set[str]] = {}
         here: dict[int, list[str]] = {}
@@ -85,17 +120,69 @@ class Declarer:
 
     def _fits_inside(self, statement: n.Statement, name: str) -> bool:
         """Whether all uses are in one of a statement's bodies, and no loop carries it."""
-        bodies = _bodies(statement)
-        holding = [body for body in bodies if any(name in set(_names(s)) for s in body)]
-        if len(holding) != 1:
-            return False
-        in_bodies = sum(list(_names(s)).count(name) for s in holding[0])
-        if in_bodies != list(_names(statement)).count(name):
+        holding = [
+            (body, count)
+            for body in _bodies(statement)
+            if (count := sum(self.counts.of(s)[name] for s in body))
+        ]
+        if len(holding) != 1 or holding[0][1] != self.counts.of(statement)[name]:
             return False
         if isinstance(statement, n.If | n.Switch | n.Block):
             return True
         # In a loop: the value must not come from the turn before.
-        return _assigned_first(holding[0], name)
+        return self._look(holding[0][0], name) != _READS
+
+    def _look(self, body: Body, name: str) -> int:
+        """What happens first to a variable: it is read, set on every way, or neither."""
+        for statement in body:
+            found = self._first(statement, name)
+            if found != _NOTHING:
+                return found
+            if isinstance(statement, n.Return | n.Break | n.Continue | n.Goto):
+                return _NOTHING
+        return _NOTHING
+
+    def _first(self, statement: n.Statement, name: str) -> int:
+        if not self.counts.of(statement)[name]:
+            return _NOTHING
+        match statement:
+            case n.Assign(target=n.Name(name=target), value=value, operator="=") if target == name:
+                return _READS if name in set(_names(value)) else _SETS
+            case n.Asm(outputs=outputs, inputs=inputs):
+                reads = {x for o in inputs for x in _names(o.expression)}
+                plain = {
+                    o.expression.name
+                    for o in outputs
+                    if isinstance(o.expression, n.Name) and o.constraint[0] == "="
+                }
+                return _SETS if name in plain and name not in reads else _READS
+            case n.If(condition=condition, then=then, otherwise=otherwise):
+                if name in set(_names(condition)):
+                    return _READS
+                both = self._look(then, name), self._look(otherwise, name)
+                if _READS in both:
+                    return _READS
+                # Set on one side only: later it may be read on the way of the other.
+                return _SETS if both == (_SETS, _SETS) else _NOTHING
+            case n.DoWhile(body=body, condition=condition):
+                found = self._look(body, name)
+                if found == _NOTHING and name in set(_names(condition)):
+                    return _READS
+                return found if not _leaves(body) or found == _READS else _NOTHING
+            case n.For(start=start, condition=condition, step=step, body=body):
+                if start is not None and self._first(start, name) != _NOTHING:
+                    return self._first(start, name)
+                parts = [p for p in (condition, step) if p is not None]
+                if any(name in set(_names(p)) for p in parts) or self._look(body, name) == _READS:
+                    return _READS
+                return _NOTHING
+            case n.While(condition=condition, body=body):
+                if name in set(_names(condition)) or self._look(body, name) == _READS:
+                    return _READS
+                return _NOTHING
+            case n.Block(body=body):
+                return self._look(body, name)
+        return _READS
 
     def _inside(self, statement: n.Statement, names: set[str]) -> n.Statement:
         def change(part: n.Node) -> n.Node:
@@ -121,69 +208,7 @@ class Declarer:
         return made
 
     def _chosen(self, body: Body, names: set[str]) -> Body:
-        return self._block(body, {name for s in body for name in _names(s)} & names)
-
-
-def _assigned_first(body: Body, name: str) -> bool:
-    """Whether nothing reads a variable before it was set, however control goes."""
-    return _look(body, name) != _READS
-
-
-_NOTHING, _SETS, _READS = 0, 1, 2
-
-
-def _look(body: Body, name: str) -> int:
-    """What happens first to a variable: it is read, set on every way, or neither."""
-    for statement in body:
-        found = _first(statement, name)
-        if found != _NOTHING:
-            return found
-        if isinstance(statement, n.Return | n.Break | n.Continue | n.Goto):
-            return _NOTHING
-    return _NOTHING
-
-
-def _first(statement: n.Statement, name: str) -> int:
-    if name not in set(_names(statement)):
-        return _NOTHING
-    match statement:
-        case n.Assign(target=n.Name(name=target), value=value, operator="=") if target == name:
-            return _READS if name in set(_names(value)) else _SETS
-        case n.Asm(outputs=outputs, inputs=inputs):
-            reads = {x for o in inputs for x in _names(o.expression)}
-            plain = {
-                o.expression.name
-                for o in outputs
-                if isinstance(o.expression, n.Name) and o.constraint[0] == "="
-            }
-            return _SETS if name in plain and name not in reads else _READS
-        case n.If(condition=condition, then=then, otherwise=otherwise):
-            if name in set(_names(condition)):
-                return _READS
-            both = _look(then, name), _look(otherwise, name)
-            if _READS in both:
-                return _READS
-            # Set on one side only: later it may be read on the way of the other.
-            return _SETS if both == (_SETS, _SETS) else _NOTHING
-        case n.DoWhile(body=body, condition=condition):
-            found = _look(body, name)
-            if found == _NOTHING and name in set(_names(condition)):
-                return _READS
-            return found if not _leaves(body) or found == _READS else _NOTHING
-        case n.For(start=start, condition=condition, step=step, body=body):
-            if start is not None and _first(start, name) != _NOTHING:
-                return _first(start, name)
-            parts = [p for p in (condition, step) if p is not None]
-            if any(name in set(_names(p)) for p in parts) or _look(body, name) == _READS:
-                return _READS
-            return _NOTHING
-        case n.While(condition=condition, body=body):
-            if name in set(_names(condition)) or _look(body, name) == _READS:
-                return _READS
-            return _NOTHING
-        case n.Block(body=body):
-            return _look(body, name)
-    return _READS
+        return self._block(body, {name for s in body for name in self.counts.of(s)} & names)
 
 
 def _leaves(body: Body) -> bool:

@@ -41,6 +41,7 @@ from ptxkit.decompiler.lift.values import Value, Variable, const
 if TYPE_CHECKING:
     from ptxkit.decompiler.lift.places import Places
 
+INT128 = Scalar("int128", "unsigned __int128", "int", 128, False, 6)
 HALF2, BFLOAT162 = VECTORS["half2"], VECTORS["bfloat162"]
 C_TYPES: dict[str, Type] = {
     "pred": BOOL, "s8": SCALARS["schar"], "u8": SCALARS["uchar"], "b8": SCALARS["uchar"],
@@ -48,11 +49,12 @@ C_TYPES: dict[str, Type] = {
     "s32": INT, "u32": UINT, "b32": UINT, "s64": LONG_LONG, "u64": UNSIGNED_LONG_LONG,
     "b64": UNSIGNED_LONG_LONG, "f32": FLOAT, "f64": DOUBLE, "f16": HALF, "bf16": BFLOAT16,
     "f16x2": HALF2, "bf16x2": BFLOAT162,
-    "b128": Scalar("int128", "unsigned __int128", "int", 128, False, 6),
+    "b128": INT128,
 }  # fmt: skip
-SIGNED = {8: SCALARS["schar"], 16: SCALARS["short"], 32: INT, 64: LONG_LONG}
-UNSIGNED = {8: SCALARS["uchar"], 16: SCALARS["ushort"], 32: UINT, 64: UNSIGNED_LONG_LONG,
-            128: C_TYPES["b128"]}  # fmt: skip
+SIGNED: dict[int, Scalar] = {8: SCALARS["schar"], 16: SCALARS["short"], 32: INT, 64: LONG_LONG}
+UNSIGNED: dict[int, Scalar] = {
+    8: SCALARS["uchar"], 16: SCALARS["ushort"], 32: UINT, 64: UNSIGNED_LONG_LONG, 128: INT128,
+}  # fmt: skip
 _REINTERPRET: dict[tuple[Type, Type], str] = {
     (FLOAT, INT): "__float_as_int", (FLOAT, UINT): "__float_as_uint",
     (INT, FLOAT): "__int_as_float", (UINT, FLOAT): "__uint_as_float",
@@ -328,14 +330,15 @@ class Emitter:
         return Expr(n.Name(variable.name), self.types[variable])
 
     def _arithmetic(self, value: Value, hint: Type | None) -> Expr:
+        one, two = value.args
         if value.width == 1:
-            left, right = (self.condition(a) for a in value.args)
-            return Expr(n.Binary(_LOGIC[value.op], left, right), BOOL)
+            operator = _LOGIC[value.op]
+            return Expr(n.Binary(operator, self.condition(one), self.condition(two)), BOOL)
         hint = hint if isinstance(hint, Scalar) and hint.is_integer else None
-        left = self.number(value.args[0], hint)
-        right = self.number(value.args[1], left.type if value.args[1].op == "const" else hint)
-        if value.args[0].op == "const" and value.args[1].op != "const":
-            left = self.number(value.args[0], right.type)
+        left = self.number(one, hint)
+        right = self.number(two, left.type if two.op == "const" else hint)
+        if one.op == "const" and two.op != "const":
+            left = self.number(one, right.type)
         return self._joined(value, _OPERATORS[value.op], left, right)
 
     def _joined(self, value: Value, operator: str, left: Expr, right: Expr) -> Expr:
@@ -395,17 +398,12 @@ class Emitter:
 
     def _shift_left(self, value: Value, hint: Type | None) -> Expr:
         made = self.number(value.args[0], hint)
-        count = self._count(value.args[1])
-        assert isinstance(made.type, Scalar)
+        type = made.type if isinstance(made.type, Scalar) else INT
         node = made.node
-        if bits_of(made.type) < value.width and value.width > 32:
-            node = n.Cast(LONG_LONG, node)
-            made = Expr(node, LONG_LONG)
-        return Expr(
-            n.Binary("<<", node, count),
-            promoted(made.type),
-            exact=value.width >= 32,  # type: ignore[arg-type]
-        )
+        if type.bits < value.width and value.width > 32:
+            node, type = n.Cast(LONG_LONG, node), LONG_LONG
+        shifted = n.Binary("<<", node, self._count(value.args[1]))
+        return Expr(shifted, promoted(type), exact=value.width >= 32)
 
     def _count(self, value: Value) -> n.Expression:
         if value.op == "const":

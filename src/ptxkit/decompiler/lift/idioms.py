@@ -25,15 +25,13 @@ class Idioms:
         changed = False
         for number in self.program.flow.order:
             for step in self.program.flow.blocks[number].statements:
-                if step.kind != "set":
-                    continue
-                value = self._rewritten(step.args[0])
-                if value is not None:
-                    step.args = [value]
-                    changed = True
-                target = step.targets[0]
-                if target.variable.definitions == 1:
-                    self.values[target] = step.args[0]
+                for place, value in enumerate(step.args):
+                    made = self._rewritten(value)
+                    if made is not None:
+                        step.args[place] = made
+                        changed = True
+                if step.kind == "set" and step.targets[0].variable.definitions == 1:
+                    self.values[step.targets[0]] = step.args[0]
         return changed
 
     def peek(self, value: Value) -> Value:
@@ -55,8 +53,10 @@ class Idioms:
             return self._signed_quotient(value)
         if op == "shr.u":
             return self._unsigned_quotient(value)
-        if op == "mulhi.u":
-            return self._magic_unsigned(value, 0)
+        if op == "mulhi.u" and value.args[1].op == "const":
+            return _unsigned(value.args[0], value.args[1].data, 0, value.width)
+        if op == "trunc":
+            return self._from_wide(value)
         if op == "sub":
             return self._remainder(value)
         return None
@@ -115,24 +115,52 @@ class Idioms:
     # ---- multiplication by a reciprocal --------------------------------------------------
 
     def _unsigned_quotient(self, value: Value) -> Value | None:
-        product, count = self.peek(value.args[0]), value.args[1]
+        """``hi(x * m) >>> s``, or with a factor of one bit more: ``((x - t >>> 1) + t) >>> s``."""
+        inner, count = self.peek(value.args[0]), value.args[1]
         if count.op != "const":
             return None
-        if product.op == "mulhi.u":
-            return self._magic_unsigned(product, count.data)
+        found = self._high(inner)
+        if found is not None:
+            return _unsigned(*found, count.data, value.width)
+        if inner.op != "add":
+            return None
+        for half, t in (inner.args, inner.args[::-1]):
+            moved, found = self.peek(half), self._high(self.peek(t))
+            if found is None or moved.op != "shr.u" or moved.args[1] is not const(1, 32):
+                continue
+            rest = self.peek(moved.args[0])
+            if rest.op == "sub" and rest.args == (found[0], t):
+                factor = found[1] + (1 << value.width)
+                return _unsigned(found[0], factor, count.data + 1, value.width)
         return None
 
-    def _magic_unsigned(self, product: Value, count: int) -> Value | None:
-        x, factor = product.args
-        if factor.op != "const" or not factor.data:
-            return None
-        width = product.width
-        scale = 1 << (width + count)
-        divisor = -(-scale // factor.data)
-        for d in (divisor, divisor - 1):
-            if d > 1 and 0 <= factor.data * d - scale <= 1 << count:
-                return raw("div.u", width, (x, const(d, width)))
+    def _high(self, value: Value) -> tuple[Value, int] | None:
+        """The high half of a product with a number: x and the number."""
+        if value.op == "mulhi.u" and value.args[1].op == "const":
+            return value.args[0], value.args[1].data
+        if value.op == "trunc":
+            moved = self.peek(value.args[0])
+            if moved.op == "shr.u" and moved.args[1].op == "const" and moved.args[1].data == 32:
+                return self._wide_product(moved.args[0])
         return None
+
+    def _wide_product(self, value: Value) -> tuple[Value, int] | None:
+        product = self.peek(value)
+        if product.op != "mul" or product.width != 64 or product.args[1].op != "const":
+            return None
+        x, factor = self.peek(product.args[0]), product.args[1].data
+        if x.op != "zext" or x.args[0].width != 32 or factor >> 32:
+            return None
+        return x.args[0], factor
+
+    def _from_wide(self, value: Value) -> Value | None:
+        """``(x * m as 64 bits) >>> 32 + s``."""
+        moved = self.peek(value.args[0])
+        if value.width != 32 or moved.op != "shr.u" or moved.args[1].op != "const":
+            return None
+        count = moved.args[1].data - 32
+        found = self._wide_product(moved.args[0])
+        return None if found is None or count < 0 else _unsigned(*found, count, 32)
 
     def _signed_quotient(self, value: Value) -> Value | None:
         """``(hi(x * m) [+ x] >> s) + sign``."""
@@ -164,6 +192,18 @@ class Idioms:
             return None
         factor = signed(source.args[1])
         return _quotient(source.args[0], factor, count, width) if factor > 0 else None
+
+
+def _unsigned(x: Value, factor: int, count: int, width: int) -> Value | None:
+    """``x / d`` for the divisor whose reciprocal a factor is, if it is exactly one."""
+    if not factor:
+        return None
+    scale = 1 << (width + count)
+    divisor = -(-scale // factor)
+    for d in (divisor, divisor - 1):
+        if d > 1 and 0 <= factor * d - scale <= 1 << count:
+            return raw("div.u", width, (x, const(d, width)))
+    return None
 
 
 def _quotient(x: Value, factor: int, count: int, width: int) -> Value | None:

@@ -261,15 +261,13 @@ class Kinds:
                 self.visit(value, kind_of(type))
             for value in step.args[: step.data[3]]:
                 self.visit(value, "")
-            for target, (type, _) in zip(step.targets, step.data[1], strict=True):
-                if kind_of(type):
-                    self.cell(target.variable).votes[kind_of(type)] += 1
             updates = iter(step.args[: step.data[3]])
-            for target, (_, both) in zip(step.targets, step.data[1], strict=True):
-                if both:
-                    source = self.cell_of(next(updates))
-                    if source is not None:
-                        self.cell(target.variable).join(source)
+            for made, (type, both) in zip(step.targets, step.data[1], strict=True):
+                if kind_of(type):
+                    self.cell(made.variable).votes[kind_of(type)] += 1
+                source = self.cell_of(next(updates)) if both else None
+                if source is not None:
+                    self.cell(made.variable).join(source)
         else:
             for value in step.args:
                 self.visit(value, "")
@@ -479,6 +477,12 @@ _WORDS = {8: ("schar", "uchar"), 16: ("short", "ushort"), 32: ("int", "uint"),
           64: ("longlong", "ulonglong")}  # fmt: skip
 
 
+_FLOAT_TYPES: dict[str, Type] = {
+    "f16": HALF, "bf16": BFLOAT16, "f32": FLOAT, "f64": DOUBLE,
+    "f16x2": VECTORS["half2"], "bf16x2": VECTORS["bfloat162"],
+}  # fmt: skip
+
+
 def scalar_type(votes: Counter[str], width: int) -> Type:
     """The type that has the votes."""
     if width == 1:
@@ -489,10 +493,7 @@ def scalar_type(votes: Counter[str], width: int) -> Type:
     floats = {16: ("f16", "bf16"), 32: ("f32", "f16x2", "bf16x2"), 64: ("f64",)}.get(width, ())
     best = max(floats, key=lambda f: votes[f], default="")
     if best and votes[best] and votes[best] >= numbers:
-        return {
-            "f16": HALF, "bf16": BFLOAT16, "f32": FLOAT, "f64": DOUBLE,
-            "f16x2": VECTORS["half2"], "bf16x2": VECTORS["bfloat162"],
-        }[best]  # fmt: skip
+        return _FLOAT_TYPES[best]
     signed_word, unsigned_word = _WORDS[width]
     if width < 32:
         return SCALARS[signed_word if votes["s"] > votes["u"] else unsigned_word]

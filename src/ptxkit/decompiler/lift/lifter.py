@@ -10,6 +10,7 @@ from itertools import count
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, Type
+from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.counting import Counting
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.emit import C_TYPES, Emitter, swallowed
@@ -35,6 +36,7 @@ from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.values import Value, Variable
 from ptxkit.run.globals import ModuleMemory
 from ptxkit.syntax import Function, Module, Scopes
+from ptxkit.syntax.nodes import FunctionDirective
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class ModuleLifter:
         self.scopes = Scopes(module)
         self.signatures = Signatures(module)
         self.arrays: dict[str, Type] = {}
-        self.helpers: dict[str, object] = {}
+        self.helpers: dict[str, Intrinsic] = {}
         self.converts: set[str] = set()
         self.headers: set[str] = set()
         self.structs: list[n.StructDefinition] = []
@@ -89,7 +91,7 @@ class ModuleLifter:
         Namer(program, types, taken).run()
         emitter = Emitter(program.lift, kinds, types, careful=self.options.careful)
         emitter.products, emitter.kept = _products(program)
-        emitter.helpers = self.helpers  # type: ignore[assignment]
+        emitter.helpers = self.helpers
         emitter.converts, emitter.headers = self.converts, self.headers
         places = Places(emitter, self.arrays, layouts)
         emitter.places = places
@@ -446,7 +448,7 @@ def _shared_by_several(signatures: Signatures, functions: list[Function]) -> set
 
 def launch_bounds(function: Function) -> tuple[int, ...]:
     """``__launch_bounds__`` from ``.maxntid`` and ``.minnctapersm``."""
-    found = {d.name: d.values for d in function.directives}
+    found = {d.name: d.values for d in function.directives if isinstance(d, FunctionDirective)}
     threads = 1
     for one in found.get(".maxntid", ()):
         threads *= int(one)

@@ -237,13 +237,12 @@ class Places:
         if space in _FROM_SPACE:
             number = self.emitter.typed(value, UNSIGNED_LONG_LONG if value.width == 64 else UINT)
             return n.Cast(want, n.Call(_FROM_SPACE[space], (number,)))
-        made = self.emitter.number(value) if value.op != "var" else self.emitter.natural(value)
-        if made.type == want:
-            return made.node
-        if isinstance(made.type, Pointer):
-            return n.Cast(want, made.node)
-        return n.Cast(want, self.emitter.converted(made, value.width, UNSIGNED_LONG_LONG)
-                      if bits_of(made.type) != 64 else made.node)  # fmt: skip
+        whole = self.emitter.natural(value) if value.op == "var" else self.emitter.number(value)
+        if whole.type == want:
+            return whole.node
+        if isinstance(whole.type, Pointer) or bits_of(whole.type) == 64:
+            return n.Cast(want, whole.node)
+        return n.Cast(want, self.emitter.converted(whole, value.width, UNSIGNED_LONG_LONG))
 
     def number(self, value: Value) -> Expr:
         """An address as a number: generic, or inside its space."""
@@ -304,10 +303,10 @@ class Places:
             operator = "+" if times > 0 else "-"
             assert isinstance(result.type, Scalar)
             assert isinstance(made.type, Scalar)
-            node = n.Binary(operator, result.node, made.node)
-            result = Expr(node, common(result.type, made.type))
+            both = n.Binary(operator, result.node, made.node)
+            result = Expr(both, common(result.type, made.type))
         assert result is not None
-        node = result.node
+        node: n.Expression = result.node
         if number:
             if not narrow and bits_of(result.type) < 64:
                 node = n.Cast(LONG_LONG, node)

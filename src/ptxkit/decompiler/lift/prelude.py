@@ -27,7 +27,7 @@ from ptxkit.syntax import evaluate
 
 _LETTERS = {"b16": "h", "b32": "r", "b64": "l", "f32": "f", "f64": "d", "pred": "r",
             "s32": "r", "u32": "r", "s64": "l", "u64": "l", "b128": "q"}  # fmt: skip
-_CONVERSIONS = {
+_CONVERSIONS: dict[str, tuple[Type, Type]] = {
     "half2_as_uint": (VECTORS["half2"], UINT), "uint_as_half2": (UINT, VECTORS["half2"]),
     "bfloat162_as_uint": (VECTORS["bfloat162"], UINT),
     "uint_as_bfloat162": (UINT, VECTORS["bfloat162"]),
@@ -132,7 +132,7 @@ def initial_value(
     element = type.element
     if not any(data):
         return None
-    size = element.size if not isinstance(element, Struct) else 1
+    size = 1 if isinstance(element, Struct | Array) else element.size
     parts = [data[at : at + size] for at in range(0, len(data), size)]
     while parts and not any(parts[-1]):
         parts.pop()

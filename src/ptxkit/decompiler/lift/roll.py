@@ -43,7 +43,9 @@ def _roll_at(body: list[n.Statement], place: int) -> bool:
     """Roll up the loop whose rest is counted by the statement at a place."""
     match body[place]:
         case n.Assign(
-            target=n.Name(name=count), value=n.Binary("&", turns, n.Literal(value=mask)), operator="="
+            target=n.Name(name=count),
+            value=n.Binary("&", turns, n.Literal(value=mask)),
+            operator="=",
         ) if isinstance(mask, int) and mask in (1, 3, 7, 15):
             pass
         case _:
@@ -52,9 +54,7 @@ def _roll_at(body: list[n.Statement], place: int) -> bool:
     if rest is None:
         return False
     many = next((k for k in range(place + 1, rest) if _is_many(body[k])), None)
-    if many is None or any(
-        count in _names(body[k]) for k in range(place + 1, rest) if k != many
-    ):
+    if many is None or any(count in _names(body[k]) for k in range(place + 1, rest) if k != many):
         return False
     if not _copies(body[many], body[rest], int(mask) + 1):
         return False

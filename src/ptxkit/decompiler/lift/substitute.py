@@ -91,6 +91,8 @@ class Substitution:
     addresses: set[Definition] = field(default_factory=set)
     depths: dict[int, int] = field(default_factory=dict)
     signed: set[Definition] = field(default_factory=set)
+    indices: set[Definition] = field(default_factory=set)
+    """What is computed from the indices of threads alone."""
 
     @property
     def flow(self) -> Flow:
@@ -248,10 +250,17 @@ class Substitution:
 
     def _worth(self, target: Definition, value: Value) -> bool:
         uses = self.uses.get(target, 0)
+        if value.op == "builtin" or (value.args and value.width == 32 and all(
+            a.op == "const" or (a.op == "var" and a.data in self.indices) for a in value.args
+        )):  # fmt: skip
+            # People keep what is taken with a sign in an int: `int i = threadIdx.x;`.
+            self.indices.add(target)
+            if target in self.signed:
+                return False
         if uses == 1 or value.op in _COPIES:
             return True
         if value.op == "builtin":
-            return target not in self.signed
+            return True
         if target in self.addresses:
             return True
         if value.op in ("sext", "zext") and value.args[0].op in ("var", "const", "builtin"):
@@ -320,8 +329,8 @@ class Substitution:
         self.dropped = set()
         current: dict[Variable, Definition] = {}
         children: dict[int, list[int]] = {block: [] for block in self.flow.order}
-        for block, above in self.flow.above.items():
-            children[above].append(block)
+        for below, above in self.flow.above.items():
+            children[above].append(below)
         starts = self._epochs_at_starts()
         stack: list[tuple[int, list[tuple[Variable, Definition | None]] | None]] = [(0, None)]
         while stack:

@@ -11,14 +11,22 @@ from __future__ import annotations
 
 import contextlib
 import io
+import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.inputs import InputMaker, Inputs, Trial, large_trials, trials
+from ptxkit.decompiler.verify.inputs import (
+    InputMaker,
+    Inputs,
+    Trial,
+    block_shapes,
+    large_trials,
+    trials,
+)
 from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.errors import PtxkitError
 from ptxkit.run import CpuModule, RunReport, SimulationError, load
@@ -26,11 +34,17 @@ from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Module
 
 #: Launches that must say something, and launches to try at most.
-WANTED, MOST = 32, 140
+WANTED, MOST = 32, 200
 _STEPS = 100_000
+#: Seconds after which half of the launches that are wanted will do.
+_BUDGET = 5.0
 #: After so many faults a shape of blocks is not tried again.
 _FAULTS = 2
 _SECONDS = 1.0
+
+#: Launches that also run under the sanitizer, and the events that ask for it.
+_SANITIZED = 4
+_TOGETHER = frozenset(("barriers", "shuffles", "votes"))
 
 #: What must happen equally often, whatever it is called.
 _COUNTED = {
@@ -78,6 +92,7 @@ class Comparison:
         self.loaded: tuple[CpuModule, CpuModule] = (load(original, "cpu"), load(candidate, "cpu"))
         self.kernels = self.loaded[0][kernel], self.loaded[1][other]
         self.usage: Usage = usage_of(original, original[kernel])
+        self.usage.constants |= usage_of(candidate, candidate[other]).constants
         self.variables = _variables(original, self.usage)
         self.maker = InputMaker(
             self.kernels[0].parameters,
@@ -99,13 +114,21 @@ class Comparison:
             return Execution(False, mismatch, different=True)
         rules = self.kernels[0].rules
         faults: Counter[Any] = Counter()
+        end = time.monotonic() + _BUDGET
+        several = len(block_shapes(self.usage, rules)) > 1
         for trial in trials(self.usage, rules, most):
             enough = len(self.tried) >= wanted
-            if enough and (self._covered() or len(self.tried) >= 2 * wanted):
+            if enough and (self._covered() or len(self.tried) >= 4 * wanted):
                 break
-            good = {t.block for t in self.tried}
-            if faults[trial.block] >= _FAULTS and trial.block not in good:
-                continue
+            if len(self.tried) >= wanted // 2 and time.monotonic() > end:
+                break
+            if several and faults[trial.block] >= _FAULTS:
+                # It is not made for such blocks: what is left of the trial with one that it takes.
+                good = list(dict.fromkeys(t.block for t in self.tried))
+                if good and trial.block not in good:
+                    trial = replace(trial, block=good[trial.number % len(good)])
+                elif not good:
+                    continue
             outcome = self._trial(trial)
             faults[trial.block] += outcome == "bounds"
             if isinstance(outcome, Execution):
@@ -132,7 +155,7 @@ class Comparison:
             alone = f"with {trial}, the candidate alone fails: {_first_line(error)}"
             return self._done(False, alone, different=True)
         why = self._difference(first, second, inputs)
-        if why is None and len(self.tried) < 2 and "barriers" in first.events:
+        if why is None and len(self.tried) < _SANITIZED and _TOGETHER & first.events.keys():
             why = self._races(trial, inputs)
         if why is not None:
             return self._done(False, f"with {trial}, {why}", different=True)

@@ -69,7 +69,7 @@ def trials(usage: Usage, rules: LaunchRules, count: int) -> Iterator[Trial]:
     clustered = "mapa" in usage.names or any(s.startswith(_CLUSTERED) for s in usage.special)
     cluster = 2 if clustered and rules.required_cluster is None else 0
     cooperative = any(s.startswith("%envreg") for s in usage.special)
-    shared = _DYNAMIC_SHARED if usage.dynamic_shared else 0
+    shared = _shared(usage, rules)
     for number in range(count):
         generator = np.random.default_rng([number, 0x507])
         block = blocks[number % len(blocks)] if number % 3 else blocks[number // 3 % len(blocks)]
@@ -80,7 +80,8 @@ def trials(usage: Usage, rules: LaunchRules, count: int) -> Iterator[Trial]:
             grid = tuple(g * c for g, c in zip(grid, along, strict=True))
         yield Trial(
             number,
-            KINDS[number % len(KINDS)],
+            # Counted so that every kind meets every pattern of sizes.
+            KINDS[(number + number // 8) % len(KINDS)],
             (grid[0], grid[1], grid[2]),
             block,
             _sizes(number, len(usage.sizes), block, usage.constants, generator),
@@ -88,8 +89,15 @@ def trials(usage: Usage, rules: LaunchRules, count: int) -> Iterator[Trial]:
             cluster,
             cooperative,
             ascending=number % 2 == 0,
-            cleared=number % 4 < 2,
+            cleared=number % 3 == 1,
         )
+
+
+def _shared(usage: Usage, rules: LaunchRules) -> int:
+    """Bytes of dynamic shared memory: much where the kernel is made for one shape of blocks."""
+    if not usage.dynamic_shared:
+        return 0
+    return _DYNAMIC_SHARED if rules.required_block is None else 4 * _DYNAMIC_SHARED
 
 
 def block_shapes(usage: Usage, rules: LaunchRules) -> list[Dimensions]:
@@ -126,27 +134,31 @@ def _sizes(
     most = 40 if count == 2 else 14
     few = [1, 2, 3, 4, 5, 7, 8, 9, *(v for v in near if 0 < v <= most), 13, most]
     values = [int(v) for v in generator.integers(1, most, count)]
-    place = int(generator.integers(0, count))
-    pattern = number % 8
+    place = number // 8 % count
+    # Where code has still not run, larger things with smaller parts are more likely to reach it.
+    pattern = number % 8 if number < 40 else (6, 0, 6, 5)[number % 4]
     if pattern == 1:
         values = [values[0]] * count
     elif pattern == 2:
         values = [int(v) for v in generator.choice((1, 2, 4, 8, 16), count)]
     elif pattern == 3:
         values = [int(v) for v in generator.integers(1, 7, count)]
-        values[place] = int(generator.integers(60, 300))
+        values[int(generator.integers(0, count))] = int(generator.integers(60, 300))
     elif pattern == 4:
-        values[place] = int(generator.integers(-3, 1))
-    elif pattern in (5, 6):
+        values[place] = int(generator.integers(-3, 0))
+    elif pattern == 5:
         values = [int(v) for v in generator.choice(few, count)]
+    elif pattern == 6:
+        # The largest first, as people write the size of a thing before that of its parts.
+        values = sorted((int(v) for v in generator.integers(8, 40, count)), reverse=True)
     elif pattern == 7:
-        values = [int(v) for v in generator.integers(-1, 3, count)]
+        values[place] = 0
     return tuple(values)
 
 
 def large_trials(usage: Usage, rules: LaunchRules, blocks: list[Dimensions]) -> Iterator[Trial]:
     """Launches with so many elements that a 16-bit number cannot count them."""
-    shared = _DYNAMIC_SHARED if usage.dynamic_shared else 0
+    shared = _shared(usage, rules)
     count = len(usage.sizes)
     block = next((b for b in blocks if math.prod(b) >= 64), blocks[0])
     wide = "%ctaid.y" in usage.special
@@ -233,7 +245,9 @@ class InputMaker:
         count = -(-size // width)
         if origin.loaded() in self.usage.indices and SCALAR_TYPES[type].kind != FLOAT:
             limit = max((abs(s) for s in trial.sizes), default=16) or 1
-            return places(width, count, min(limit, 64), trial.ascending, generator)[:size]
+            return places(
+                width, count, min(limit, 64), trial.ascending, trial.number % 3 == 2, generator
+            )[:size]
         return filled(type, count, trial.kind, generator)[:size]
 
     def _arena(

@@ -14,13 +14,13 @@ import numpy as np
 from ptxkit.isa.types import SCALAR_TYPES
 
 #: The ways to fill memory, in the order they are tried.
-KINDS = ("small", "random", "special", "tiny", "unit")
+KINDS = ("small", "random", "special", "tiny", "unit", "zeros")
 Generator = np.random.Generator
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 #: Few enough that many of them are equal.
-_RANGES = {"small": (-8, 9), "tiny": (-1, 3)}
+_RANGES = {"small": (-8, 9), "tiny": (-1, 3), "zeros": (0, 1)}
 _SPECIAL = (
     *(0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, 2.0, 1e-3, 100.0),
     *(1e-40, -1e-40, 1e5, 3e38, -3e38, 1.1754944e-38, 0.99999994, 1e-310, 1e300),
@@ -33,17 +33,21 @@ def filled(type: str, count: int, kind: str, generator: Generator) -> Bytes:
         type, count = type[:-2], 2 * count
     if type in _FLOATS:
         with np.errstate(over="ignore"):
-            return _reals(count, kind, generator).astype(_FLOATS[type]).view(np.uint8)
+            numbers: Bytes = _reals(count, kind, generator).astype(_FLOATS[type]).view(np.uint8)
+        return numbers
     if type == "bf16":
         with np.errstate(over="ignore"):
             words = _reals(count, kind, generator).astype(np.float32).view(np.uint32) >> 16
-        return words.astype(np.uint16).view(np.uint8)
+        halves: Bytes = words.astype(np.uint16).view(np.uint8)
+        return halves
     return integers(max(1, SCALAR_TYPES[type].width // 8), count, kind, generator)
 
 
 def _reals(count: int, kind: str, generator: Generator) -> Any:
     if kind in _RANGES:
-        return generator.integers(*_RANGES[kind], count).astype(np.float64)
+        # Both zeros: sums that begin with a wrong one show it.
+        signs = generator.choice((1.0, -1.0), count) if kind != "small" else 1.0
+        return generator.integers(*_RANGES[kind], count).astype(np.float64) * signs
     if kind == "unit":
         return generator.uniform(0.0, 1.0, count)
     ordinary = generator.standard_normal(count)
@@ -72,10 +76,18 @@ def integers(size: int, count: int, kind: str, generator: Generator) -> Bytes:
     return values.astype(dtype).view(np.uint8)
 
 
-def places(size: int, count: int, limit: int, ascending: bool, generator: Generator) -> Bytes:
-    """Integers from 0 that can be indices; in order where they are to be bounds of ranges."""
+def places(
+    size: int, count: int, limit: int, ascending: bool, stray: bool, generator: Generator
+) -> Bytes:
+    """Integers from 0 that can be indices; in order where they are to be bounds of ranges.
+
+    With ``stray`` some are outside, as code that checks its indices expects.
+    """
     values = generator.integers(0, max(1, limit), count)
-    if ascending:
+    if stray:
+        wrong = generator.choice((-1, -2, limit, limit + 1, 2 * limit), count)
+        values = np.where(generator.random(count) < 0.15, wrong, values)
+    elif ascending:
         # Rising slowly from the start, as the starts of rows do.
         values = np.cumsum(generator.integers(0, 4, count)) % max(1, 16 * limit)
     return values.astype(np.dtype(f"i{size}")).view(np.uint8)

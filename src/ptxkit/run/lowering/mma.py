@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ptxkit._native import NO_SLOT
 from ptxkit.run.lower import Lowering
 from ptxkit.run.lowering.memory import elements
 from ptxkit.run.lowering.words import Lower, words_of
-from ptxkit.syntax import Instruction, Node, evaluate
+from ptxkit.syntax import Instruction, Name, Node, evaluate
 
 #: The multiplicands of float products, numbered as in native/sim/narrow_formats.hpp.
 NARROW = {
@@ -154,7 +155,9 @@ def _floats(
         (32, which_b.children[0], range(0, 5 - size, size)), (34, which_b.children[1], range(4)),
     ]  # fmt: skip
     for place, one, allowed in rules:
-        mode |= selected(one, allowed) << place
+        is_register = isinstance(one, Name)
+        scales.append(low.source(one, "b16") if is_register else NO_SLOT)
+        mode |= (0 if is_register else selected(one, allowed)) << place
     mode |= size << 24 | (words[-1] == "ue8m0") << 27
     emit_product(low, "mma.float", groups, mode, scales)
 

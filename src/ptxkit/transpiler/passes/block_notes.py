@@ -1,4 +1,7 @@
-"""Comments behind the braces of a block, said with the block: ``with ptx.block("callseq 0, 0"):``."""
+"""Comments said with what they belong to: ``with ptx.block("callseq 0, 0"):``.
+
+Those behind the braces of a block, and those before a declaration.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,11 @@ def _noted(body: Sequence[Entry], sites: list[Site], skip: frozenset[int]) -> li
         entry = body[at]
         at += 1
         if not isinstance(entry, Suite):
-            made.append(entry)
+            noted = _declaration(entry, body[at] if at < len(body) else None, skip)
+            if noted is not None and noted.node is not None:
+                at += 1
+                sites.append(Site(noted.node.index, noted.node.index + 99, noted.node.index))
+            made.append(noted or entry)
             continue
         inner = _noted(entry.body, sites, skip)
         node = entry.node
@@ -44,6 +51,20 @@ def _noted(body: Sequence[Entry], sites: list[Site], skip: frozenset[int]) -> li
             made.append(Suite("block", [head], node, inner))
         else:
             made.append(entry.with_body(inner))
+    return made
+
+
+def _declaration(comment: Line, entry: Entry | None, skip: frozenset[int]) -> Line | None:
+    """A declaration with the comment before it."""
+    if comment.call != "ptx.comment" or comment.keywords or comment.suffixes:
+        return None
+    if not isinstance(entry, Line) or entry.kind != "declaration" or entry.node is None:
+        return None
+    if entry.node.index in skip or not entry.arguments:
+        return None
+    keywords = [*entry.keywords, ("comment", comment.arguments[0])]
+    made = Line(entry.kind, entry.call, entry.arguments, keywords, node=entry.node)
+    made.target, made.suffixes = entry.target, entry.suffixes
     return made
 
 

@@ -66,6 +66,7 @@ class _Namer:
             return line
         made = Line(line.kind, line.call, arguments, keywords, node=node)
         made.suffixes, made.target = line.suffixes, line.target
+        made.is_named = line.is_named
         self.sites.append(Site(node.index, node.index + 99, node.index))
         return made
 

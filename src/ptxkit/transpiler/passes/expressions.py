@@ -1,8 +1,10 @@
-"""Values that are used once, written where they are used.
+"""Values that one statement uses, written where it uses them.
+
+A value that is used twice there is named at its first place: ``(x := a + b) * x``.
 
 Python works out arguments from left to right, and before the call they belong to. So a row of
-statements may be written as one where each value is used once, by a later statement of the row,
-and in the same order: nothing moves.
+statements may be written as one where each value is used by a later statement of the row only,
+and in the order they are made: nothing moves.
 """
 
 from __future__ import annotations
@@ -89,23 +91,31 @@ class _Folder:
         last = before[-1]
         if not isinstance(last, Line) or not isinstance(last.target, Symbol):
             return 0
-        order = {symbol: at for at, symbol in enumerate(used_symbols(line))}
+        used = list(used_symbols(line))
+        order = {symbol: at for at, symbol in reversed(list(enumerate(used)))}
         if not order:
             return 0
         count = 0
-        limit = len(order)
+        limit = len(used)
         for entry in reversed(before):
             if not isinstance(entry, Line) or not isinstance(entry.target, Symbol):
                 break
             at = order.get(entry.target)
-            if at is None or at >= limit or self._uses[entry.target] != 1:
+            if at is None or at >= limit or self._uses[entry.target] != used.count(entry.target):
                 break
             limit = at
             count += 1
         return count
 
 
-def _replaced(line: Line, values: Mapping[Argument, Line]) -> Line:
+def _replaced(line: Line, given: Mapping[Argument, Line]) -> Line:
+    values = dict(given)
+    used = Counter(used_symbols(line))
+    for symbol, value in given.items():
+        if isinstance(symbol, Symbol) and used[symbol] > 1:
+            named = Line(value.kind, value.call, value.arguments, value.keywords, node=value.node)
+            named.target, named.is_named = symbol, True
+            values[symbol] = named
     arguments = [_in(argument, values) for argument in line.arguments]
     keywords = [(word, _in(value, values)) for word, value in line.keywords]
     made = Line(line.kind, line.call, arguments, keywords, node=line.node)
@@ -113,9 +123,10 @@ def _replaced(line: Line, values: Mapping[Argument, Line]) -> Line:
     return made
 
 
-def _in(argument: Argument, values: Mapping[Argument, Line]) -> Argument:
+def _in(argument: Argument, values: dict[Argument, Line]) -> Argument:
+    """An argument with values in place of their names; a value stands at the first place only."""
     if isinstance(argument, Symbol):
-        return values.get(argument, argument)
+        return values.pop(argument, argument)
     if isinstance(argument, Group):
         parts = [_in(part, values) for part in argument.parts]
         return Group(argument.opening, parts, argument.closing)

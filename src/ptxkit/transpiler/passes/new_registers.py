@@ -233,16 +233,16 @@ def _numbered(made: Sequence[Made]) -> dict[Line, list[Entry]]:
     found: dict[Line, list[Entry]] = {}
     for order, one in enumerate(made):
         line = one.line
-        number = _departure(one, order)
+        departure = _departure(one, order)
         if line in found:  # the predicate beside the result
             new = found[line][0]
             assert isinstance(new, Line)
-            if number is not None:
-                new.keywords.append(("predicate", number[1]))
+            if departure is not None:
+                new.keywords.append(("predicate", departure[1]))
             continue
         keywords = [*line.keywords, *one.said]
-        if number is not None:
-            keywords.append(number)
+        if departure is not None:
+            keywords.append(departure)
         call = f"{line.call}.{one.word}"
         new = Line(line.kind, call, line.arguments[1:], keywords, node=line.node)
         new.target = one.symbols[0] if len(one.symbols) == 1 else Group("", one.symbols, "")

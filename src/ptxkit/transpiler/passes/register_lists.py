@@ -1,4 +1,4 @@
-"""Lists of registers that follow each other as slices: ``[r[8], r[9], r[10], r[11]]`` is ``r[8:12]``.
+"""Lists of registers that follow each other as slices: ``[r[8], r[9], r[10]]`` is ``r[8:11]``.
 
 The fragments of ``mma``, ``wgmma`` and vector loads and stores are such lists.
 """

@@ -103,9 +103,9 @@ class _Namer:
         """``ctaid * ntid + tid``."""
         sources = [self._source(argument) for argument in line.arguments]
         for component, word in (("", "index"), ("_y", "row"), ("_z", "layer")):
-            if {f"ctaid{component}", f"ntid{component}"} == set(sources[:2]):
-                if sources[2] == f"tid{component}":
-                    return word if component or self._is_flat else "column"
+            expected = {f"ctaid{component}", f"ntid{component}"}
+            if expected == set(sources[:2]) and sources[2] == f"tid{component}":
+                return word if component or self._is_flat else "column"
         return None
 
     def address(self, line: Line) -> str | None:

@@ -11,9 +11,11 @@ what they are, ``f[8 + 4 * i]``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from ptxkit.transpiler.names import Scope
 from ptxkit.transpiler.ranges import Ranges
 from ptxkit.transpiler.sequences import formula, joined
 from ptxkit.transpiler.shapes import Leaf, Taken, leaves_of, rebuilt
@@ -137,7 +139,9 @@ class _Roller:
         ]
         local = self._locals(body, rounds, start, length, count)
         counter = self._word(COUNTERS[depth], 0)
-        inside = {leaf.value for round in rounds for leaf in round if leaf.kind == "target"}
+        inside: set[object] = set()
+        for leaves_of_round in rounds:
+            inside.update(leaf.value for leaf in leaves_of_round if leaf.kind == "target")
         columns: dict[tuple[str, ...], str] = {}
         rows: list[list[Argument]] = [[] for _ in range(count)]
         leaves: list[Argument] = []
@@ -145,14 +149,16 @@ class _Roller:
         uses_counter = False
         ranges: set[str] = set()
         for leaf in zip(*rounds, strict=True):
-            values = [one.value for one in leaf]
+            values: list[Any] = [one.value for one in leaf]
             kind = leaf[0].kind
             if kind == "target":
                 if values[0] in local:
-                    leaves.append(values[0])  # type: ignore[arg-type]
-                else:
-                    leaves.append("")
-                    freed += values  # type: ignore[arg-type]
+                    leaves.append(values[0])
+                    continue
+                freed += values
+                into = self._formula("symbol", values, counter)
+                leaves.append(into or "")
+                uses_counter = uses_counter or into is not None
                 continue
             made = self._constant(kind, values, local)
             if made is None:
@@ -194,7 +200,8 @@ class _Roller:
             if leaf[0].kind == "target" and leaf[0].value in local:
                 values = [one.value for one in leaf]
                 made = self._formula("symbol", values, counter)
-                self._outer[leaf[0].value] = made  # type: ignore[index, assignment]
+                assert made is None or isinstance(made, Formula)
+                self._outer[values[0]] = made
         self.ranges.used |= ranges
         last = _node_index(body[start + length * count - 1])
         self.sites.append(Site(first, (last or first) + 99, first))
@@ -239,7 +246,7 @@ class _Roller:
                 return False
         return True
 
-    # -- what becomes of a leaf ----------------------------------------------------------------------
+    # -- what becomes of a leaf ------------------------------------------------------------------
 
     @staticmethod
     def _constant(kind: str, values: Sequence[object], local: dict[object, int]) -> Argument | None:
@@ -294,11 +301,11 @@ class _Roller:
         """Whether a table at the head of a loop can name a value: nothing declared inside."""
         if not isinstance(value, Symbol) or value.kind in ("special", "name"):
             return True
-        scope = self.function.scope
+        scope: Scope | None = self.function.scope
         while scope is not None:
             if scope.symbols.get(value.ptx) is value:
                 return True
-            scope = scope.outer  # type: ignore[assignment]
+            scope = scope.outer
         return False
 
     def _cell(self, value: object, inside: set[object]) -> Argument | None:

@@ -24,7 +24,7 @@ _LEAF = -1
 class Decisions:
     """All diagrams of a proof."""
 
-    def __init__(self, terms: Terms, limit: int = 150_000) -> None:
+    def __init__(self, terms: Terms, limit: int = 50_000) -> None:
         self.terms = terms
         self.nodes: list[tuple[int, int, int]] = []
         self._numbers: dict[tuple[int, int, int], Diagram] = {}

@@ -1,0 +1,116 @@
+"""What lifted code looks like: idioms undone, arrays, types, loops, functions of CUDA."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from tests.decompiler.lifting import compiled_again, lifted_text
+
+import ptxkit
+from ptxkit.decompiler.lift.lifter import Options
+
+
+def body(source: str, arch: str = "sm_90", **options: bool) -> str:
+    """The lifted text of a kernel ``k`` without its first and last line, spaces made single."""
+    text = lifted_text(ptxkit.compile_cuda(source, arch=arch), Options(**options))
+    return " ".join(text[text.index("{") + 1 : text.rindex("}")].split())
+
+
+@pytest.mark.parametrize("divisor", [2, 3, 5, 7, 10, 16, 60, 641, 1000, 1 << 20])
+@pytest.mark.parametrize("type", ["int", "unsigned"])
+def test_division_by_a_constant(type: str, divisor: int) -> None:
+    source = f"""extern "C" __global__ void k(const {type} *x, {type} *y) {{
+        int i = threadIdx.x; y[i] = x[i] / {divisor}; }}"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    text = lifted_text(module)
+    shift = divisor & (divisor - 1) == 0 and type == "unsigned"
+    assert ("/ " in text or ("unsigned" in text and shift)) and "hi(" not in text
+    again = compiled_again(text, "sm_90")
+    edges = [0, 1, -1, 2**31 - 1, -(2**31), divisor, divisor - 1, -divisor, divisor + 1]
+    numbers = np.random.default_rng(divisor).integers(-(2**31), 2**31, 55)
+    x = np.concatenate([edges, numbers]).astype(np.int64).astype(np.uint32).view(np.int32)
+    x = x.view(np.uint32) if type == "unsigned" else x
+    results = []
+    for one in (module, again):
+        y = np.zeros_like(x)
+        ptxkit.load(one, device="cpu")["k"][1, 64](x, y)
+        results.append(y)
+    np.testing.assert_array_equal(*results)
+    wide = x.astype(np.int64)
+    np.testing.assert_array_equal(results[0], (np.sign(wide) * (abs(wide) // divisor)))
+
+
+def test_unrolled_loop_is_rolled_up() -> None:
+    source = """extern "C" __global__ void k(const float *a, const float *b, float *c, int n) {
+        float s = 0; int i = threadIdx.x;
+        for (int j = 0; j < n; ++j) s += a[i * n + j] * b[j];
+        c[i] = s; }"""
+    loop = re.search(r"for \(int (\w) = 0; \1 < n3; \1\+\+\) f \+= (.*?);", body(source, roll=True))
+    assert loop is not None
+    assert loop[2] == f"p0[tid * n3 + {loop[1]}] * p1[{loop[1]}]"
+    assert "do {" in body(source)
+
+
+def test_functions_of_cuda() -> None:
+    source = """extern "C" __global__ void k(int *x, float *y) {
+        __shared__ int s[64]; int i = threadIdx.x;
+        s[i] = __shfl_xor_sync(~0u, x[i], 4); __syncthreads();
+        atomicAdd(&x[s[63 - i] & 7], 1);
+        y[i] = fmaxf(sqrtf(y[i]), (float)__popc(x[i])) + __ldg(&y[i]); }"""
+    text = body(source)
+    for part in ("s[64]", "__shfl_xor_sync(", "__syncthreads()", "atomicAdd(",
+                 "fmaxf(", "sqrtf(", "__popc("):  # fmt: skip
+        assert part in text
+    assert "asm" not in text
+
+
+def test_sums_of_products_are_not_contracted() -> None:
+    source = """extern "C" __global__ void k(const float *x, float *y) { int i = threadIdx.x;
+        y[i] = __fmul_rn(x[i], x[i + 1]) + x[i + 2]; y[i + 64] = x[i] * x[i + 1] + x[i + 2]; }"""
+    text = body(source)
+    assert "__fmul_rn(" in text
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    again = compiled_again(lifted_text(module), "sm_90")
+    x = np.random.default_rng(1).standard_normal(70).astype(np.float32)
+    results = []
+    for one in (module, again):
+        y = np.zeros(128, np.float32)
+        ptxkit.load(one, device="cpu")["k"][1, 64](x, y)
+        results.append(y)
+    assert results[0].tobytes() == results[1].tobytes()
+    assert (results[0][:64] != results[0][64:]).any()
+
+
+def test_an_instruction_without_a_name_is_one_asm() -> None:
+    source = """extern "C" __global__ void k(unsigned *x) { unsigned r;
+        asm("bfe.u32 %0, %1, 3, 5;" : "=r"(r) : "r"(x[0])); x[threadIdx.x] = r + 1; }"""
+    text = lifted_text(ptxkit.compile_cuda(source, arch="sm_90"))
+    assert text.count("asm") == 1
+    assert "bfe_u32_3_5(" in text
+
+
+def test_guarded_instructions_and_undefined_ways() -> None:
+    source = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n) {
+    .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;
+    setp.lt.s32 %p1, %r2, %r1;
+    @%p1 mov.u32 %r3, 7;
+    @!%p1 add.s32 %r3, %r2, 1;
+    mul.wide.u32 %rd2, %r2, 4; add.s64 %rd1, %rd1, %rd2;
+    @%p1 st.global.u32 [%rd1], %r3;
+    ret;
+}"""
+    module = ptxkit.parse(source)
+    again = compiled_again(lifted_text(module), "sm_80")
+    results = []
+    for one in (module, again):
+        x = np.full(64, 3, np.int32)
+        ptxkit.load(one, device="cpu")["k"][1, 64](x, 40)
+        results.append(x)
+    np.testing.assert_array_equal(*results)
+    assert results[0].tolist() == [7] * 40 + [3] * 24
