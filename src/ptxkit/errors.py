@@ -5,12 +5,14 @@ True
 """
 
 import importlib
+import os
 from collections.abc import Iterable
 from types import ModuleType
 
 from ptxkit.diagnostics import Diagnostic
 
 _SHOWN = 3  # diagnostics that a message shows at most
+_THREADS = 65_535  # at most
 _LONGEST = 200  # characters of a value that a message shows at most
 _LISTED = 30  # names that a message lists at most
 
@@ -29,6 +31,21 @@ def shown(value: object) -> str:
             return f"an int of {value.bit_length():,} bits"
         return f"a {type(value).__name__} of very long numbers"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def thread_count(threads: object) -> int:
+    """How many threads to work with; None is one for each processor.
+
+    >>> thread_count(3)
+    3
+    """
+    if threads is None:
+        return os.cpu_count() or 1
+    whole = isinstance(threads, int) and not isinstance(threads, bool)
+    if not whole or not 1 <= threads <= _THREADS:  # type: ignore[operator]
+        raise UsageError(f"threads is a number from 1 to {_THREADS:,}, or None for one on every "
+                         f"processor, not {shown(threads)}")  # fmt: skip
+    return int(threads)  # type: ignore[call-overload, no-any-return]
 
 
 class PtxkitError(Exception):

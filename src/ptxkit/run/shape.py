@@ -65,7 +65,8 @@ def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
     fits = isinstance(parts, (tuple, list, np.ndarray)) and 1 <= len(parts) <= 3
     if not fits or not all(is_whole(n, -(2**63)) for n in parts):
         raise LaunchError(
-            f"the {what} must be one to three whole numbers, such as 4 or (4, 2), not {shown(value)}"
+            f"the {what} must be one to three whole numbers, such as 4 or (4, 2), "
+            f"not {shown(value)}"
         )
     return tuple(int(n) for n in parts)
 
