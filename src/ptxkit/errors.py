@@ -41,11 +41,12 @@ def thread_count(threads: object) -> int:
     """
     if threads is None:
         return os.cpu_count() or 1
-    whole = isinstance(threads, int) and not isinstance(threads, bool)
-    if not whole or not 1 <= threads <= _THREADS:  # type: ignore[operator]
-        raise UsageError(f"threads is a number from 1 to {_THREADS:,}, or None for one on every "
-                         f"processor, not {shown(threads)}")  # fmt: skip
-    return int(threads)  # type: ignore[call-overload, no-any-return]
+    if isinstance(threads, int) and not isinstance(threads, bool) and 1 <= threads <= _THREADS:
+        return threads
+    raise UsageError(
+        f"threads is a number from 1 to {_THREADS:,}, or None for one on every processor, "
+        f"not {shown(threads)}"
+    )
 
 
 class PtxkitError(Exception):

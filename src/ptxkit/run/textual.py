@@ -140,7 +140,7 @@ def _array(
         value = _finite(fill, text, name)
         with np.errstate(over="ignore"):
             made = np.full(shape, value, scalar)
-            if math.isfinite(value) and np.isinf(scalar(value)):
+            if math.isfinite(value) and np.isinf(made).any():
                 raise OverflowError
         return made
     except OverflowError as error:
