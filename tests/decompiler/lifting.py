@@ -8,6 +8,7 @@ given files of PTX it lifts and compiles those.
 from __future__ import annotations
 
 import copy
+import os
 import sys
 import time
 import traceback
@@ -29,6 +30,12 @@ from ptxkit.decompiler.lift.lifter import Options, lift_module
 def lifted_text(module: ptxkit.Module, options: Options | None = None) -> str:
     """The C++ of a module."""
     return cuda.print_module(lift_module(module, options or Options()))
+
+
+def _keep(name: str, text: str) -> None:
+    """Write the C++ where LIFTED names a folder."""
+    if "LIFTED" in os.environ:
+        (Path(os.environ["LIFTED"]) / f"{name}.cu").write_text(text)
 
 
 def compiled_again(text: str, arch: str) -> ptxkit.Module:
@@ -74,7 +81,7 @@ def _suite(arch: str | None, names: list[str]) -> None:
             begin = time.process_time()
             text = lifted_text(module)
             took = time.process_time() - begin
-            Path(f"/tmp/lifted.{topic}.cu").write_text(text)
+            _keep(topic, text)
             again = compiled_again(text, target)
         except Exception as error:
             totals["not compiled"] += 1
@@ -135,7 +142,7 @@ def _kernels(arch: str, names: list[str], roll: bool = False) -> None:
             begin = time.process_time()
             text = lifted_text(module, Options(roll=roll))
             took = time.process_time() - begin
-            Path(f"/tmp/lifted.{kernel.name}.cu").write_text(text)
+            _keep(kernel.name, text)
             again = compiled_again(text, arch)
             totals["compiles"] += 1
             same = same_ptx(module, again, kernel.entry(arch))
@@ -165,7 +172,7 @@ def _kernels(arch: str, names: list[str], roll: bool = False) -> None:
     print(dict(totals), "lines", float(np.median(lines or [0])))
 
 
-def _files(paths: list[Path], out: Path | None = None) -> None:
+def _files(paths: list[Path]) -> None:
     totals: Counter[str] = Counter()
     for path in paths:
         try:
@@ -173,7 +180,7 @@ def _files(paths: list[Path], out: Path | None = None) -> None:
             begin = time.process_time()
             text = lifted_text(module)
             took = time.process_time() - begin
-            Path(f"/tmp/lifted.{path.stem}.cu").write_text(text)
+            _keep(path.stem, text)
             compiled_again(text, module.target or "sm_90")
         except Exception as error:
             totals["failed"] += 1

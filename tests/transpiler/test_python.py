@@ -102,11 +102,23 @@ mov.b32 in, ptx; mov.b32 r, %r; mov.f32 %r12, %r13; mov.b32 $r, nothing; ret; }}
     assert python_of(text) == snapshot
 
 
-def test_the_kernel_runs():
-    module = run_python(python_of(TWICE))
+@pytest.mark.parametrize("sugar", [False, True])
+def test_the_kernel_runs(sugar):
+    module = run_python(ptxkit.to_python(TWICE, sugar=sugar))
     x = np.arange(8, dtype=np.uint32)
     module.load("cpu")["twice"][1, 8](x)
     assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
+
+
+def test_a_sugared_kernel_can_be_edited():
+    """A statement more takes registers from the same ranges, and the rest goes on after them."""
+    python = ptxkit.to_python(TWICE)
+    line = "ptx.st.global_.u32(addr(rd4), ptx.ld.global_.u32.new(addr(rd4)) << 1)"
+    assert line in python
+    edited = python.replace(line, line.replace("<< 1", "* 3 + 1")).replace("<4>", "<9>")
+    x = np.arange(8, dtype=np.uint32)
+    run_python(edited).load("cpu")["twice"][1, 8](x)
+    assert x.tolist() == [3 * value + 1 for value in range(8)]
 
 
 def test_the_kernel_can_be_edited():

@@ -21,7 +21,8 @@ def walk(node: Any) -> Iterator[n.Node]:
             pending.extend(reversed(one))
         elif isinstance(one, n.Node):
             yield one
-            pending.extend(getattr(one, f.name) for f in reversed(fields(one)))
+            parts = reversed(fields(one))  # type: ignore[arg-type]
+            pending.extend(getattr(one, f.name) for f in parts)
 
 
 _STATEMENTS = (

@@ -257,8 +257,9 @@ class Else(Region):
         builder.last_if = None
         # The label of the `if_` stands behind the branch that ends its block.
         pending = builder.unplace(middle)
+        if builder.branched != len(builder.statements):
+            builder.pending = pending  # said at the end of the block: before the branch
         self.break_()
-        builder.pending = pending
         builder.place(middle)
 
 

@@ -91,7 +91,7 @@ class ModuleLifter:
         Namer(program, types, taken).run()
         emitter = Emitter(program.lift, kinds, types, careful=self.options.careful)
         emitter.products, emitter.kept = _products(program)
-        emitter.helpers = self.helpers  # type: ignore[assignment]
+        emitter.helpers = self.helpers
         emitter.converts, emitter.headers = self.converts, self.headers
         places = Places(emitter, self.arrays, layouts)
         emitter.places = places

@@ -237,12 +237,12 @@ class Places:
         if space in _FROM_SPACE:
             number = self.emitter.typed(value, UNSIGNED_LONG_LONG if value.width == 64 else UINT)
             return n.Cast(want, n.Call(_FROM_SPACE[space], (number,)))
-        found = self.emitter.natural(value) if value.op == "var" else self.emitter.number(value)
-        if found.type == want:
-            return found.node
-        if isinstance(found.type, Pointer) or bits_of(found.type) == 64:
-            return n.Cast(want, found.node)
-        return n.Cast(want, self.emitter.converted(found, value.width, UNSIGNED_LONG_LONG))
+        whole = self.emitter.natural(value) if value.op == "var" else self.emitter.number(value)
+        if whole.type == want:
+            return whole.node
+        if isinstance(whole.type, Pointer) or bits_of(whole.type) == 64:
+            return n.Cast(want, whole.node)
+        return n.Cast(want, self.emitter.converted(whole, value.width, UNSIGNED_LONG_LONG))
 
     def number(self, value: Value) -> Expr:
         """An address as a number: generic, or inside its space."""

@@ -34,6 +34,15 @@ class Simplifier:
 
     def __init__(self) -> None:
         self.graph = Graph()
+        self.positive: set[int] = set()
+        """Variables that a loop has asked to be above zero, in that state."""
+
+    def assume(self, condition: Value) -> None:
+        """What follows happens only where this is true."""
+        if condition.operator in (">.s32", ">.s64"):
+            variable, limit = condition.operands
+            if variable.operator == "variable" and is_literal(limit) and _number(limit) >= 0:
+                self.positive.add(id(variable))
 
     def literal(self, value: float | int, type: str) -> Value:
         """A number, rounded or wrapped to its type."""
@@ -154,6 +163,8 @@ def _divide(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value 
             return a if power == 0 else s.make(f">>.{t}", a, shift)
     if t[0] == "s" and is_literal(b) and b.payload == 1:
         return a
+    if t[0] == "s" and id(a) in s.positive and is_literal(b) and _power(b) is not None:
+        return s.make(f">>.{t}", a, s.literal(_power(b) or 0, "i32"))
     if t[0] == "s" and is_literal(b) and _not_negative(a) and _number(b) > 0:
         return s.make(f"/.u{t[1:]}", a, b)
     return None

@@ -321,6 +321,8 @@ class _Statements(Expressions):
                 storage.version += 1
         asked = self.truth(condition) if condition is not None and (first or certain) else None
         before = {a: s.version for a, s in self.arrays.items()}
+        if asked is not None:
+            self.make.assume(asked)
         inner = self.nested(body)
         if asked is None:
             asked = self.truth(condition) if condition is not None else self.make.literal(1, "b")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -33,8 +34,10 @@ from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Module
 
 #: Launches that must say something, and launches to try at most.
-WANTED, MOST = 32, 140
+WANTED, MOST = 32, 200
 _STEPS = 100_000
+#: Seconds after which half of the launches that are wanted will do.
+_BUDGET = 5.0
 #: After so many faults a shape of blocks is not tried again.
 _FAULTS = 2
 _SECONDS = 1.0
@@ -89,6 +92,7 @@ class Comparison:
         self.loaded: tuple[CpuModule, CpuModule] = (load(original, "cpu"), load(candidate, "cpu"))
         self.kernels = self.loaded[0][kernel], self.loaded[1][other]
         self.usage: Usage = usage_of(original, original[kernel])
+        self.usage.constants |= usage_of(candidate, candidate[other]).constants
         self.variables = _variables(original, self.usage)
         self.maker = InputMaker(
             self.kernels[0].parameters,
@@ -110,10 +114,13 @@ class Comparison:
             return Execution(False, mismatch, different=True)
         rules = self.kernels[0].rules
         faults: Counter[Any] = Counter()
+        end = time.monotonic() + _BUDGET
         several = len(block_shapes(self.usage, rules)) > 1
         for trial in trials(self.usage, rules, most):
             enough = len(self.tried) >= wanted
-            if enough and (self._covered() or len(self.tried) >= 2 * wanted):
+            if enough and (self._covered() or len(self.tried) >= 4 * wanted):
+                break
+            if len(self.tried) >= wanted // 2 and time.monotonic() > end:
                 break
             if several and faults[trial.block] >= _FAULTS:
                 # It is not made for such blocks: what is left of the trial with one that it takes.

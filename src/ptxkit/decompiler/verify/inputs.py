@@ -135,7 +135,8 @@ def _sizes(
     few = [1, 2, 3, 4, 5, 7, 8, 9, *(v for v in near if 0 < v <= most), 13, most]
     values = [int(v) for v in generator.integers(1, most, count)]
     place = number // 8 % count
-    pattern = number % 8
+    # Where code has still not run, larger things with smaller parts are more likely to reach it.
+    pattern = number % 8 if number < 40 else (6, 0, 6, 5)[number % 4]
     if pattern == 1:
         values = [values[0]] * count
     elif pattern == 2:
@@ -145,8 +146,11 @@ def _sizes(
         values[int(generator.integers(0, count))] = int(generator.integers(60, 300))
     elif pattern == 4:
         values[place] = int(generator.integers(-3, 0))
-    elif pattern in (5, 6):
+    elif pattern == 5:
         values = [int(v) for v in generator.choice(few, count)]
+    elif pattern == 6:
+        # The largest first, as people write the size of a thing before that of its parts.
+        values = sorted((int(v) for v in generator.integers(8, 40, count)), reverse=True)
     elif pattern == 7:
         values[place] = 0
     return tuple(values)

@@ -33,11 +33,13 @@ def filled(type: str, count: int, kind: str, generator: Generator) -> Bytes:
         type, count = type[:-2], 2 * count
     if type in _FLOATS:
         with np.errstate(over="ignore"):
-            return _reals(count, kind, generator).astype(_FLOATS[type]).view(np.uint8)
+            numbers: Bytes = _reals(count, kind, generator).astype(_FLOATS[type]).view(np.uint8)
+        return numbers
     if type == "bf16":
         with np.errstate(over="ignore"):
             words = _reals(count, kind, generator).astype(np.float32).view(np.uint32) >> 16
-        return words.astype(np.uint16).view(np.uint8)
+        halves: Bytes = words.astype(np.uint16).view(np.uint8)
+        return halves
     return integers(max(1, SCALAR_TYPES[type].width // 8), count, kind, generator)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptxkit.transpiler.passes.addresses import Addresses
 from ptxkit.transpiler.passes.block_notes import BlockNotes
 from ptxkit.transpiler.passes.constants import Constants
 from ptxkit.transpiler.passes.control_flow import ControlFlow
@@ -28,6 +29,7 @@ PASSES: tuple[Pass, ...] = (
     RegisterLists(),
     Operators(),
     Expressions(),
+    Addresses(),
     RegisterNames(),
     Constants(),
     Repeats(),

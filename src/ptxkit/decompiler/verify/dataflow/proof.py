@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
@@ -143,9 +144,8 @@ class _Pair:
             number = {header: n for n, header in enumerate(program.headers)}
             regions = []
             for cut, start in ((_ENTRY, program.entry), *enumerate(program.headers)):
-                edges = self.executors[side].region(
-                    start, cut, lambda r, s=side, c=cut: self._incoming(s, c, r)
-                )
+                incoming = partial(self._incoming, side, cut)
+                edges = self.executors[side].region(start, cut, incoming)
                 regions.append({number.get(t, t - 1000): e for t, e in edges.items()})
             found.append(regions)
         return found

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import (
@@ -19,27 +18,12 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     Step,
     reads_of_parameters,
 )
+from ptxkit.decompiler.verify.dataflow.pure import SPECIAL, source_types
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.isa.types import SCALAR_TYPES
 
 CARRY: Register = (-1, "carry")
-_INTEGERS = frozenset(("u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64"))
 _COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
-#: Conditions as an order, an equality, or the opposite of one of them.
-_COMPARISONS = {
-    "lt": ("lt", False, False), "gt": ("lt", True, False), "le": ("lt", True, True),
-    "ge": ("lt", False, True), "lo": ("lt", False, False), "hi": ("lt", True, False),
-    "ls": ("lt", True, True), "hs": ("lt", False, True), "eq": ("eq", False, False),
-    "ne": ("eq", False, True),
-}  # fmt: skip
-#: With floats the opposite of an order is true of NaN too.
-_FLOAT_COMPARISONS = {
-    "lt": ("lt", False, False), "gt": ("lt", True, False), "le": ("le", False, False),
-    "ge": ("le", True, False), "eq": ("eq", False, False), "neu": ("eq", False, True),
-    "ltu": ("le", True, True), "gtu": ("le", False, True), "leu": ("lt", True, True),
-    "geu": ("lt", False, True), "ne": ("equ", False, True), "equ": ("equ", False, False),
-    "num": ("num", False, False), "nan": ("num", False, True),
-}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -113,10 +97,10 @@ class Semantics:
         if kind == "address":
             return self.address(state, operand)
         if kind == "vector":
-            return self.tuple(state, operand, type)
+            return self.together(state, operand, type)
         raise GiveUpError(f"an operand of kind {kind}")
 
-    def tuple(self, state: State, operand: Operand, type: str) -> Diagram:
+    def together(self, state: State, operand: Operand, type: str) -> Diagram:
         """Several values as one."""
         parts = tuple(self.value(state, p, type) for p in operand.parts)
         make, leaf = self.terms.make, self.decisions.leaf
@@ -159,13 +143,14 @@ class Semantics:
         else:
             self._effect(state, step, guard)
 
-    def _write(
+    def write(
         self,
         state: State,
         target: tuple[Register, str] | None,
         value: Diagram,
         guard: Diagram | None,
     ) -> None:
+        """Set a register, where the guard holds."""
         if target is None:
             return
         register = target[0]
@@ -174,10 +159,10 @@ class Semantics:
         state.registers[register] = value
 
     def _pure(self, state: State, step: Step, guard: Diagram | None) -> None:
-        special = _PURE.get(step.name)
+        special = SPECIAL.get(step.name)
         if special is not None and special(self, state, step, guard):
             return
-        types = _source_types(step)
+        types = source_types(step)
         values = tuple(self.value(state, s, t) for s, t in zip(step.sources, types, strict=True))
         carries = step.name in ("addc", "subc", "madc") or ".cc" in step.modifiers
         if carries:
@@ -187,11 +172,11 @@ class Semantics:
             value = self.decisions.apply(key, self._operation(step, number), values)
             if target is not None and target[1] == "pred":
                 value = self._as_condition(value)
-            self._write(state, target, value, guard)
+            self.write(state, target, value, guard)
         if ".cc" in step.modifiers:
-            key = "op", _plain(step), "carry"
+            key = "op", _plain(step), -1
             value = self.decisions.apply(key, self._operation(step, -1), values)
-            self._write(state, (CARRY, "b32"), value, guard)
+            self.write(state, (CARRY, "b32"), value, guard)
 
     def _as_condition(self, value: Diagram) -> Diagram:
         """The truth of a term that an unknown instruction has made."""
@@ -229,7 +214,7 @@ class Semantics:
                 ),
                 arguments,
             )
-            self._write(state, target, value, guard)
+            self.write(state, target, value, guard)
 
     def _effect(self, state: State, step: Step, guard: Diagram | None) -> None:
         """Anything that memory, other threads or the clock have a part in."""
@@ -256,7 +241,7 @@ class Semantics:
             )
             if target is not None and target[1] == "pred":
                 value = self._as_condition(value)
-            self._write(state, target, value, guard)
+            self.write(state, target, value, guard)
         after = self.decisions.apply(
             ("after", opcode),
             lambda *a: self.decisions.leaf(self.terms.make("after", opcode, *a)),
@@ -292,7 +277,7 @@ class Semantics:
                 offset = place.value + number * width // 8
                 extension = _extension(step, target[1])
                 value = self._slot(state, symbol.value[0], name, offset, extension)
-                self._write(state, target, value, guard)
+                self.write(state, target, value, guard)
             return
         if guard is not None:
             raise GiveUpError("a guarded store to a parameter")
@@ -395,244 +380,3 @@ def _unsigned(word: str) -> str:
 
 def _bits(word: str) -> str:
     return "b" + word[1:] if word[1:].isdigit() and word[0] in "usf" else word
-
-
-def _source_types(step: Step) -> list[str]:
-    """The type that each operand is read as."""
-    count = len(step.sources)
-    types = [step.type] * count
-    if step.name in ("shl", "shr") and count == 2:
-        types[1] = "b32"
-    elif step.name in ("mad",) and ".wide" in step.modifiers and count == 3:
-        types[2] = {"16": "b32", "32": "b64"}[step.type[1:]]
-    elif step.name in ("bfe", "bfi", "shf", "prmt", "szext", "bmsk"):
-        types[-2:] = ["b32"] * len(types[-2:])
-        if step.name == "bfe":
-            types[0] = step.type
-        elif step.name == "bfi":
-            types[:2] = [step.type] * 2
-    elif step.name == "slct":
-        types = [step.types[0], step.types[0], step.types[-1]]
-    elif step.name == "lop3":
-        types = ["b32"] * count
-    return [
-        "pred" if s.kind == "register" and s.parts[0].value == "pred" else t
-        for s, t in zip(step.sources, types, strict=True)
-    ]
-
-
-# ---- instructions with a meaning of their own ----------------------------------------------
-
-
-def _unary(
-    self: Semantics, state: State, step: Step, guard: Diagram | None, key: Any, function: Any
-) -> bool:
-    value = self.value(state, step.sources[0], step.type)
-    leaf = self.decisions.leaf
-    self._write(
-        state, step.targets[0], self.decisions.apply(key, lambda a: leaf(function(a)), (value,)),
-        guard,
-    )  # fmt: skip
-    return True
-
-
-def _mov(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    source = step.sources[0]
-    if len(step.targets) > 1:  # apart
-        whole = self.value(state, source, f"b{SCALAR_TYPES[step.type].width}")
-        count = len(step.targets)
-        for number, target in enumerate(step.targets):
-            value = self.decisions.apply(
-                ("part", number, count),
-                lambda a, n=number: self.decisions.leaf(_part(self.terms, a, n, count)),
-                (whole,),
-            )
-            self._write(state, target, value, guard)
-        return True
-    target = step.targets[0]
-    if target is None:
-        return True
-    if source.kind == "vector":
-        width = SCALAR_TYPES[step.type].width // len(source.parts)
-        value = self.tuple(state, source, f"b{width}")
-    else:
-        value = self.value(state, source, "pred" if step.type == "pred" else step.type)
-    self._write(state, target, value, guard)
-    return True
-
-
-def _part(terms: Terms, term: Term, number: int, count: int) -> Term:
-    row = terms.rows[term]
-    if row[0] == "tuple" and len(row) == count + 1:
-        return int(row[1 + number])
-    return terms.make("part", number, count, term)
-
-
-def _arithmetic(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    """Sums and products of integers."""
-    if step.type not in _INTEGERS or step.modifiers & {".cc", ".sat", ".hi"}:
-        return False
-    terms, leaf = self.terms, self.decisions.leaf
-    width = SCALAR_TYPES[step.type].width
-    wide = ".wide" in step.modifiers
-    out = 2 * width if wide else width
-    signed = step.type.startswith("s")
-    values = [
-        self.value(state, s, t) for s, t in zip(step.sources, _source_types(step), strict=True)
-    ]
-
-    def compute(a: Term, b: Term, c: Term | None = None) -> Diagram:
-        if step.name == "add":
-            return leaf(terms.add(width, a, b))
-        if step.name == "sub":
-            return leaf(terms.add(width, a, b, -1))
-        if wide:
-            a, b = terms.extend(signed, width, out, a), terms.extend(signed, width, out, b)
-        product = terms.multiply(out, a, b)
-        return leaf(product if c is None else terms.add(out, product, c))
-
-    key = "sum", step.name, width, wide, signed and wide
-    self._write(state, step.targets[0], self.decisions.apply(key, compute, tuple(values)), guard)
-    return True
-
-
-def _shl(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    by = step.sources[1]
-    width = SCALAR_TYPES[step.type].width
-    if by.kind != "number" or not 0 <= by.value < width:
-        return False
-    factor = 1 << by.value
-    return _unary(
-        self, state, step, guard, ("scale", width, factor),
-        lambda a: self.terms.scale(width, a, factor),
-    )  # fmt: skip
-
-
-def _negate(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if step.type not in _INTEGERS:
-        return False
-    width = SCALAR_TYPES[step.type].width
-    return _unary(
-        self, state, step, guard, ("scale", width, -1), lambda a: self.terms.scale(width, a, -1)
-    )
-
-
-def _not(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if step.type == "pred":
-        value = self.decisions.negate(self.value(state, step.sources[0], "pred"))
-        self._write(state, step.targets[0], value, guard)
-        return True
-    width = SCALAR_TYPES[step.type].width
-    minus = self.terms.constant(width, -1)
-    return _unary(
-        self, state, step, guard, ("not", width), lambda a: self.terms.add(width, minus, a, -1)
-    )
-
-
-def _logic(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if step.type != "pred":
-        return False
-    a, b = (self.value(state, s, "pred") for s in step.sources)
-    d = self.decisions
-    made = {"and": d.both(a, b), "or": d.either(a, b), "xor": d.choose(a, d.negate(b), b)}
-    self._write(state, step.targets[0], made[step.name], guard)
-    return True
-
-
-def _cvt(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if (
-        len(step.types) != 2
-        or not set(step.types) <= _INTEGERS | {"u8", "s8"}
-        or ".sat" in step.modifiers
-    ):
-        return False
-    target, source = (SCALAR_TYPES[t] for t in step.types)
-    register = step.targets[0]
-    if register is None or SCALAR_TYPES[register[1]].width != target.width:
-        return False
-    if target.width < source.width:
-        return _unary(
-            self, state, step, guard, ("truncate", source.width, target.width),
-            lambda a: self.terms.truncate(source.width, target.width, a),
-        )  # fmt: skip
-    if target.width == source.width:
-        return _unary(self, state, step, guard, "same", lambda a: a)
-    signed = step.types[1].startswith("s")
-    return _unary(
-        self, state, step, guard, ("extend", signed, source.width, target.width),
-        lambda a: self.terms.extend(signed, source.width, target.width, a),
-    )  # fmt: skip
-
-
-def _cvta(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    # Global addresses are the same numbers as generic ones.
-    if ".global" not in step.modifiers:
-        return False
-    return _unary(self, state, step, guard, "same", lambda a: a)
-
-
-def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    words = step.opcode.split(".")
-    floats = step.type.startswith("f")
-    table = _FLOAT_COMPARISONS if floats else _COMPARISONS
-    if (
-        words[1] not in table
-        or (not floats and step.type not in _INTEGERS)
-        or ".ftz" in step.modifiers
-    ):
-        return False
-    name, swapped, opposite = table[words[1]]
-    signed = step.type.startswith("s") or floats
-    if words[1] in ("lo", "hi", "ls", "hs"):
-        signed = False
-    sort = (step.type if floats else f"{'s' if signed else 'u'}{step.type[1:]}") if name in (
-        "lt", "le") else ("f" if floats else "") + step.type[1:]  # fmt: skip
-    a, b = (self.value(state, s, step.type) for s in step.sources[:2])
-
-    def compare(x: Term, y: Term) -> Diagram:
-        if swapped:
-            x, y = y, x
-        if name in ("eq", "equ", "num"):
-            x, y = sorted((x, y))
-        numbers = self.terms.constant_of(x), self.terms.constant_of(y)
-        if not floats and None not in numbers:
-            decided = _decided(name, signed, SCALAR_TYPES[step.type].width, *numbers)
-            return self.decisions.true if decided != opposite else self.decisions.false
-        asked = self.decisions.ask(self.terms.make(name, sort, x, y))
-        return self.decisions.negate(asked) if opposite else asked
-
-    truth = self.decisions.apply(("setp", name, swapped, opposite, sort), compare, (a, b))
-    other = self.decisions.negate(truth)
-    if len(step.sources) == 3:
-        third = self.value(state, step.sources[2], "pred")
-        d = self.decisions
-        mix = {"and": d.both, "or": d.either,
-               "xor": lambda p, q: d.choose(p, d.negate(q), q)}[words[2]]  # fmt: skip
-        truth, other = mix(truth, third), mix(other, third)
-    for target, value in zip(step.targets, (truth, other), strict=False):
-        self._write(state, target, value, guard)
-    return True
-
-
-def _decided(name: str, signed: bool, width: int, x: int | None, y: int | None) -> bool:
-    assert x is not None and y is not None
-    if name == "eq":
-        return x == y
-    if signed:
-        half = 1 << (width - 1)
-        x, y = x ^ half, y ^ half
-    return x < y
-
-
-def _selp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    a, b = (self.value(state, s, step.type) for s in step.sources[:2])
-    condition = self.value(state, step.sources[2], "pred")
-    self._write(state, step.targets[0], self.decisions.choose(condition, a, b), guard)
-    return True
-
-
-_PURE: dict[str, Callable[[Semantics, State, Step, Diagram | None], bool]] = {
-    "mov": _mov, "add": _arithmetic, "sub": _arithmetic, "mul": _arithmetic, "mad": _arithmetic,
-    "shl": _shl, "neg": _negate, "not": _not, "and": _logic, "or": _logic, "xor": _logic,
-    "cvt": _cvt, "cvta": _cvta, "setp": _setp, "selp": _selp,
-}  # fmt: skip
