@@ -5,13 +5,48 @@ True
 """
 
 import importlib
+import os
 from collections.abc import Iterable
 from types import ModuleType
 
 from ptxkit.diagnostics import Diagnostic
 
 _SHOWN = 3  # diagnostics that a message shows at most
+_THREADS = 65_535  # at most
+_LONGEST = 200  # characters of a value that a message shows at most
 _LISTED = 30  # names that a message lists at most
+
+
+def shown(value: object) -> str:
+    """A value as messages write it; of a long one the beginning.
+
+    >>> shown("f"), shown(10**5000)
+    ("'f'", 'an int of 16,610 bits')
+    """
+    # Python refuses to write very long numbers, also where they are in a list.
+    try:
+        text = repr(value)
+    except ValueError:
+        if isinstance(value, int):
+            return f"an int of {value.bit_length():,} bits"
+        return f"a {type(value).__name__} of very long numbers"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def thread_count(threads: object) -> int:
+    """How many threads to work with; None is one for each processor.
+
+    >>> thread_count(3)
+    3
+    """
+    if threads is None:
+        return os.cpu_count() or 1
+    if isinstance(threads, int) and not isinstance(threads, bool) and 1 <= threads <= _THREADS:
+        return threads
+    raise UsageError(
+        f"threads is a number from 1 to {_THREADS:,}, or None for one on every processor, "
+        f"not {shown(threads)}"
+    )
 
 
 class PtxkitError(Exception):

@@ -258,6 +258,15 @@ def test_wrong_sets(name: str, template: Template, snapshot: object) -> None:
         template.render_many([WRONG[name]])  # type: ignore[list-item]
 
 
+def test_many_sets_that_are_none(template: Template) -> None:
+    for sets in (None, 3, "text", {"f": "stub"}):
+        with pytest.raises(ptxkit.errors.UsageError, match="the sets of stubs are a list"):
+            template.render_many(sets)  # type: ignore[arg-type]
+    for threads in (0, -3, 1.5):
+        with pytest.raises(ptxkit.errors.UsageError, match="threads is a number"):
+            template.render_many([], threads=threads)  # type: ignore[arg-type]
+
+
 def test_a_wrong_name_is_a_key_error_too(template: Template) -> None:
     with pytest.raises(KeyError, match="there are: f, h"):
         template.sites["g"]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ptxkit import stack
+from ptxkit.errors import UsageError
 from ptxkit.stack import Interface, Isa, Program, Routine, Source, StackError
 from tests.stack.soak import compare, edits, make, refused
 
@@ -121,3 +122,71 @@ def test_the_same_seed_gives_the_same() -> None:
     for work in (lambda: stack.mutate(program, 4, changes=5, source=SOURCE),
                  lambda: stack.crossover(program, other, 4)):  # fmt: skip
         assert work() == work()
+
+
+def test_a_child_is_the_first_parent_around_a_piece_of_the_second() -> None:
+    one = Program([(n, "b32") for n in range(12)])
+    two = Program([(n, "b32") for n in range(100, 109)])
+    kinds = set()
+    for seed in range(60):
+        child = stack.crossover(one, two, seed).items[:, 1].tolist()
+        piece = [n for n in child if n >= 100]
+        begin = next((at for at, n in enumerate(child) if n >= 100), 0)
+        if piece:
+            assert child[begin : begin + len(piece)] == piece  # in one place,
+            assert piece == list(range(piece[0], piece[0] + len(piece)))  # and in order
+        rest = [n for n in child if n < 100]
+        cut = begin if piece else next((at for at, n in enumerate(rest) if n != at), len(rest))
+        assert rest[:cut] == list(range(cut))  # a prefix of the first
+        assert rest[cut:] == list(range(12 - len(rest) + cut, 12))  # and a suffix of it
+        kinds.add((bool(piece), bool(rest)))
+    assert (True, True) in kinds
+
+
+def test_programs_and_what_they_hold_can_be_pickled() -> None:
+    narrow = Isa.default().only(["add.rn.f32"])
+    for isa in (Isa.default(), narrow):
+        program = Program("x x add.rn.f32", inputs=["x"], isa=isa)
+        interface = Interface(["x:f32"], ["y:f32=%f9"], isa, missing="zero", steps=99)
+        wanted = stack.compile(program, interface)
+        again, other = pickle.loads(pickle.dumps((program, interface)))
+        assert again == program and hash(again) == hash(program)
+        assert stack.compile(again, other) == wanted
+        assert (other.missing, other.steps) == ("zero", 99)
+        crossed = stack.crossover(program, pickle.loads(pickle.dumps(program)), 3)
+        assert crossed == stack.crossover(program, program, 3)
+
+
+def test_opcodes_that_are_not_listed_keep_their_meaning() -> None:
+    """An open set numbers them as they come, which another object does in another order."""
+    wide = Isa.default().extended()
+    names = ["add.rz.ftz.f32", "sub.rm.ftz.f32"]
+    assert wide.open and not {row.name for row in wide.instructions} & set(names)
+    one = Program(["x", "x", *names], inputs=["x"], isa=wide)
+    fresh = Isa.default().extended()
+    two = Program(["x", "x", *reversed(names)], inputs=["x"], isa=fresh)
+    assert one.within(fresh).words() == one.words() == pickle.loads(pickle.dumps(one)).words()
+    assert one != two and one == one.within(fresh) and hash(one) == hash(one.within(fresh))
+    for seed in range(20):
+        allowed = set(one.words()) | set(two.words())
+        assert set(stack.crossover(one, two, seed).words()) <= allowed
+
+
+@pytest.mark.parametrize("word", ["if", "else", "end", "nothing"])
+def test_words_of_the_language_are_no_names(word: str) -> None:
+    with pytest.raises(UsageError, match="part of the language"):
+        Program("1.0", inputs=[word])
+    with pytest.raises(UsageError, match="part of the language"):
+        stack.compile("1.0", {word: "f32"}, {"y": "f32"})
+
+
+def test_what_makes_no_sense_is_refused_in_words() -> None:
+    with pytest.raises(StackError, match="an int of 16,610 bits"):
+        stack.evaluate([10**5000], {"x": np.float32([1])}, {"y": "b32"})
+    for threads in (0, -3, 1.5, "2", True, 10**5000):
+        with pytest.raises(UsageError, match="threads is a number"):
+            stack.compile_many(["x"], {"x": "f32"}, {"y": "f32"}, threads=threads)
+        with pytest.raises(UsageError, match="threads is a number"):
+            stack.evaluate_many(["x"], {"x": np.float32([1])}, {"y": "f32"}, threads=threads)
+    with pytest.raises(UsageError, match="the programs are a list"):
+        stack.compile_many(None, {"x": "f32"}, {"y": "f32"})

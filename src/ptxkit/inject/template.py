@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ptxkit import _native
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import PtxkitError, UsageError
+from ptxkit.errors import PtxkitError, UsageError, thread_count
 from ptxkit.inject import annotation, layout
 from ptxkit.inject.checking import StubChecker, check_text
 from ptxkit.inject.errors import AnnotationError
@@ -217,8 +216,8 @@ class Template:
         self, sets: Iterable[Stubs], *, check: bool = True, threads: int | None = None
     ) -> list[str]:
         """`render` for each of many stub sets, in their order."""
-        everything = list(sets)
-        texts = self._native.render_many(everything, check, threads or os.cpu_count() or 1)
+        everything = _listed(sets)
+        texts = self._native.render_many(everything, check, thread_count(threads))
         return [
             self._render(stubs, check) if text is None else text
             for stubs, text in zip(everything, texts, strict=True)
@@ -275,7 +274,7 @@ class Template:
         >>> [cubin.resources["k"].spills for cubin in made]
         [0, 0, 0]
         """
-        made = self._assembler.run(list(sets), arch, check, batch, options)
+        made = self._assembler.run(_listed(sets), arch, check, batch, options)
         if errors == "raise":
             for one in made:
                 if isinstance(one, PtxkitError):
@@ -382,6 +381,14 @@ def _make(data: str | bytes, filename: str, source: Rewritten | None = None) -> 
         text = message.decode("utf-8", "surrogateescape")
         found = module.diagnostic("error", code, text, (start, end), hint)
     raise AnnotationError([found])
+
+
+def _listed(sets: Iterable[Stubs]) -> list[Stubs]:
+    if isinstance(sets, str | bytes | Mapping) or not isinstance(sets, Iterable):
+        raise UsageError(
+            f"the sets of stubs are a list such as [{{'site': 'stub'}}], not {type(sets).__name__}"
+        )
+    return list(sets)
 
 
 def _nothing(module: Module) -> Diagnostic:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxkit.errors import shown
 from ptxkit.isa.types import BITS, FLOAT, SCALAR_TYPES
 from ptxkit.run.layout import Item
 from ptxkit.run.shape import LaunchError, whole_numbers
@@ -24,7 +25,7 @@ def coordinates(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
     """
     numbers = whole_numbers(value, what)
     if not all(n >= 0 for n in numbers):
-        raise LaunchError(f"the {what} must be whole numbers from 0, not {value!r}")
+        raise LaunchError(f"the {what} must be whole numbers from 0, not {shown(value)}")
     x, y, z = (*numbers, 0, 0)[:3]
     return x, y, z
 
@@ -92,20 +93,20 @@ def pack_scalar(kernel: str, item: Item, value: Any) -> bytes:
         return _pack_float(where, item, value)
     if isinstance(value, int):
         if kind == FLOAT:
-            return _pack_float(where, item, float(value))
+            return _pack_float(where, item, value)
         bits = 8 * item.size
         if not -(1 << (bits - 1)) <= value < 1 << bits:
-            raise LaunchError(f"{where} is .{item.type}; {value} does not fit")
+            raise LaunchError(f"{where} is .{item.type}; {shown(value)} does not fit")
         return struct.pack(_INTEGER_FORMATS[item.size], value & ((1 << bits) - 1))
     raise LaunchError(f"{where} is .{item.type}; a {type(value).__name__} cannot be passed there")
 
 
-def _pack_float(where: str, item: Item, value: float) -> bytes:
+def _pack_float(where: str, item: Item, value: float | int) -> bytes:
     formats = {2: "<e", 4: "<f", 8: "<d"}
     try:
-        return struct.pack(formats[item.size], value)
+        return struct.pack(formats[item.size], float(value))
     except (OverflowError, KeyError) as error:
-        raise LaunchError(f"{where} is .{item.type}; {value} does not fit") from error
+        raise LaunchError(f"{where} is .{item.type}; {shown(value)} does not fit") from error
 
 
 def _pack_struct(where: str, item: Item, value: Any) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxkit.errors import shown
 from ptxkit.run.shape import LaunchError, is_whole
 from ptxkit.run.watch import Sanitize, TraceRequest, Watch
 
@@ -57,7 +58,7 @@ did you mean 'step_limit'? There are: threads, ...
                 )
             fits, wanted = _RULES[name]
             if not fits(value):
-                raise LaunchError(f"{name}={value!r}: it must be {wanted}")
+                raise LaunchError(f"{name}={shown(value)}: it must be {wanted}")
         return cls(
             **{
                 name: value.item() if isinstance(value, np.generic) else value
@@ -73,7 +74,9 @@ did you mean 'step_limit'? There are: threads, ...
 
 def _is_seconds(value: Any) -> bool:
     number = isinstance(value, (int, float, np.integer, np.floating))
-    return number and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+    # Not math.isfinite: an int may be larger than any float.
+    plain = value.item() if isinstance(value, np.generic) else value
+    return number and not isinstance(plain, bool) and 0 <= plain <= sys.float_info.max
 
 
 def _is_flag(value: Any) -> bool:

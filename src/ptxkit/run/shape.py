@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.errors import PtxkitError, UsageError
+from ptxkit.errors import PtxkitError, UsageError, shown
 from ptxkit.syntax import Function, Module
 from ptxkit.syntax.module import functions_by_name
 from ptxkit.syntax.nodes import FunctionDirective
@@ -65,7 +65,8 @@ def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
     fits = isinstance(parts, (tuple, list, np.ndarray)) and 1 <= len(parts) <= 3
     if not fits or not all(is_whole(n, -(2**63)) for n in parts):
         raise LaunchError(
-            f"the {what} must be one to three whole numbers, such as 4 or (4, 2), not {value!r}"
+            f"the {what} must be one to three whole numbers, such as 4 or (4, 2), "
+            f"not {shown(value)}"
         )
     return tuple(int(n) for n in parts)
 
@@ -86,7 +87,7 @@ def dimensions(value: int | Sequence[int], what: str) -> Dimensions:
     """
     numbers = whole_numbers(value, what)
     if not all(n > 0 for n in numbers):
-        raise LaunchError(f"the {what} must be positive whole numbers, not {value!r}")
+        raise LaunchError(f"the {what} must be positive whole numbers, not {shown(value)}")
     x, y, z = (*numbers, 1, 1)[:3]
     most, unit = _TOTALS.get(what, (None, ""))
     if most is not None and x * y * z > most:
@@ -188,8 +189,10 @@ def launch_shape(
     shared = 0 if len(key) < 3 or key[2] is None else key[2]
     if not is_whole(shared, 0):
         raise LaunchError(
-            f"the shared bytes of a launch must be a whole number from 0, not {shared!r}"
+            f"the shared bytes of a launch must be a whole number from 0, not {shown(shared)}"
         )
+    if not isinstance(cooperative, bool | np.bool_):
+        raise LaunchError(f"cooperative is True or False, not {shown(cooperative)}")
     shape = LaunchShape(
         grid,
         block,

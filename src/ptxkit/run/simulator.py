@@ -134,7 +134,12 @@ class CpuKernel:
         raise how_to_launch(self.name)
 
     def __getitem__(self, key: tuple[Any, ...] | Any) -> Launcher:
-        return Launcher(self, launch_shape(self.name, self.rules, key))
+        shape = launch_shape(self.name, self.rules, key)
+        if shape.stream is not None:
+            from ptxkit.run.cuda_arrays import stream_handle
+
+            stream_handle(shape.stream)  # nothing waits here, but a GPU would refuse it
+        return Launcher(self, shape)
 
     def run(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ def read_argument(text: str, generator: np.random.Generator) -> Any:
     except ValueError:
         pass
     try:
-        return float(text)
+        return _finite(text, text, "f64")
     except ValueError as error:
         raise UsageError(
             f"the argument '{text}' is neither a number (7, 2.5, bf16=1.5), nor an array such as "
@@ -85,6 +86,16 @@ def readable(value: Any, text: str) -> Any:
     return (value.astype(np.uint32) << 16).view(np.float32)
 
 
+def _finite(number: str, text: str, kind: str) -> float:
+    """A number of a text; infinity only where that is what is written."""
+    value = float(number)
+    if math.isinf(value) and "inf" not in number.lower():
+        raise UsageError(
+            f"'{number}' in '{text}' does not fit in {kind}; write inf if that is meant"
+        )
+    return value
+
+
 def _to_bf16(values: Any) -> Any:
     """The nearest bf16 of every float, the even one of two, as its bits."""
     bits = np.asarray(values, np.float32).view(np.uint32)
@@ -96,7 +107,11 @@ def _array(
     text: str, name: str, shape: tuple[int, ...], fill: str, generator: np.random.Generator
 ) -> Any:
     if name == BF16:
-        return _to_bf16(_array(text, "f32", shape, fill, generator))
+        values = _array(text, "f32", shape, fill, generator)
+        made = _to_bf16(values)
+        if np.any(((made & 0x7FFF) == 0x7F80) & np.isfinite(values)):
+            raise UsageError(f"'{fill}' in '{text}' does not fit in {name}")
+        return made
     scalar = NUMPY_TYPES.get(name)
     if scalar is None:
         raise UsageError(f"'{name}' in '{text}' is not a type; types are {_TYPES}")
@@ -120,7 +135,14 @@ def _array(
             generator.integers(info.min, info.max, shape, dtype=scalar, endpoint=True)
         )
     try:
-        return np.full(shape, float(fill) if kind == "f" else int(fill, 0), scalar)
+        if kind != "f":
+            return np.full(shape, int(fill, 0), scalar)
+        value = _finite(fill, text, name)
+        with np.errstate(over="ignore"):
+            made = np.full(shape, value, scalar)
+            if math.isfinite(value) and np.isinf(made).any():
+                raise OverflowError
+        return made
     except OverflowError as error:
         raise UsageError(f"'{fill}' in '{text}' does not fit in {name}") from error
     except ValueError as error:

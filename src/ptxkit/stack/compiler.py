@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, overload
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptxkit import _native
-from ptxkit.errors import UsageError
+from ptxkit.errors import UsageError, shown, thread_count
 from ptxkit.stack.errors import StackError
 from ptxkit.stack.interface import Interface, Operands
 from ptxkit.stack.isa import Isa
@@ -274,10 +273,8 @@ def compile_many(
     )  # fmt: skip
     if errors not in ("raise", "return"):
         raise UsageError(f"errors is 'raise' or 'return', not {errors!r}")
-    if threads is not None and threads < 1:
-        raise UsageError(f"at least one thread is needed, not {threads}")
     data, offsets = packed(programs, interface)
-    made = interface.native.compile_packed(data, offsets, threads or os.cpu_count() or 1)
+    made = interface.native.compile_packed(data, offsets, thread_count(threads))
     stubs = Stubs(made, interface)
     if stubs.errors and errors == "raise":
         raise next(iter(stubs.errors.values()))
@@ -296,6 +293,8 @@ def packed(programs: Any, interface: Interface) -> tuple[Any, npt.NDArray[np.uin
         return np.ascontiguousarray(programs), np.arange(count + 1, dtype=np.uint64) * np.uint64(
             size
         )
+    if isinstance(programs, str | bytes) or not isinstance(programs, Iterable):
+        raise UsageError(f"the programs are a list or an array, not {shown(programs)}")
     parts = []
     for number, program in enumerate(programs):
         try:

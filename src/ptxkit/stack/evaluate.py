@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from ptxkit.errors import UsageError
+from ptxkit.errors import UsageError, thread_count
 from ptxkit.stack.compiler import compile, failure, packed
 from ptxkit.stack.interface import Interface, Operands
 from ptxkit.stack.isa import Isa
@@ -87,7 +86,7 @@ def evaluate_many(
     data, offsets = packed(programs, interface)
     size = values.shape[1]
     made, told = interface.native.evaluate_packed(
-        data, offsets, values, size, threads or os.cpu_count() or 1
+        data, offsets, values, size, thread_count(threads)
     )
     words = np.frombuffer(made, np.uint64).reshape(len(told), len(interface.outputs), size)
     if any(one is not None for one in told):

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ptxkit.errors import UsageError
+from ptxkit.errors import UsageError, shown
 from ptxkit.stack import words
 from ptxkit.stack.isa import Isa
 from ptxkit.stack.program import Items, Program, input_words
@@ -178,14 +178,14 @@ def random_many(
     """Many random programs as one packed array of the shape (count, length, 2)."""
     for what, number in (("count", count), ("length", length)):
         if not isinstance(number, int | np.integer) or number < 0:
-            raise UsageError(f"the {what} is a number from 0 on, not {number!r}")
+            raise UsageError(f"the {what} is a number from 0 on, not {shown(number)}")
     return (source or Source(inputs, isa)).items(_generator(seed), (int(count), int(length)))
 
 
 def _generator(seed: int) -> np.random.Generator:
     """The random numbers of a seed."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise UsageError(f"the seed is a number from 0 on, not {seed!r}")
+        raise UsageError(f"the seed is a number from 0 on, not {shown(seed)}")
     return np.random.default_rng(int(seed))
 
 
@@ -241,10 +241,10 @@ def crossover(one: Program, two: Program, seed: int = 0) -> Program:
     >>> len(crossover(x, y, seed=5)) <= 7
     True
     """
-    if one.isa is not two.isa or one.inputs != two.inputs:
+    if one.inputs != two.inputs or not one.isa.is_like(two.isa):
         raise UsageError("programs of different instruction sets or inputs can't be crossed")
     generator = _generator(seed)
-    first, second = one.items, two.items
+    first, second = one.items, two.within(one.isa).items
     a, b = sorted(int(n) for n in generator.integers(0, len(first) + 1, 2))
     c, d = sorted(int(n) for n in generator.integers(0, len(second) + 1, 2))
     items = np.concatenate([first[:a], second[c:d], first[b:]])

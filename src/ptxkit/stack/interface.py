@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from ptxkit import _native
-from ptxkit.errors import UsageError
+from ptxkit.errors import UsageError, shown
 from ptxkit.isa.types import BITS, OPAQUE, PACKED, SCALAR_TYPES, SIGNED, UNSIGNED
 from ptxkit.stack import words
 from ptxkit.stack.isa import Isa
-from ptxkit.stack.program import input_words
+from ptxkit.stack.program import input_words, refuse_block_word
 from ptxkit.stack.types import Stack
 
 Missing = Literal["error", "zero", "keep"]
@@ -132,7 +132,7 @@ class Interface:
             )
         for name, limit, most in (("steps", steps, 1 << 31), ("nesting", nesting, 256)):
             if not isinstance(limit, int) or not 0 < limit <= most:
-                raise UsageError(f"the limit of {name} goes from 1 to {most}, not {limit!r}")
+                raise UsageError(f"the limit of {name} goes from 1 to {most}, not {shown(limit)}")
         self.missing, self.strict, self.steps, self.nesting = missing, strict, steps, nesting
         self.names: tuple[str, ...] = tuple(one.name for one in self.inputs)
         self._check_shared_registers()
@@ -140,11 +140,17 @@ class Interface:
         self._words_seen = -1
         self._built: tuple[_native.StackTable, _native.StackInterface] | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        rules = {name: getattr(self, name) for name in ("missing", "strict", "steps", "nesting")}
+        return partial(Interface, **rules), (self.inputs, self.outputs, self.isa)
+
     def _checked(self, operands: tuple[Operand, ...], what: str) -> tuple[Operand, ...]:
         made = []
         names: set[str] = set()
         registers: set[str] = set()
         for one in operands:
+            if what == "input":
+                refuse_block_word(one.name, what)
             if not isinstance(one.name, str) or not words.NAME.fullmatch(one.name):
                 raise UsageError(f"{one.name!r} is not a name for an {what}")
             register = one.register or one.name

@@ -69,7 +69,8 @@ class Isa:
         self._numbers: dict[str, int] = {}
         for row in instructions:
             self._append(row)
-        self._listed = len(self._rows)
+        #: How many instructions are listed; numbers from there on are met in programs.
+        self.listed = len(self._rows)
         #: What becomes of each word of a program that needs no inputs: 16 bytes.
         self.words: dict[str, bytes] = {}
         for name, number in self._numbers.items():
@@ -82,6 +83,8 @@ class Isa:
         self._routine_numbers: dict[str, int] = {}
         self._add_routines(tuple(routines))
         self._native: _native.StackTable | None = None
+        #: How `default` was asked for it, where that made it.
+        self._asked: tuple[str, str | None, bool, bool] | None = None
         self.register_types: list[str] = []
         self.folded: frozenset[str] = frozenset()
 
@@ -173,7 +176,7 @@ class Isa:
         return len(self._rows) - 1
 
     def _add_routines(self, routines: tuple[Routine, ...]) -> None:
-        from ptxkit.stack.program import encode
+        from ptxkit.stack.program import encode, refuse_block_word
 
         for number, routine in enumerate(routines):
             if routine.name in self.words or not words.NAME.fullmatch(routine.name):
@@ -182,7 +185,8 @@ class Isa:
             self.words[routine.name] = words.item(words.CALL, index=number)
             self._routine_numbers[routine.name] = number
         for routine in routines:
-            for _, kind in routine.parameters:
+            for name, kind in routine.parameters:
+                refuse_block_word(name, "argument")
                 self.stack_number(kind)
             arguments = {
                 name: words.item(words.ARGUMENT, index=number)
@@ -223,7 +227,7 @@ class Isa:
     @property
     def instructions(self) -> tuple[Instruction, ...]:
         """The instructions that are listed; an open set has more."""
-        return tuple(self._rows[: self._listed])
+        return tuple(self._rows[: self.listed])
 
     def row(self, number: int) -> Instruction:
         """The instruction of a number, as packed programs hold it."""
@@ -261,9 +265,35 @@ class Isa:
 
     def __repr__(self) -> str:
         return (
-            f"<Isa of {self.target}: {self._listed} instructions, {len(self.stacks)} stacks, "
+            f"<Isa of {self.target}: {self.listed} instructions, {len(self.stacks)} stacks, "
             f"{len(self.routines)} routines>"
         )
+
+    def _content(self) -> tuple[Any, ...]:
+        kept = (str(self.target), str(self.version), self.memory, self.open)
+        return (self.instructions, self.stacks, self.routines, *kept)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_default, self._asked) if self._asked else (_restore, self._content())
+
+    def is_like(self, other: Isa) -> bool:
+        """Whether two sets have the same instructions, stacks, routines and rules.
+
+        >>> isa = Isa.default()
+        >>> isa.only(["add.rn.f32"]).is_like(isa.only(["add.rn.f32"])), isa.is_like(isa.only([]))
+        (True, False)
+        """
+        return self is other or self._content() == other._content()
+
+    def unlisted(self, items: bytes) -> dict[int, str]:
+        """The opcodes of packed items that the set does not list, by their numbers here."""
+        if len(self._rows) == self.listed:
+            return {}
+        return {
+            index: self._rows[index].name
+            for kind, _, _, index, _ in words.unpack(items)
+            if kind == words.INSTRUCTION and self.listed <= index < len(self._rows)
+        }
 
     def stack_number(self, name: str) -> int:
         """The number of a stack, by its name or by a PTX type of its values."""
@@ -364,6 +394,22 @@ def _default(target: str, version: str | None, warp: bool, memory: bool) -> Isa:
     rows = derive.from_table(wanted, since, warp=warp, memory=memory)
     made = Isa.__new__(Isa)
     made._fill(rows, tuple(STACKS.values()), (), target, str(since), memory, True)
+    made._asked = target, version, warp, memory
+    return made
+
+
+def _restore(
+    instructions: tuple[Instruction, ...],
+    stacks: tuple[Stack, ...],
+    routines: tuple[Routine, ...],
+    target: str,
+    version: str,
+    memory: bool,
+    open: bool,
+) -> Isa:
+    """What pickle calls; the instructions were checked when the set was made."""
+    made = Isa.__new__(Isa)
+    made._fill(instructions, stacks, routines, target, version, memory, open)
     return made
 
 

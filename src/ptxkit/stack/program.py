@@ -69,11 +69,31 @@ class Program:
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Program)
-            and (self.data, self.inputs, self.isa) == (other.data, other.inputs, other.isa)
-        )  # fmt: skip
+            and self.inputs == other.inputs
+            and self.isa.is_like(other.isa)
+            and self.data == other.within(self.isa).data
+        )
 
     def __hash__(self) -> int:
-        return hash((self.data, self.inputs))
+        # What the set does not list may have another number in an equal program.
+        items = self.items
+        heads = items[:, 0]
+        listed = self.isa.listed
+        numbered = (heads & np.uint64(0xFF)) == words.INSTRUCTION
+        heads[numbered & ((heads >> np.uint64(32)) >= listed)] = words.INSTRUCTION
+        return hash((items.tobytes(), self.inputs))
+
+    def within(self, isa: Isa) -> Program:
+        """The same program for another object of an equal instruction set.
+
+        Opcodes that an open set does not list have the numbers in which that object met them.
+        """
+        if isa is self.isa:
+            return self
+        return _restore(self.data, self.inputs, isa, self.isa.unlisted(self.data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.data, self.inputs, self.isa, self.isa.unlisted(self.data))
 
     def words(self) -> list[str]:
         """The words of the text, one for each item."""
@@ -87,9 +107,33 @@ class Program:
         return f"<Program of {len(self)} items: {text if len(text) < 60 else text[:57] + '...'}>"
 
 
+def _restore(
+    data: bytes, inputs: tuple[str, ...], isa: Isa, unlisted: Mapping[int, str]
+) -> Program:
+    """A program whose set called the numbers ``unlisted`` by these names."""
+    if unlisted:
+        data = b"".join(
+            words.item(kind, guard=guard, stack=stack, payload=payload,
+                       index=isa.number(unlisted[index])
+                       if kind == words.INSTRUCTION and index in unlisted else index)
+            for kind, guard, stack, index, payload in words.unpack(data)
+        )  # fmt: skip
+    return Program.from_items(data, inputs=inputs, isa=isa)
+
+
+def refuse_block_word(name: str, what: str) -> None:
+    """A name that would hide a word of blocks makes programs that are not what they look like."""
+    if name in words.BLOCKS:
+        raise UsageError(
+            f"an {what} can't be called '{name}': that word is part of the language; "
+            f"take another name, such as '{name}_'"
+        )
+
+
 def input_words(names: Sequence[str]) -> dict[str, bytes]:
     """What the names of inputs become."""
     for name in names:
+        refuse_block_word(name, "input")
         if not isinstance(name, str) or not words.NAME.fullmatch(name):
             raise UsageError(f"{name!r} is not a name for an input")
     return {name: words.item(words.INPUT, index=n) for n, name in enumerate(names)}

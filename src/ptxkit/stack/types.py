@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ptxkit.errors import UsageError
+from ptxkit.errors import UsageError, shown
 from ptxkit.isa.types import SCALAR_TYPES, SIGNED, UNSIGNED
 from ptxkit.stack.errors import StackError
 
@@ -101,9 +101,9 @@ class Stack:
 
 
 def _wrong(stack: Stack, value: object, why: str) -> StackError:
-    shown = repr(value)
-    shown = shown if len(shown) <= 60 else shown[:57] + "..."
-    return StackError(f"the constant {shown} does not fit in '{stack.name}': {why}")
+    said = shown(value)
+    said = said if len(said) <= 60 else said[:57] + "..."
+    return StackError(f"the constant {said} does not fit in '{stack.name}': {why}")
 
 
 def _check_range(value: object, scalar: str) -> None:
