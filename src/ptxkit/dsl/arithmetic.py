@@ -7,11 +7,13 @@ from typing import Any
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.instructions import Opcode
-from ptxkit.dsl.operands import Operand
+from ptxkit.dsl.operands import Operand, as_float, half_bits, shown_integer
 from ptxkit.dsl.registers import Register
 from ptxkit.isa.types import BITS, FLOAT, SCALAR_TYPES, SIGNED
 
 _OPCODES: dict[str, Opcode] = {}
+#: What puts the bits of a half into each of those that a register holds.
+_HALF_PAIRS = {"f16": 1, "f16x2": 0x10001}
 _COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
 _SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&", "or": "|", "xor": "^",
@@ -126,8 +128,7 @@ def binary(name: str, left: Any, right: Any, into: Register | None = None) -> Re
     if isinstance(right, float) and SCALAR_TYPES[type].kind != FLOAT:
         raise DslError(f"'{_SIGNS[name]}' between .{type} and the float {right}", "convert first")
     if SCALAR_TYPES[type].kind == FLOAT:
-        left = float(left) if isinstance(left, int) else left
-        right = float(right) if isinstance(right, int) else right
+        left, right = _float_operand(left, type), _float_operand(right, type)
     else:
         for one in (left, right):
             check_constant(one, type, f"'{_SIGNS[name]}'")
@@ -139,12 +140,23 @@ def binary(name: str, left: Any, right: Any, into: Register | None = None) -> Re
     return result
 
 
+def _float_operand(value: Any, type: str) -> Any:
+    """A number beside a float register; one of 16 bits has no constants, so in a register."""
+    if not isinstance(value, (int, float)):
+        return value
+    if type not in _HALF_PAIRS:
+        return as_float(value, type)
+    held = fresh(type)
+    move(held, value)
+    return held
+
+
 def check_constant(value: Any, type: str, what: str) -> None:
     """Refuse a whole number that a register of the type cannot hold, with or without a sign."""
     width = SCALAR_TYPES[type].width
     if isinstance(value, int) and not -(1 << (width - 1)) <= value < 1 << width:
         raise DslError(
-            f"{what}: {value} does not fit into .{type}",
+            f"{what}: {shown_integer(value)} does not fit into .{type}",
             "convert the register to 64 bits first, or cut the number" if width < 64 else "",
         )
 
@@ -164,10 +176,21 @@ def _move_type(type: str) -> str:
 
 def move(register: Register, value: Any) -> None:
     """Copy a value into a register."""
-    if SCALAR_TYPES[register.type].kind == FLOAT and value.__class__ is int:
-        value = float(value)
-    elif register.type != "pred":
-        check_constant(value, register.type, "a register is set")
+    type = register.type
+    kind, width = SCALAR_TYPES[type].kind, SCALAR_TYPES[type].width
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if is_number and type in _HALF_PAIRS:
+        value = half_bits(value, "f16") * _HALF_PAIRS[type]
+    elif is_number and kind == FLOAT:
+        value = as_float(value, type)
+    elif type != "pred":
+        check_constant(value, type, "a register is set")
+        if kind == SIGNED and isinstance(value, int) and value >> (width - 1) > 0:
+            raise DslError(
+                f"a register is set: {value} does not fit into .{type}",
+                f"its largest is {(1 << (width - 1)) - 1}; declare it as u{width}, or write the "
+                f"negative number of the same bits: {value - (1 << width)}",
+            )
     emit(f"mov.{_move_type(register.type)}", register, value)
 
 

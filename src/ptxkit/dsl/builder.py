@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from ptxkit.dsl.errors import DslError, python_place
-from ptxkit.dsl.statements import Statement, comment_text
+from ptxkit.dsl.statements import Statement, comment_text, white_space
 from ptxkit.dsl.styles import Style
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Builder:
         """Put a comment in a line of its own; ``//`` is added where it has no mark."""
         written = comment_text(text)
         if before is not None:
-            self.pending = before
+            self.pending = white_space(before) if isinstance(before, str) else before
         if written == ASM_BEGINS:
             self.is_asm = True
         elif written == ASM_ENDS:
@@ -85,7 +85,7 @@ class Builder:
 
     def gap(self, text: str) -> None:
         """Put exactly this white space before the next statement."""
-        self.pending = text
+        self.pending = white_space(text)
 
     def note(self, text: str, before: str | None = None) -> None:
         """Put a comment behind the last statement, on its line."""

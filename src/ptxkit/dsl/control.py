@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.errors import DslError, python_place
+from ptxkit.dsl.heads import check_name
 from ptxkit.dsl.operands import Label, Operand, inverted
 from ptxkit.dsl.statements import Statement
 
@@ -73,7 +74,7 @@ def as_label(given: GivenLabel) -> Label:
         return given.end
     if given.__class__ is int:
         return body().block_label(given)
-    return Label(str(given), python_place())
+    return Label(check_name(given, "a label"), python_place())
 
 
 def branch(to: Label, when: Any = None, uniform: bool | None = None) -> Statement:

@@ -70,7 +70,7 @@ def initializer_text(value: Any) -> str:
     '{1, {2, x}, width = 4}'
     """
     if isinstance(value, (list, tuple)):
-        if all(one.__class__ is int for one in value):
+        if all(one.__class__ is int and one.bit_length() <= 64 for one in value):
             return "{" + ", ".join(map(str, value)) + "}"
         return "{" + ", ".join([initializer_text(one) for one in value]) + "}"
     if isinstance(value, (bytes, bytearray)):

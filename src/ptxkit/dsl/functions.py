@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.builder import reset_current, set_current
 from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.heads import check_name
 from ptxkit.dsl.operands import Operand
 from ptxkit.dsl.signatures import Signature, call, return_values, signature_of
 from ptxkit.dsl.statements import Statement
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from ptxkit.dsl.module import Module
 
 _FUNCTION_NUMBER = INTERNER.number(Actual("function"))
+
+
+def function_name(name: str | None, body: Callable[..., Any]) -> str:
+    """The name that was given, else that of the Python function."""
+    found = getattr(body, "__name__", "") if name is None else name
+    return check_name(found, "a function", "make it with 'def', or say name='...'")
 
 
 class Function(Operand):
@@ -39,7 +46,7 @@ class Function(Operand):
         spaced: Mapping[int, str] | None = None,
         constants: Mapping[str, Any] | None = None,
     ) -> None:
-        self.name = name or body.__name__
+        self.name = function_name(name, body)
         super().__init__(self.name, _FUNCTION_NUMBER)
         self.module = module
         self.body = body

@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.errors import DslError
+from ptxkit.dsl.functions import function_name
+from ptxkit.dsl.heads import check_targets, check_version
 from ptxkit.dsl.launching import Plan, Shape
 from ptxkit.dsl.module import Module
 from ptxkit.isa.targets import TARGET_SINCE, Version
@@ -47,7 +49,10 @@ class Kernel:
         cluster: Any = None,
     ) -> None:
         self.body = body
-        self.name = name or body.__name__
+        self.name = function_name(name, body)
+        check_targets([target])
+        if version is not None:
+            check_version(version)
         self.target = target
         self.version = version or version_for(target)
         self.style = style

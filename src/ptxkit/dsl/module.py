@@ -11,15 +11,14 @@ from ptxkit.dsl.builder import Builder
 from ptxkit.dsl.declarations import LINKAGES, SPACES, WORDS, Words
 from ptxkit.dsl.errors import DslError, UnknownWordError
 from ptxkit.dsl.functions import Function
+from ptxkit.dsl.heads import check_address_size, check_name, check_targets, check_version
 from ptxkit.dsl.operands import Operand, operand
 from ptxkit.dsl.registers import Variable
 from ptxkit.dsl.statements import Statement
 from ptxkit.dsl.styles import Style, find_style
 from ptxkit.dsl.words import word_of
 from ptxkit.dsl.writer import write
-from ptxkit.errors import UsageError
 from ptxkit.isa.rules.instructions import Judge, judge_for
-from ptxkit.isa.targets import Target, Version
 
 if TYPE_CHECKING:
     import ptxkit.syntax
@@ -52,7 +51,12 @@ class Module(Builder):
         address_size: int | None = 64,
         style: str | Style = "ptxkit",
         newline: str = "\n",
+        unchecked: bool = False,
     ) -> None:
+        if newline not in ("\n", "\r\n"):
+            raise DslError(f"{newline!r} is no line break", r"it is '\n' or '\r\n'")
+        self.is_unchecked = unchecked
+        """Whether odd versions and targets, and functions defined twice, are taken as they are."""
         self.style: Style = style if isinstance(style, Style) else find_style(style)
         super().__init__(self)
         self._items: list[Statement | Function] = []
@@ -61,11 +65,16 @@ class Module(Builder):
         """Python lines of instructions that the table is against; None: those are errors."""
         self.name_count = 0
         self._numbers: dict[Function, int] = {}
+        self._defined: set[str] = set()
         self._version = version
         self._target = (target,) if isinstance(target, str) else tuple(target or ())
         self._address_size = address_size
-        self.parsed_version = _version(version)
-        self.parsed_target = _target(self._target)
+        self.parsed_version = (
+            None if version is None else check_version(version, unchecked=unchecked)
+        )
+        self.parsed_target = check_targets(self._target, unchecked=unchecked)
+        if address_size is not None:
+            check_address_size(address_size, unchecked=unchecked)
         self.judge: Judge = judge_for(self.parsed_version, self.parsed_target, address_size == 64)
         self.good: set[tuple[Any, ...]] = set()
         """What the table has been asked about and has nothing against."""
@@ -113,6 +122,7 @@ class Module(Builder):
             target=self._target,
             address_size=self._address_size,
             style=self.style,
+            unchecked=self.is_unchecked,
         )
 
     def last_function(self) -> Function | None:
@@ -140,11 +150,13 @@ class Module(Builder):
 
     def version_line(self, version: str) -> Statement:
         """A ``.version`` line of its own."""
+        check_version(version, unchecked=self.is_unchecked)
         self._head_given = True
         return self.add("version", f".version {version}")
 
     def target_line(self, *targets: str) -> Statement:
         """A ``.target`` line of its own."""
+        check_targets(targets, unchecked=self.is_unchecked)
         self._head_given = True
         return self.add("target", f".target {', '.join(targets)}")
 
@@ -184,6 +196,7 @@ class Module(Builder):
 
     def label(self, name: str) -> Statement:
         """A label in a section."""
+        check_name(name, "a label")
         return self.add("section_label", f"{name}:")
 
     def data(self, type: str, *values: Any) -> Statement:
@@ -242,6 +255,12 @@ class Module(Builder):
     def add_function(self, function: Function) -> Function:
         """Put a function after what stands there."""
         if not function.is_declaration:
+            if function.name in self._defined and not self.is_unchecked:
+                raise DslError(
+                    f"the module has a function '{function.name}' already",
+                    "give one of them another name: @module.kernel(name='...')",
+                )
+            self._defined.add(function.name)
             self.number_of(function)
         self._items.append(function)
         return function
@@ -316,20 +335,6 @@ def quoted(values: Sequence[str]) -> list[str]:
         if '"' in value:
             raise DslError(f"a string of PTX cannot hold a quote: {value!r}")
     return [f'"{value}"' for value in values]
-
-
-def _version(text: str | None) -> Version | None:
-    try:
-        return None if text is None else Version.parse(text)
-    except UsageError:
-        return None
-
-
-def _target(words: Sequence[str]) -> Target | None:
-    try:
-        return Target.parse(words[0]) if words else None
-    except UsageError:
-        return None
 
 
 class ModuleWords(Words):

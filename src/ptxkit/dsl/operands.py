@@ -12,7 +12,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 from ptxkit.dsl.errors import DslError
 from ptxkit.isa.actuals import Actual
@@ -129,7 +129,21 @@ _COMPOSED: dict[tuple[Any, ...], int] = {}
 @lru_cache(maxsize=65536)
 def integer_constant(value: int) -> Constant:
     """An integer operand."""
+    if value.bit_length() > 64:
+        raise DslError(
+            f"{shown_integer(value)} is no constant of PTX", "integer constants have 64 bits"
+        )
     return Constant(str(value), INTERNER.number(Actual("integer", value=representative(value))))
+
+
+def shown_integer(value: int) -> str:
+    """An integer for a message; Python itself refuses to spell out a very long one.
+
+    >>> shown_integer(-7), shown_integer(10**5000)
+    ('-7', 'a number of 16610 bits')
+    """
+    bits = value.bit_length()
+    return str(value) if bits <= 256 else f"a number of {bits} bits"
 
 
 @lru_cache(maxsize=4096)
@@ -154,6 +168,47 @@ def lit(text: str) -> Constant:
     return Constant(text, ScopeReader(Scopes(module), module["f"]).read(operand))
 
 
+#: Bits of the exponent and of the fraction of the floats that have no constants of their own.
+_HALVES = {"f16": (5, 10), "bf16": (8, 7)}
+
+
+def as_float(value: float, type: str) -> float:
+    """A number as a Python float, if there is one for it."""
+    try:
+        return float(value)
+    except OverflowError:
+        _too_large(shown_integer(int(value)), type)
+
+
+def _too_large(value: object, type: str) -> NoReturn:
+    raise DslError(
+        f"{value} is too large for .{type}", "infinity is float('inf'), or choose a wider type"
+    )
+
+
+def half_bits(value: float, type: str) -> int:
+    """The bits of a float of 16 bits, rounded to the nearest, ties to even.
+
+    >>> hex(half_bits(0.1, "f16")), hex(half_bits(0.1, "bf16")), hex(half_bits(-6e-8, "f16"))
+    ('0x2e66', '0x3dcd', '0x8001')
+    """
+    exponent_bits, fraction_bits = _HALVES[type]
+    number = as_float(value, type)
+    infinity = ((1 << exponent_bits) - 1) << fraction_bits
+    sign = 0x8000 if math.copysign(1.0, number) < 0 else 0
+    if math.isnan(number):
+        return infinity | 1 << (fraction_bits - 1)
+    if math.isinf(number) or number == 0:
+        return sign | (infinity if number else 0)
+    bias = (1 << (exponent_bits - 1)) - 1
+    exponent = max(math.frexp(number)[1] - 1, 1 - bias)
+    units = round(math.ldexp(abs(number), fraction_bits - exponent))
+    bits = ((exponent + bias - 1) << fraction_bits) + units  # a carry makes the exponent larger
+    if bits >= infinity:
+        _too_large(value, type)
+    return sign | bits
+
+
 _F32_NUMBER = INTERNER.number(Actual("float", "f32"))
 _F64_NUMBER = INTERNER.number(Actual("float", "f64"))
 
@@ -164,13 +219,14 @@ def float_constant(value: float, type: str) -> Constant:
     >>> float_constant(1.0, "f32").text, float_constant(1.0, "f64").text
     ('0f3F800000', '0d3FF0000000000000')
     """
+    value = as_float(value, type or "f32")
     if type == "f64":
         bits = int.from_bytes(struct.pack(">d", value), "big")
         return Constant(f"0d{bits:016X}", _F64_NUMBER)
     try:
         bits = int.from_bytes(struct.pack(">f", value), "big")
     except OverflowError:
-        bits = 0x7F800000 if value > 0 else 0xFF800000
+        _too_large(value, "f32")
     return Constant(f"0f{bits:08X}", _F32_NUMBER)
 
 
@@ -267,7 +323,7 @@ def addr(base: Any, offset: Any = None, *parts: Any, suffix: str = "") -> Operan
     first = base if isinstance(base, Operand) else operand(base)
     text = first.text
     if offset is not None:
-        text = f"{text}+{offset if offset.__class__ is int else operand(offset).text}"
+        text = f"{text}+{operand(offset).text}"
     if not parts and not suffix:
         key = ("[", offset is not None, suffix, first.number)
         known = _COMPOSED.get(key)

@@ -172,9 +172,20 @@ class RegisterRange(list[Register]):
             [Register(f"{prefix}{index}", type, number, owner, width) for index in range(count)]
         )
 
+    def __getitem__(self, index: Any) -> Any:
+        try:
+            return super().__getitem__(index)
+        except IndexError:
+            raise _no_register(self.prefix, len(self), index) from None
+
     def __setitem__(self, index: Any, value: Any) -> None:
         """``r[3] = r[1] + 4``, where the new register is ``r[3]``: says which one it is."""
         _check_same(self[index], value)
+
+
+def _no_register(prefix: str, count: int, index: int) -> DslIndexError:
+    hint = f"they are counted from 0 to {count - 1}" if count else "it is empty"
+    return DslIndexError(f"'{prefix}<{count}>' has no register {index}", hint)
 
 
 def _check_same(place: Any, value: Any) -> None:
@@ -207,7 +218,7 @@ class LongRegisterRange(Sequence[Register]):
         if isinstance(index, slice):
             return [self[one] for one in range(*index.indices(self._count))]
         if not -self._count <= index < self._count:
-            raise DslIndexError(f"'{self.prefix}<{self._count}>' has no register {index}")
+            raise _no_register(self.prefix, self._count, index)
         index %= self._count
         if index not in self._made:
             self._made[index] = Register(f"{self.prefix}{self._first + index}", *self._values)

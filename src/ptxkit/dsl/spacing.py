@@ -25,6 +25,16 @@ _GAP_OR_TOKEN = re.compile(
 )
 
 
+#: White space and comments; a comment that ends with its line takes the line break along.
+_GAP = re.compile(r"(?:[\s\ufeff\0]|(?://|\#)[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
+
+
+def check_gap(gap: str) -> None:
+    """Refuse what would be more than white space between two tokens."""
+    if not isinstance(gap, str) or _GAP.fullmatch(gap) is None:
+        raise ValueError(f"{gap!r} is not white space or a comment")
+
+
 def split(text: str) -> tuple[list[str], list[str]]:
     """The tokens of a statement and the gap before each."""
     pairs = _GAP_OR_TOKEN.findall(text)
@@ -50,7 +60,6 @@ def respaced(text: str, gaps: Mapping[int, str]) -> str:
     for number, gap in gaps.items():
         if not 0 < number < len(tokens):
             raise ValueError(f"the statement has tokens 0 to {len(tokens) - 1}, not {number}")
-        if _GAP_OR_TOKEN.fullmatch(gap + "x") is None:
-            raise ValueError(f"{gap!r} is not white space or a comment")
+        check_gap(gap)
         old[number] = gap
     return "".join([piece for pair in zip(old, tokens, strict=True) for piece in pair])

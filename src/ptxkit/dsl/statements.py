@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptxkit.dsl.errors import DslError
-from ptxkit.dsl.spacing import respaced
+from ptxkit.dsl.spacing import check_gap, respaced
 
 
 class Note:
@@ -40,7 +40,7 @@ class Statement:
         """Put a comment behind the statement, on its line."""
         if self.notes is None:
             self.notes = []
-        self.notes.append(Note(comment_text(text), before))
+        self.notes.append(Note(comment_text(text), None if before is None else white_space(before)))
         return self
 
     def spaced(self, gaps: Mapping[int, str]) -> Statement:
@@ -48,7 +48,7 @@ class Statement:
         inner = dict(gaps)
         first = inner.pop(0, None)
         if first is not None:
-            self.before = first
+            self.before = white_space(first)
         if inner:
             self.is_spaced = True
             try:
@@ -66,6 +66,15 @@ class Statement:
         return f"<{self.kind} {self.text!r}>"
 
 
+def white_space(gap: str) -> str:
+    """Refuse code that is given as white space."""
+    try:
+        check_gap(gap)
+    except ValueError as error:
+        raise DslError(str(error), "code is written as statements") from None
+    return gap
+
+
 def comment_text(text: str) -> str:
     """A comment as it is written: a text alone gets two slashes.
 
@@ -73,6 +82,9 @@ def comment_text(text: str) -> str:
     ('// counters', '/* all */', '//')
     """
     if text.startswith(("//", "/*", "#", "\ufeff", "\0")):
+        white_space(text if text.startswith("/*") else f"{text}\n")
+        if "\n" in text and not text.startswith("/*"):
+            raise DslError("a comment of several lines needs /* and */ around it")
         return text
     if "\n" in text:
         raise DslError("a comment of several lines needs /* and */ around it")

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ptxkit.dsl.errors import DslError
-from ptxkit.dsl.operands import Constant, Operand, float_constant, operand
+from ptxkit.dsl.operands import (
+    Constant,
+    Operand,
+    float_constant,
+    half_bits,
+    integer_constant,
+    operand,
+)
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 
 _ACCESSED = frozenset("b8 b16 b32 u8 u16 u32 s8 s16 s32 f32".split())
@@ -33,11 +40,13 @@ class Type:
         return self.name if self.width > 32 or self.name in _ACCESSED else f"b{self.width}"
 
     def __call__(self, value: float) -> Operand:
-        """A constant of the type, bit by bit for floats.
+        """A constant of the type, bit by bit for floats; those of 16 bits are spelled as integers.
 
-        >>> f32(1.0).text
-        '0f3F800000'
+        >>> f32(1.0).text, f16(1.0).text
+        ('0f3F800000', '15360')
         """
+        if self.name in ("f16", "bf16"):
+            return integer_constant(half_bits(value, self.name))
         if self.is_float:
             if self.name not in ("f32", "f64"):
                 raise DslError(f"PTX has no constants of type .{self.name}", "convert from f32")

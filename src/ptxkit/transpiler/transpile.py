@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ptxkit.dsl import DslError
 from ptxkit.dsl import Module as DslModule
-from ptxkit.syntax import Instruction, Module, parse
+from ptxkit.dsl.heads import check_targets, check_version
+from ptxkit.syntax import Function, Instruction, Module, parse
 from ptxkit.transpiler.module_sugar import sweeten
 from ptxkit.transpiler.passes import PASSES
 from ptxkit.transpiler.plain import Plain
@@ -125,6 +127,30 @@ def _newline(source: bytes) -> bytes:
     return b"\n"
 
 
+def _is_odd(module: Module) -> bool:
+    """Whether a file says what the DSL refuses: no PTX may, but it is what the file says."""
+    defined: set[str] = set()
+    try:
+        if module.address_size not in (32, 64):
+            return True
+        for node in module.children:
+            texts = [text for kind, text, _, _ in node.tokens()] if node.kind in _HEAD else []
+            if node.kind == "Version":
+                check_version(texts[1])
+            elif node.kind == "Target":
+                check_targets([one for one in texts[1:] if one != ","])
+            elif isinstance(node, Function) and node.has_body:
+                if node.name in defined:
+                    return True
+                defined.add(node.name)
+    except DslError:
+        return True
+    return False
+
+
+_HEAD = frozenset(("Version", "Target"))
+
+
 def _opening(module: Module, style: str, newline: str) -> str:
     target = [str(module.target), *module.target_options] if module.target else None
     kinds = {child.kind for child in module.children}
@@ -138,4 +164,6 @@ def _opening(module: Module, style: str, newline: str) -> str:
         shown["target"] = f"[{', '.join(quoted(one) for one in target)}]"
     if newline != "\n":
         shown["newline"] = quoted(newline)
+    if _is_odd(module):
+        shown["unchecked"] = "True"
     return f"module = Module({', '.join(f'{name}={value}' for name, value in shown.items())})"
