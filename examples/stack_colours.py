@@ -80,7 +80,7 @@ def write_png(path: Path, pixels: Any) -> None:
 
 def main(arguments: list[str] | None = None) -> list[Path]:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("colours"))
+    parser.add_argument("--out", type=Path, default=Path("build/colours"))
     parser.add_argument("--count", type=int, default=4)
     parser.add_argument("--size", type=int, default=256)
     parser.add_argument("--seed", type=int, default=1)

@@ -254,10 +254,12 @@ def test_limits(race):
     result = race("--kernel", "forever", "--step-limit", "100000")
     assert result.exit_code == 2
     assert "error[step-limit]" in result.stderr
+    assert "(--step-limit)" in result.stderr
     begin = time.monotonic()
     result = race("--kernel", "forever", "--time-limit", "0.3")
     assert result.exit_code == 2
     assert "race.ptx:33:5: error[time-limit]" in result.stderr
+    assert "(--time-limit)" in result.stderr
     assert time.monotonic() - begin < 5
 
 
@@ -287,3 +289,97 @@ def test_findings_are_plain_data(race, folder):
     data = json.loads(json.dumps([one.as_dict() for one in report.findings]))
     assert {row["kind"] for row in data} == {"race"}
     assert {row["location"][1] for row in data} == {3, 4}
+
+
+SHAPES = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .shared .align 4 .b8 buffer[];
+.const .align 16 .b8 coef[16];
+.global .u32 counter = 1;
+.global .b32 bits;
+.visible .entry _Z3dynPi(.param .u64 _Z3dynPi_param_0)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [_Z3dynPi_param_0];
+    mov.u32 %r1, 7;
+    st.shared.u32 [buffer], %r1;
+    mov.u32 %r2, %cluster_nctaid.x;
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+.visible .entry pair(.param .align 4 .b8 pair_param_0[8], .param .u64 pair_param_1)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u32 %r1, [pair_param_0+4];
+    ld.param.u64 %rd1, [pair_param_1];
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+"""
+DYNAMIC = ("--kernel", "dyn", "--block", "1", "--arg", "u32[1]")
+
+
+@pytest.fixture
+def shapes(ptxkit, folder):
+    (folder / "shapes.ptx").write_text(SHAPES)
+    return lambda *arguments: ptxkit("run", "shapes.ptx", *arguments)
+
+
+def test_clusters_and_short_names(shapes):
+    arguments = (*DYNAMIC, "--shared", "4", "--grid", "2")
+    assert shapes(*arguments).stdout == "in dyn(int*):\nparam 0: [1]\n"
+    assert shapes(*arguments, "--cluster", "2,1").stdout == "in dyn(int*):\nparam 0: [2]\n"
+    assert shapes(*arguments, "--cooperative").exit_code == 0
+    assert "cluster" in shapes(*arguments, "--cluster", "3").stderr
+
+
+def test_dynamic_shared_memory_that_was_left_out(shapes):
+    result = shapes(*DYNAMIC)
+    assert result.exit_code == 2
+    assert "shared memory has 0 bytes" in result.stderr
+    assert "k[grid, block, shared_bytes] (--shared BYTES)" in result.stderr
+
+
+def test_a_struct_by_value(shapes, folder):
+    kind = np.dtype([("x", np.float32), ("n", np.int32)])
+    np.save(folder / "p.npy", np.array((1.5, 42), kind))
+    arguments = ("--kernel", "pair", "--block", "1", "--arg")
+    result = shapes(*arguments, "@p.npy", "--arg", "s32[1]")
+    assert result.stdout == "pair_param_1: [42]\n"
+    result = shapes(*arguments, "7", "--arg", "s32[1]")
+    assert "a struct of 8 bytes" in result.stderr and "--arg @p.npy" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "shown"),
+    [
+        ("coef=f32[4]=ones", "coef: [1. 1. 1. 1.]"),
+        ("coef=bf16[2,4]=1.5", "coef: [[1.5 1.5 1.5 1.5]\n [1.5 1.5 1.5 1.5]]"),
+        ("counter=-1", "counter: 4294967295"),
+        ("bits=1.0", "bits: 1065353216"),
+    ],
+)
+def test_variables_are_shown_as_they_were_given(shapes, variable, shown):
+    result = shapes(*DYNAMIC, "--shared", "4", "--variable", variable)
+    assert result.exit_code == 0
+    assert shown in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("variable", "message"),
+    [
+        ("coef=2.0", "'coef' is an array of 16 bytes, its value one number; write an array"),
+        ("counter=2.5", "the variable 'counter' is .u32; a float cannot be passed there"),
+        ("counter=0x100000000", "the variable 'counter' is .u32; 4294967296 does not fit"),
+        ("counter=", "'--variable counter=' has no value; write counter=7, or only counter"),
+        ("counter=null", "a NoneType cannot be passed there"),
+    ],
+)
+def test_values_that_variables_cannot_have(shapes, variable, message):
+    result = shapes(*DYNAMIC, "--shared", "4", "--variable", variable)
+    assert result.exit_code == 2
+    assert message in result.stderr

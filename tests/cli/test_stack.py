@@ -23,6 +23,11 @@ def test_a_stub() -> None:
     assert out == "{\n\tmul.rn.f32 y, %f1, %f1;\n}\n"
 
 
+def test_one_word_is_a_program() -> None:
+    code, out, _ = run("x", "-i", "x:u32", "-o", "y:u32")
+    assert (code, out) == (0, "{\n\tmov.b32 y, x;\n}\n")
+
+
 def test_json(tmp_path: Path) -> None:
     file = tmp_path / "p.json"
     file.write_text('["x", 2.5, [7, "u64"], "mul.rn.f32"]')
@@ -55,7 +60,7 @@ def test_the_list() -> None:
         (("-", "-i", "x"), "", "write it like 'x:f32'"),
         (("-", "-i", "x:f32", "--run", "z=1"), "", "the inputs are: x"),
         (("-", "-i", "x:f32", "-i", "z:f32", "--run", "z=1"), "", "'x' has no values"),
-        (("nowhere.txt",), "", "nowhere.txt"),
+        (("nowhere.txt",), "", "'nowhere.txt' is neither a file, nor an input"),
     ],
 )
 def test_mistakes(arguments: tuple[str, ...], text: str, message: str) -> None:

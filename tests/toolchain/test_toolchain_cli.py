@@ -141,7 +141,7 @@ def test_assemble_shows_errors_at_their_places(files):
         (["assemble", "k.ptx", "--arch", "sm_9"], "not a target"),
         (["assemble", "k.ptx", "--engine", "gas"], "--engine is one of"),
         (["compile", "k.cu", "--compiler", "gcc"], "--compiler is"),
-        (["extract", "k.ptx", "--list"], "no library"),
+        (["extract", "k.ptx", "--list"], "this is PTX already"),
         (["extract", "k.ptx"], "--output DIR, or --list"),
         (["disassemble", "none.cubin"], "cannot be read"),
     ],
@@ -176,3 +176,13 @@ def test_extract(files):
     result = run_cli("extract", "k.fatbin", "--list", "--cubins")
     assert result.returncode == 1
     assert "'k.fatbin' holds no machine code" in result.stderr
+
+
+def test_extract_where_there_is_nothing_to_extract(files):
+    assert run_cli("assemble", "k.ptx", "-o", "k.cubin").returncode == 0
+    result = run_cli("extract", "k.cubin", "--list")
+    assert result.returncode == 1
+    assert "'k.cubin' holds no PTX, but machine code (1 cubin): --cubins" in result.stderr
+    result = run_cli("extract", "k.ptx", "--list")
+    assert result.returncode == 2
+    assert "'k.ptx': this is PTX already" in result.stderr

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ptxkit.errors import PtxkitError
+from ptxkit.cli.files import syntax_message
+from ptxkit.errors import PtxkitError, PtxSyntaxError
 
 # The commands in the order of the help. `to-python` lives in `to_python.py`.
 COMMANDS = (
@@ -69,6 +70,8 @@ class _Group(TyperGroup):
 
 
 def _message(error: PtxkitError) -> str:
+    if isinstance(error, PtxSyntaxError):
+        return syntax_message(error)
     # Diagnostics start with their own place and severity.
     return str(error) if hasattr(error, "diagnostics") else f"ptxkit: error: {error}"
 

@@ -56,7 +56,9 @@ def command(
             typer.echo(f"{one.arch:<8} {len(data):>10,}  {files.printable(one.name)}{source}")
     if not found:
         what = "machine code" if cubins else "PTX"
-        files.complain(f"'{file}' holds no {what}")
+        others = 0 if cubins else len(extract_cubins(file))
+        advice = f", but machine code ({files.count(others, 'cubin')}): --cubins takes it out"
+        files.complain(f"'{file}' holds no {what}{advice if others else ''}")
         raise typer.Exit(EXIT_NOTHING)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ptxkit.errors import UsageError
+from ptxkit.errors import PtxSyntaxError, UsageError
 
 if TYPE_CHECKING:
     from ptxkit.syntax import Module
@@ -113,6 +113,13 @@ class Inputs:
 def complain(message: str, severity: str = "error") -> None:
     """Tell about an error or a warning on standard error, in the form every command uses."""
     typer.echo(f"ptxkit: {severity}: {printable(message)}", err=True)
+
+
+def syntax_message(error: PtxSyntaxError) -> str:
+    """The errors of a text that is not PTX, and where to see those that they hide."""
+    name = error.filename
+    command = f"ptxkit check {shlex.quote(name) if name and name != STDIN_NAME else '-'}"
+    return f"{error}\nthese are errors of syntax only; all errors: {command}"
 
 
 def printable(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ptxkit.cli.files import INPUTS_HELP, Inputs, Source, count, printable
+from ptxkit.cli.files import INPUTS_HELP, Inputs, Source, count, printable, syntax_message
 from ptxkit.errors import PtxkitError, PtxSyntaxError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def command(
             rows.append(_round(source, sugar))
         except PtxSyntaxError as error:
             inputs.failed += 1
-            typer.echo(str(error), err=True)
+            typer.echo(syntax_message(error), err=True)
     if rows:
         _show(rows, inputs.failed)
     if inputs.failed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +36,11 @@ def command(
     ] = None,
     grid: Annotated[str, typer.Option(help="Blocks: 4 or 4,2 or 4,2,1.")] = "1",
     block: Annotated[str, typer.Option(help="Threads of a block.")] = "32",
+    cluster: Annotated[str | None, typer.Option(help="Blocks of a cluster: 2 or 2,1,1.")] = None,
+    cooperative: Annotated[
+        bool,
+        typer.Option("--cooperative", help="All blocks run at once, and may wait for each other."),
+    ] = False,
     shared: Annotated[int, typer.Option(help="Bytes of dynamic shared memory.")] = 0,
     arg: Annotated[
         list[str] | None,
@@ -116,7 +122,10 @@ def command(
     generator = np.random.default_rng(seed)
     values = [read_argument(text, generator) for text in arg or []]
     launcher = loaded[name][_numbers(grid, "grid"), _numbers(block, "block"), shared]
-    shown_variables = _set_variables(loaded, variable or [], generator)
+    if cluster is not None or cooperative:
+        extents = None if cluster is None else _numbers(cluster, "cluster")
+        launcher = launcher.with_options(cluster=extents, cooperative=cooperative)
+    variables = _set_variables(loaded, variable or [], generator)
 
     options: dict[str, Any] = {}
     if isinstance(loaded, ptxkit.run.CpuModule):
@@ -139,16 +148,16 @@ def command(
         raise UsageError("the run needs more memory than there is") from error
     if trace is not None:
         _print_lines(console, report.trace.lines())
-    arrays = {
-        item.name: value
-        for item, value in zip(loaded[name].parameters, values, strict=True)
-        if isinstance(value, np.ndarray)
-    }
-    arrays |= {one: loaded.variable_array(one) for one in shown_variables}
-    texts = dict(zip((item.name for item in loaded[name].parameters), arg or [], strict=False))
-    for label, value in arrays.items():
-        shown = readable(value, texts.get(label, ""))
-        console.print(f"{label}: {np.array2string(shown, threshold=16)}")
+    arrays = [
+        (item.name, value, text)
+        for item, value, text in zip(loaded[name].parameters, values, arg or [], strict=True)
+        if isinstance(value, np.ndarray) and not item.is_array
+    ]
+    arrays += [(one.name, one.array, one.text) for one in variables]
+    labels = _labels(console, loaded[name]) if arrays else {}
+    for label, value, text in arrays:
+        shown = np.array2string(readable(value, text), threshold=16)
+        console.print(f"{labels.get(label, label)}: {shown}")
         if save is not None:
             _save(save, label, value)
     if profile:
@@ -180,28 +189,89 @@ def _only_kernel(file: str, names: tuple[str, ...]) -> str:
     raise UsageError(f"choose a kernel with --kernel; there are: {listed}")
 
 
-def _set_variables(loaded: CpuModule, texts: list[str], generator: Any) -> list[str]:
-    """Give module variables their values; the names of those that are then to be shown."""
+def _labels(console: Console, kernel: Any) -> dict[str, str]:
+    """Short names of parameters that only repeat a C++ name, which is printed above them."""
+    from ptxkit.syntax.demangle import demangle
+
+    readable_name = demangle(kernel.name)
+    if readable_name == kernel.name:
+        return {}
+    made = {f"{kernel.name}_param_{number}": f"param {number}"
+            for number in range(len(kernel.parameters))}  # fmt: skip
+    labels = {item.name: made[item.name] for item in kernel.parameters if item.name in made}
+    if labels:
+        console.print(f"in {readable_name}:")
+    return labels
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    """A module variable to show after the run."""
+
+    name: str
+    array: Any
+    """A view of what the kernels see."""
+    text: str
+    """The value it was given, as it was written."""
+
+
+def _set_variables(loaded: CpuModule, texts: list[str], generator: Any) -> list[_Variable]:
+    """Give module variables their values; those that are then to be shown."""
     import numpy as np
 
     from ptxkit.run.textual import read_argument
 
     shown = []
     for text in texts:
-        name, _, value = text.partition("=")
+        name, equals, value = text.partition("=")
         target = loaded.variable_array(name)
-        shown.append(name)
-        if not value:
-            continue
-        data = np.asarray(read_argument(value, generator))
-        if data.ndim == 0:
-            data = data.astype(target.dtype)
-        if data.nbytes != target.nbytes:
+        if equals and not value:
             raise UsageError(
-                f"the variable '{name}' has {target.nbytes:,} bytes, its value {data.nbytes:,}"
+                f"'--variable {text}' has no value; write {name}=7, or only {name} to show it"
             )
-        loaded.variable(name)[:] = np.frombuffer(data.tobytes(), np.uint8)
+        if equals:
+            data = read_argument(value, generator)
+            if isinstance(data, np.ndarray):
+                target = _fill(loaded, name, data)
+            else:
+                _set_number(loaded, name, target, data)
+        shown.append(_Variable(name, target, value))
     return shown
+
+
+def _fill(loaded: CpuModule, name: str, data: Any) -> Any:
+    """Give a variable the bytes of an array; the variable as an array of that type."""
+    import numpy as np
+
+    place = loaded.variable(name)
+    if data.nbytes != place.nbytes:
+        raise UsageError(
+            f"the variable '{name}' has {place.nbytes:,} bytes, its value {data.nbytes:,}"
+        )
+    place[:] = np.frombuffer(data.tobytes(), np.uint8)
+    return place.view(data.dtype).reshape(data.shape)
+
+
+def _set_number(loaded: CpuModule, name: str, target: Any, value: Any) -> None:
+    """Give a variable of one number its value."""
+    import numpy as np
+
+    from ptxkit.run.arguments import pack_value
+    from ptxkit.run.layout import Item
+
+    if target.ndim:
+        raise UsageError(
+            f"the variable '{name}' is an array of {target.nbytes:,} bytes, its value one number; "
+            f"write an array of as many bytes, such as {name}=u8[{target.nbytes}]=ones"
+        )
+    kind = next(
+        variable.type
+        for variable in loaded.module.variables
+        if any(one.name == name for one in variable.declarators)
+    )
+    item = Item(name, kind, 0, target.nbytes, target.nbytes, False)
+    packed = pack_value(f"the variable '{name}'", item, value)
+    loaded.variable(name)[:] = np.frombuffer(packed, np.uint8)
 
 
 def _save(folder: Path, name: str, value: Any) -> None:
@@ -231,6 +301,11 @@ def _print_lines(console: Console, lines: Iterable[str]) -> None:
         console.print(line)
 
 
+def _narrow(heading: str) -> str:
+    """A heading in several lines: numbers need few columns."""
+    return heading.replace(" ", "\n").replace("/", "/\n")
+
+
 def _print_profile(console: Console, rows: Iterable[ProfileRow]) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -243,10 +318,13 @@ def _print_profile(console: Console, rows: Iterable[ProfileRow]) -> None:
     )
     for name in heading:
         left = name in ("instruction", "source")
-        shown.add_column(name, justify="left" if left else "right", no_wrap=True)
+        shown.add_column(_narrow(name), justify="left" if left else "right", no_wrap=True)
     for row in body:
         shown.add_row(*(Text(cell) for cell in row))
     # A line too long for the terminal is better than columns cut to a letter.
-    widths = [max(map(len, column)) + 1 for column in zip(heading, *body, strict=True)]
+    cells = zip(map(_narrow, heading), *body, strict=True)
+    widths = [
+        max(len(line) for cell in column for line in cell.split("\n")) + 1 for column in cells
+    ]
     console.width = max(console.width, sum(widths) + len(widths))
     console.print(shown)

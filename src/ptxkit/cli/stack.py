@@ -12,7 +12,7 @@ from ptxkit.cli import files
 from ptxkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from ptxkit.stack import Isa
+    from ptxkit.stack import Interface, Isa
 
 
 def command(
@@ -21,7 +21,8 @@ def command(
         typer.Argument(
             metavar="[PROGRAM]",
             help="A file with a text of words, or JSON: a list of words and numbers; - for "
-            "standard input. Several words in quotes are taken as they are.",
+            "standard input. Several words in quotes are taken as they are, and one word that is "
+            "an input or an instruction.",
         ),
     ] = None,
     inputs: Annotated[
@@ -72,8 +73,8 @@ def command(
         return
     if file is None:
         raise UsageError("name a file with a program, or - for standard input; or use --list")
-    program = _read(file)
     interface = stack.Interface(inputs, outputs, isa, missing=missing, steps=steps)  # type: ignore[arg-type]
+    program = _read(file, interface)
     stub, told = stack.report(program, interface)
     if run:
         _run(program, interface, run)
@@ -88,9 +89,17 @@ def command(
         )
 
 
-def _read(name: str) -> Any:
-    if len(name.split()) > 1 and not Path(name).exists():
-        return name  # the words themselves
+def _read(name: str, interface: Interface) -> Any:
+    words = name.split()
+    if name != files.STDIN and words and not Path(name).exists():
+        known = {one.name for one in interface.inputs}
+        known |= {one.name for one in interface.isa.instructions}
+        if len(words) > 1 or words[0] in known:
+            return name  # the words themselves
+        raise UsageError(
+            f"'{name}' is neither a file, nor an input (-i), nor an instruction (--list shows "
+            "them); a program is a file, - for standard input, or words in quotes"
+        )
     source = files.read(name)
     try:
         text = source.data.decode()

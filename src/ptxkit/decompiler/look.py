@@ -83,7 +83,7 @@ def draw(node: n.Node, path: Path) -> None:
         return
     if form not in _PICTURES:
         raise UsageError(f"a tree is drawn as .dot, .{', .'.join(_PICTURES)}, not '{path.name}'")
-    graphviz: Any = import_extra("graphviz", extra="app")
+    graphviz: Any = import_extra("graphviz", extra="graphs")
     if shutil.which("dot") is None:
         raise UsageError(
             "Graphviz' program 'dot' is not installed (Debian: apt install graphviz); "

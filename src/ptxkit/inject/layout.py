@@ -104,7 +104,7 @@ def _complete(slots: Sequence[int], sites: Mapping[str, Site]) -> None:
         if len(missing) == len(site.occurrences):
             raise UsageError(
                 f"there is no stub for the injection site '{site.name}'; "
-                f"give one: {{'{site.name}': '...'}}"
+                f"give one: {{'{site.name}': '...'}} (--stub {site.name}=FILE)"
             )
         one = missing[0]
         raise UsageError(

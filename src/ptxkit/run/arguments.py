@@ -77,7 +77,16 @@ def pack_scalar(kernel: str, item: Item, value: Any) -> bytes:
     >>> pack_scalar("k", item, 7)
     b'\\x07\\x00\\x00\\x00'
     """
-    where = f"argument '{item.name}' of '{kernel}'"
+    return pack_value(f"argument '{item.name}' of '{kernel}'", item, value)
+
+
+def pack_value(where: str, item: Item, value: Any) -> bytes:
+    """The bytes of a value; ``where`` says in messages whose it is.
+
+    >>> pack_value("variable 'n'", Item("n", "u32", 0, 4, 4, False), 1.5)
+    Traceback (most recent call last):
+    ptxkit.run.shape.LaunchError: variable 'n' is .u32; a float cannot be passed there
+    """
     if item.is_array:
         return _pack_struct(where, item, value)
     kind = SCALAR_TYPES[item.type].kind
@@ -117,7 +126,8 @@ def _pack_struct(where: str, item: Item, value: Any) -> bytes:
     else:
         raise LaunchError(
             f"{where} is a struct of {item.size} bytes; pass bytes, a numpy value or "
-            f"a ctypes structure, not {type(value).__name__}"
+            f"a ctypes structure, not {type(value).__name__}; on the command line an array of its "
+            "bytes, such as a structured one: --arg @p.npy"
         )
     if len(data) != item.size:
         raise LaunchError(f"{where} is a struct of {item.size} bytes, not {len(data)}")

@@ -38,12 +38,12 @@ def start() -> Any:
     except RuntimeError as error:  # the library is not there
         raise CudaError(
             "no NVIDIA driver is installed (libcuda.so.1 is not there); "
-            'load with device="cpu" to run on the simulator'
+            'load with device="cpu" (--device cpu) to run on the simulator'
         ) from error
     if status != 0:
         raise CudaError(
-            f'no GPU can be used: {explain(status)}; load with device="cpu" to run on the '
-            "simulator",
+            f'no GPU can be used: {explain(status)}; load with device="cpu" (--device cpu) to run '
+            "on the simulator",
             status_name(status),
         )
     return driver

@@ -99,6 +99,6 @@ def pending_text(device: int) -> str:
         lines.append(f"  {launch_text(name, shape, shown)}")
     lines.append(
         "set the environment variable CUDA_LAUNCH_BLOCKING=1 to learn which one it was; "
-        'the simulator (device="cpu") names the instruction and the thread'
+        'the simulator (device="cpu", --device cpu) names the instruction and the thread'
     )
     return "\n".join(lines)

@@ -70,7 +70,7 @@ def table(rows: Iterable[ProfileRow]) -> list[tuple[str, ...]]:
 
     >>> row = ProfileRow(9, ("k.cu", 3), "bar.sync 0;", 2, 64, 0, 0, 0, 0, 0, 0, 0)
     >>> table([row])[1]
-    ('9', 'k.cu:3', '64', '100%', 'bar.sync 0;')
+    ('9', 'bar.sync 0;', 'k.cu:3', '64', '100%')
     """
     rows = list(rows)
     divergent = any(row.divergent_branches for row in rows)
@@ -78,6 +78,7 @@ def table(rows: Iterable[ProfileRow]) -> list[tuple[str, ...]]:
     on_shared = any(row.shared_requests for row in rows)
     columns: list[tuple[str, Callable[[ProfileRow], str], bool]] = [
         ("line", lambda r: str(r.line), True),
+        ("instruction", lambda r: r.text, True),
         ("source", _location, any(row.location for row in rows)),
         ("executions (threads)", lambda r: f"{r.executions:,}", True),
         ("active lanes", lambda r: f"{r.active_lanes:.0%}" if r.warp_executions else "", True),
@@ -86,7 +87,6 @@ def table(rows: Iterable[ProfileRow]) -> list[tuple[str, ...]]:
         ("ideal sectors", lambda r: _average(r.ideal_sectors, r.requests), on_global),
         ("bank passes/request", lambda r: _average(r.wavefronts, r.shared_requests), on_shared),
         ("conflicts (passes)", _conflicts, on_shared),
-        ("instruction", lambda r: r.text, True),
     ]
     shown = [(name, text) for name, text, wanted in columns if wanted]
     return [

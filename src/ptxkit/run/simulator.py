@@ -41,10 +41,16 @@ from ptxkit.syntax import Function, Instruction, Module
 DEFAULT_HEAP = 8 << 20
 #: What to do about a fault, by its kind.
 _HINTS = {
-    "stack-overflow": "end the recursion earlier, or launch with stack_bytes=...",
-    "step-limit": "if it is to run longer, launch with a larger step_limit=",
-    "time-limit": "if it is to run longer, launch with a larger time_limit=",
+    "stack-overflow": "end the recursion earlier, or launch with stack_bytes=... (--stack-bytes)",
+    "step-limit": "if it is to run longer, launch with a larger step_limit= (--step-limit)",
+    "time-limit": "if it is to run longer, launch with a larger time_limit= (--time-limit)",
 }
+_NO_DYNAMIC = (
+    "the kernel uses dynamic shared memory (.extern .shared), and the launch gives it none: "
+    "k[grid, block, shared_bytes] (--shared BYTES)"
+)
+#: How the simulator's message begins where an access misses shared memory.
+_MISSES_SHARED = "shared memory has "
 #: Words that a cooperative launch gives to what waits for the whole grid.
 _WORKSPACE = 256
 
@@ -198,7 +204,7 @@ class CpuKernel:
         if observable is not None and observation is not None:
             seen = observable.read(observation, watch)
         if "fault" in result:
-            raise self._error(result["fault"], seen)
+            raise self._error(result["fault"], seen, shape)
         if before is not None and observable is not None:
             lost = [row for row in self._heap.allocations() if row[0] not in before]
             seen["findings"] += observable.leaks(lost)
@@ -271,7 +277,16 @@ class CpuKernel:
             return bytes(8)
         return pack_scalar(self.name, item, value)
 
-    def _error(self, fault: dict[str, Any], seen: dict[str, Any]) -> SimulationError:
+    def _hint(self, fault: dict[str, Any], shape: LaunchShape) -> str | None:
+        """What to do about a fault."""
+        misses_shared = fault["message"].startswith(_MISSES_SHARED)
+        if misses_shared and self._lowering.dynamic_alignment and not shape.shared:
+            return _NO_DYNAMIC
+        return _HINTS.get(fault["kind"])
+
+    def _error(
+        self, fault: dict[str, Any], seen: dict[str, Any], shape: LaunchShape
+    ) -> SimulationError:
         nodes = self.module.walk()
         node = nodes[fault["node"] - 1] if fault["node"] else self.function
         waiting: dict[tuple[int, str], int] = {}
@@ -280,7 +295,7 @@ class CpuKernel:
             waiting[place] = waiting.get(place, 0) + threads
         message = f"{fault['message']}{describe_waiting(waiting)} (in '{self.name}')"
         diagnostic = self.module.diagnostic(
-            "error", fault["kind"], message, node.span, _HINTS.get(fault["kind"])
+            "error", fault["kind"], message, node.span, self._hint(fault, shape)
         )
         error = SimulationError(
             fault["kind"],

@@ -186,7 +186,7 @@ class ControlFlowGraph:
 
     def graphviz(self) -> graphviz.Source:
         """The graph as a ``graphviz.Source``, which notebooks show as a picture."""
-        module = import_extra("graphviz", extra="app")
+        module = import_extra("graphviz", extra="graphs")
         source: graphviz.Source = module.Source(self.dot())
         return source
 

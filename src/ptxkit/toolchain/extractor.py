@@ -21,6 +21,9 @@ _SECTIONS = frozenset({".nv_fatbin", "__nv_relfatbin"})
 _PTX_LINES = ".nv_debug_ptx_txt"
 _WINDOWS = b"MZ"
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\d+[af]?)", re.MULTILINE)
+# How PTX itself begins, after comments.
+_TEXT = re.compile(rb"^[ \t]*\.version[ \t]+\d", re.MULTILINE)
+_LOOK_AT = 4096
 _ODD = re.compile(r"[^\w+-]")
 _DUMPED = re.compile(r"\.(sm_\d+[af]?)\.ptx$")
 
@@ -154,6 +157,8 @@ def _images(data: bytes, kinds: frozenset[str]) -> Iterator[tuple[str, fatbin.Im
     elif data[:4] == fatbin.MAGIC or data[:2] == _WINDOWS:
         for image in fatbin.images(data[:], kinds=kinds):
             yield "", image
+    elif _TEXT.search(data[:_LOOK_AT]):
+        raise BinaryFormatError("this is PTX already: there is nothing to extract")
     else:
         raise BinaryFormatError("this is no library, object file, archive, fat binary or program")
 
