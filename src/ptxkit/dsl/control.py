@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Condition = Any  # a predicate, ~predicate, or a function that computes one
+SCOPE = "a block"
 
 
 def body() -> FunctionBuilder:
@@ -47,7 +48,10 @@ class Open:
 
 def opened(block: Open) -> Open:
     """Take note of a construct that is open now."""
-    body().blocks.append(block)
+    builder = body()
+    builder.blocks.append(block)
+    if block.what == SCOPE:
+        builder.scopes.append(block)
     return block
 
 
@@ -58,6 +62,8 @@ def closed(block: Open) -> None:
         inner = blocks[-1] if blocks else block
         raise DslError(f"{inner.what} is never closed", inner.hint, place=inner.place)
     blocks.pop()
+    if block.what == SCOPE:
+        body().scopes.pop()
 
 
 GivenLabel = Any

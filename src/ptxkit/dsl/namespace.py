@@ -76,7 +76,7 @@ class Ptx:
 
     # -- blocks and directives -----------------------------------------------------------------
 
-    @construct("a block")
+    @construct(control.SCOPE)
     def block(self, note: str | None = None, end: str | None = None) -> Iterator[None]:
         """A scope of its own: ``{ ... }``; comments go behind its braces."""
         self.open_block()
@@ -89,7 +89,7 @@ class Ptx:
 
     def open_block(self) -> Statement:
         """The ``{`` of a scope, where ``with ptx.block():`` would nest too deep."""
-        control.opened(control.Open("a block"))
+        control.opened(control.Open(control.SCOPE))
         return body().add("block", "{")
 
     def close_block(self) -> Statement:

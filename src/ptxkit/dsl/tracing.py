@@ -43,7 +43,7 @@ class FunctionBuilder(Builder):
     @property
     def is_nested(self) -> bool:
         """Whether a ``{ }`` inside the body is open."""
-        return any(block.what == "a block" for block in self.blocks)
+        return bool(self.scopes)
 
     def __init__(self, module: Module, function: Function) -> None:
         super().__init__(module)
@@ -68,6 +68,7 @@ class FunctionBuilder(Builder):
         self.pools: dict[str, Pool] = {}  # ranges that new registers are taken from, by type
         self.returns: list[Any] = []  # the parameters that carry results
         self.blocks: list[Any] = []  # open blocks and constructs, innermost last
+        self.scopes: list[Any] = []  # those of them that are ``{ }``
 
     # -- registers ---------------------------------------------------------------------------
 
@@ -155,7 +156,7 @@ class FunctionBuilder(Builder):
 
     def _scope(self) -> object:
         """The innermost ``{ }`` that is open: labels belong to it."""
-        return next((block for block in reversed(self.blocks) if block.what == "a block"), None)
+        return self.scopes[-1] if self.scopes else None
 
     def place_label(self, name: str, again: bool = False) -> Statement:
         """Put a label here."""

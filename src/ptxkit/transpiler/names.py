@@ -58,6 +58,7 @@ class Scope:
         self.ranges: dict[str, tuple[str, int, str]] = {}  # prefix -> Python name, size, type
         self._own = set(reserved)  # Python names that are in use in this scope itself
         self._below: set[str] = set()  # and in the scopes inside it, also those that ended
+        self._numbers: dict[tuple[str, bool], int] = {}  # the last one that a name was given
         self._resolved: dict[str, Symbol] = {}
 
     def inner(self) -> Scope:
@@ -92,10 +93,14 @@ class Scope:
             base = f"_{base}"
         if base.startswith("__") and base.endswith("__"):
             base += "x"
-        name, number = base, 1
+        # Names are never given back, so what was taken once need not be asked for again.
+        key = (base, avoided is self._below)
+        number = self._numbers.get(key, 1)
+        name = base if number == 1 else f"{base}_{number}"
         while name in avoided or self._is_taken(name):
             number += 1
             name = f"{base}_{number}"
+        self._numbers[key] = number
         self._own.add(name)
         scope = self.outer
         while scope is not None and scope.outer is not None:

@@ -131,14 +131,19 @@ class _Raiser:
         raised = loops.keys() | blocks.keys()
         root = Frame(Region("", -1, -1, is_loop=False), Line("", ""))
         frames = [root]
+        open_loops = [loop]
         is_apart = False  # whether the last branch says that a blank line follows
         for at, entry in enumerate([*body, None]):
             while frames[-1].region.end == at:
+                if frames[-1].region.is_loop:
+                    open_loops.pop()
                 self._close(frames, depth)
-            frames += starts.get(at, ())
+            opening = starts.get(at, ())
+            frames += opening
+            open_loops += [frame for frame in opening if frame.region.is_loop]
             if entry is None:
                 break
-            innermost = next((f for f in reversed(frames) if f.region.is_loop), loop)
+            innermost = open_loops[-1]
             into = frames[-1].body
             if is_apart:
                 is_apart = False
