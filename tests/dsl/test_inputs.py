@@ -258,3 +258,12 @@ def test_swizzles_of_tensor_maps(swizzle, name, number):
     driver = pytest.importorskip("cuda.bindings.driver")
     kind = getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{name}")
     assert int(kind) == number
+
+
+def test_mistakes_far_down_in_a_long_function():
+    lines = ["def body():", *["    ptx.trap()"] * 3000, "    ptx.label('')", "    ptx.trap()"]
+    names = {"ptx": ptx}
+    exec(compile("\n".join(lines), "long.py", "exec"), names)
+    with pytest.raises(DslError) as caught:
+        traced(names["body"])
+    assert (caught.value.filename, caught.value.line) == ("long.py", 3002)

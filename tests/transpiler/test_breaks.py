@@ -164,3 +164,28 @@ def test_to_python_warns_of_unknown_instructions(tmp_path):
     assert result.stderr.startswith("ptxkit: warning: ")
     assert "passed on unchecked: new.op" in result.stderr
     assert 'ptx.unchecked("new.op")(r1)' in result.stdout
+
+
+def test_nested_branches_take_time_in_proportion():
+    """So many ifs inside each other: four times as many may not take sixteen times as long."""
+    import time
+
+    def nested(count):
+        ifs = "".join(f"\t@%p1 bra $L{at};\n\tmov.u32 %r1, {at};\n" for at in range(count))
+        ends = "".join(f"$L{at}:\n" for at in reversed(range(count)))
+        return (
+            ".version 8.0\n.target sm_80\n.address_size 64\n\n.visible .entry k()\n{\n"
+            f"\t.reg .pred %p<2>;\n\t.reg .b32 %r<2>;\n\n{ifs}{ends}\tret;\n}}\n"
+        )
+
+    def seconds(count):
+        text = nested(count)
+        begin = time.process_time()
+        source = ptxkit.to_python(text)
+        taken = time.process_time() - begin
+        compile(source, "nested", "exec")
+        return taken
+
+    seconds(20)  # tables are made once
+    short = min(seconds(400) for _ in range(3))
+    assert seconds(1600) < 8 * short

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import linecache
 import sys
+from bisect import bisect_right
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
 from ptxkit.errors import PtxkitError
 
@@ -23,7 +24,26 @@ def python_place() -> tuple[str, int]:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
-    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("<unknown>", 0)
+    return (frame.f_code.co_filename, _line_of(frame)) if frame is not None else ("<unknown>", 0)
+
+
+#: Python finds a line by reading the function's table from its begin: too slow in a long one.
+_FAR = 4096
+_table: tuple[CodeType | None, list[int], list[int]] = (None, [], [])
+
+
+def _line_of(frame: FrameType) -> int:
+    """The line a frame is at; the table of the long function asked about last is kept."""
+    global _table
+    if frame.f_lasti < _FAR:
+        return frame.f_lineno
+    code, starts, lines = _table
+    if code is not frame.f_code:
+        code = frame.f_code
+        rows = [(start, line) for start, _, line in code.co_lines() if line is not None]
+        starts, lines = [start for start, _ in rows], [line for _, line in rows]
+        _table = (code, starts, lines)
+    return lines[bisect_right(starts, frame.f_lasti) - 1]
 
 
 class DslError(PtxkitError):
