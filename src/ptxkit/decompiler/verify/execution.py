@@ -46,6 +46,9 @@ _SECONDS = 1.0
 _SANITIZED = 4
 _TOGETHER = frozenset(("barriers", "shuffles", "votes"))
 
+#: Launches for which the memory that the original touches is looked for, if it is this quick.
+_BOUNDED, _QUICK = 10, 0.02
+
 #: What must happen equally often, whatever it is called.
 _COUNTED = {
     "bar": "barriers", "barrier": "barriers", "membar": "fences", "fence": "fences",
@@ -133,6 +136,13 @@ class Comparison:
             faults[trial.block] += outcome == "bounds"
             if isinstance(outcome, Execution):
                 return outcome
+        end = time.monotonic() + _BUDGET / 4
+        for trial in self.tried[:_BOUNDED]:
+            if time.monotonic() > end:
+                break
+            outside = self._outside(trial)
+            if outside is not None:
+                return outside
         blocks = list(dict.fromkeys(t.block for t in self.tried))
         if blocks and not any(t.cooperative or t.cluster for t in self.tried):
             for trial in large_trials(self.usage, rules, blocks):
@@ -163,6 +173,49 @@ class Comparison:
         self.coverage[0].add(first.report)
         self.coverage[1].add(second.report)
         return "tried"
+
+    def _outside(self, trial: Trial) -> Execution | None:
+        """Run the candidate with no more memory than the original touches."""
+        inputs = self.maker.make(trial)
+        start = time.monotonic()
+        self._outcome(0, trial, inputs)
+        if time.monotonic() - start > _QUICK:
+            return None
+        windows = [slice(0, arena.whole.size) for arena in inputs.arenas]
+        for place, arena in enumerate(inputs.arenas):
+            windows[place] = self._window(trial, inputs, place, arena.start)
+        memory = [a.whole[w] for a, w in zip(inputs.arenas, windows, strict=True)]
+        try:
+            self._outcome(0, trial, inputs, memory=memory)
+            self._outcome(1, trial, inputs, memory=memory)
+        except PtxkitError as error:
+            why = f"with {trial}, the candidate touches more memory: {_first_line(error)}"
+            return self._done(False, why, different=True)
+        return None
+
+    def _window(self, trial: Trial, inputs: Inputs, place: int, start: int) -> slice:
+        """The part of an arena, in words, that the original touches."""
+
+        def runs(window: slice) -> bool:
+            memory = [a.whole for a in inputs.arenas]
+            memory[place] = memory[place][window]
+            try:
+                self._outcome(0, trial, inputs, memory=memory)
+            except PtxkitError:
+                return False
+            return True
+
+        size = inputs.arenas[place].whole.size
+        if not runs(slice(start, size)):
+            # It reaches below its pointer: how far is not looked for.
+            return slice(0, size)
+        least, most = start, size
+        while (middle := (least + most) // 8 * 4) > least:
+            if runs(slice(start, middle)):
+                most = middle
+            else:
+                least = middle
+        return slice(start, most)
 
     def _verdict(self, wanted: int) -> Execution:
         if len(self.tried) < min(wanted, 4):
@@ -206,7 +259,14 @@ class Comparison:
 
     # ---- one run ---------------------------------------------------------------------------
 
-    def _outcome(self, side: int, trial: Trial, inputs: Inputs, **options: Any) -> _Outcome:
+    def _outcome(
+        self,
+        side: int,
+        trial: Trial,
+        inputs: Inputs,
+        memory: list[Any] | None = None,
+        **options: Any,
+    ) -> _Outcome:
         loaded, kernel = self.loaded[side], self.kernels[side]
         for arena in inputs.arenas:
             arena.restore()
@@ -221,7 +281,7 @@ class Comparison:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             report = launcher(
-                *inputs.arguments, memory=inputs.memory, threads=1,
+                *inputs.arguments, memory=memory or inputs.memory, threads=1,
                 step_limit=_STEPS * (2 if trial.cooperative else 1),
                 time_limit=_SECONDS, count=True, **options,
             )  # fmt: skip

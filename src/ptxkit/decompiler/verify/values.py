@@ -14,7 +14,7 @@ import numpy as np
 from ptxkit.isa.types import SCALAR_TYPES
 
 #: The ways to fill memory, in the order they are tried.
-KINDS = ("small", "random", "special", "tiny", "unit", "zeros")
+KINDS = ("small", "random", "special", "tiny", "unit", "zeros", "special")
 Generator = np.random.Generator
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -22,7 +22,7 @@ _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 #: Few enough that many of them are equal.
 _RANGES = {"small": (-8, 9), "tiny": (-1, 3), "zeros": (0, 1)}
 _SPECIAL = (
-    *(0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, 2.0, 1e-3, 100.0),
+    *(0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, np.nan, 0.5, 2.0, 1e-3, 100.0),
     *(1e-40, -1e-40, 1e5, 3e38, -3e38, 1.1754944e-38, 0.99999994, 1e-310, 1e300),
 )
 
