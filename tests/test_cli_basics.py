@@ -63,10 +63,14 @@ def test_an_expected_error_is_one_message(monkeypatch, capsys):
     assert (output.out, output.err) == ("", "ptxkit: error: ptxas was not found\n")
 
 
+ALL_ERRORS = "these are errors of syntax only; all errors: ptxkit check k.ptx"
+
+
 def test_a_syntax_error_is_its_diagnostics(monkeypatch, capsys):
     diagnostic = Diagnostic("error", "syntax", "expected ';'", 2, 1, filename="k.ptx")
     assert exit_code_when(PtxSyntaxError([diagnostic]), monkeypatch) == 2
-    assert capsys.readouterr().err == diagnostic.render() + "\n"
+    said = capsys.readouterr().err
+    assert said == f"{diagnostic.render()}\n{ALL_ERRORS}\n"
 
 
 def test_an_interrupt_is_quiet(monkeypatch, capsys):

@@ -72,6 +72,7 @@ VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
             "type": "f32",
             "declarators": ("a[4]", "b"),
             "attributes": (".attribute(.managed)",),
+            "layout": ("global", 2, "f32"),
         },
     ),
     "Declarator": (
@@ -126,6 +127,7 @@ VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
             "dimensions": (2,),
             "is_pointer": True,
             "pointer_space": "shared",
+            "layout": ("param", 1, "u64"),
         },
     ),
     "FunctionDirective": (

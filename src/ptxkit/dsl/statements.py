@@ -83,7 +83,8 @@ def comment_text(text: str) -> str:
     """
     if text.startswith(("//", "/*", "#", "\ufeff", "\0")):
         white_space(text if text.startswith("/*") else f"{text}\n")
-        if "\n" in text and not text.startswith("/*"):
+        # After a NUL byte there is only white space.
+        if "\n" in text and not text.startswith(("/*", "\0")):
             raise DslError("a comment of several lines needs /* and */ around it")
         return text
     if "\n" in text:
