@@ -94,7 +94,7 @@ clean: ## Remove environments, builds and caches
 $(VENV)/.installed: $(NATIVE) | $(VENV)/.created
 	$(VENV)/bin/python $(PIP_INSTALL) $(BUILD_TOOLS)
 	$(VENV)/bin/python $(PIP_INSTALL) --no-build-isolation \
-	  --config-settings=build-dir=build/$(VENV:.%=%) --editable '.[dev,cuda,synth,ray,neural]'
+	  --config-settings=build-dir=build/$(VENV:.%=%) --editable '.[dev,cuda,synth,ray,neural,evaluate]'
 	@touch $@
 
 .venv-demo/.installed: $(NATIVE) $(SOURCES) | .venv-demo/.created

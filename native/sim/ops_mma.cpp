@@ -123,7 +123,7 @@ void scale_blocks(const Machine &m, const Inst &i, const Mode &mode, Multiplican
     for (unsigned row = 0; row < kRows; ++row) {
         const std::uint32_t word = left[row % 8 * 4 + 2 * mode.thread_a + row / 8];
         for (unsigned k = 0; k < out.products; ++k) {
-            const unsigned at = mode.byte_a + out.position[row][k] / block;
+            const unsigned at = (mode.byte_a + out.position[row][k] / block) & 3u;
             times(out.a[row][k], out.a_exponent[row][k],
                   decode_scale(mode.powers_of_two, static_cast<std::uint8_t>(word >> 8 * at)));
         }
@@ -133,7 +133,7 @@ void scale_blocks(const Machine &m, const Inst &i, const Mode &mode, Multiplican
         for (unsigned k = 0; k < out.depth; ++k)
             times(out.b[k][column], out.b_exponent[k][column],
                   decode_scale(mode.powers_of_two,
-                               static_cast<std::uint8_t>(word >> 8 * (mode.byte_b + k / block))));
+                               static_cast<std::uint8_t>(word >> 8 * ((mode.byte_b + k / block) & 3u))));
     }
 }
 

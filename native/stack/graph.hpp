@@ -183,7 +183,10 @@ class Graph {
         return made;
     }
     void grow() {
-        table_.assign(table_.size() * 2, 0);
+        // Nodes that were appended count as well, and may be many since the last time.
+        std::size_t wanted = table_.size() * 2;
+        while (wanted <= nodes.size() * 2) wanted *= 2;
+        table_.assign(wanted, 0);
         before_ = 0;
         const std::size_t mask = table_.size() - 1;
         for (std::uint32_t n = 0; n < nodes.size(); ++n) {

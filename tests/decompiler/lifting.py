@@ -1,7 +1,8 @@
 """Lift, compile again, run both, compare bits: what the tests of the lifter do.
 
-``python -m tests.decompiler.lifting [ARCH] [NAME ...]`` does it for the kernels of tests/run/kernels and
-says what fails; given files of PTX it lifts and compiles those.
+``python -m tests.decompiler.lifting [ARCH] [NAME ...]`` does it for the kernels of
+tests/run/kernels and says what fails, ``... suite ARCH [NAME ...]`` for those of tests/kernels;
+given files of PTX it lifts and compiles those.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def compare_launches(kernel: Any, arch: str, again: ptxkit.Module) -> list[str]:
     return found
 
 
-def _kernels(arch: str, names: list[str]) -> None:
+def _kernels(arch: str, names: list[str], roll: bool = False) -> None:
     """The suite of tests/kernels."""
     from tests.kernels import suite
 
@@ -132,7 +133,7 @@ def _kernels(arch: str, names: list[str]) -> None:
         try:
             module = kernel.module(arch)
             begin = time.process_time()
-            text = lifted_text(module)
+            text = lifted_text(module, Options(roll=roll))
             took = time.process_time() - begin
             Path(f"/tmp/lifted.{kernel.name}.cu").write_text(text)
             again = compiled_again(text, arch)
@@ -191,6 +192,8 @@ if __name__ == "__main__":
     words = sys.argv[1:]
     if words and words[0].endswith(".ptx"):
         _files([Path(w) for w in words])
+    elif words and words[0] == "rolled":
+        _kernels(words[1], words[2:], True)
     elif words and words[0] == "suite":
         _kernels(words[1] if len(words) > 1 else "sm_90", words[2:])
     else:

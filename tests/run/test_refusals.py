@@ -53,3 +53,17 @@ def test_arrays_that_are_no_plain_memory(array: Any, message: str) -> None:
         kernel[1, 1](array)
     with pytest.raises(ptxkit.PtxkitError, match=message):
         kernel[1, 1](0, memory=[array])
+
+
+@pytest.mark.parametrize(("byte", "thread"), [(7, 0), (1, 0), (0, 2)])
+def test_selectors_of_scales_that_no_word_has(byte: int, thread: int) -> None:
+    text = f"""{HEADER.replace("8.0", "8.8").replace("sm_80", "sm_120a")}
+.entry k() {{ .reg .b32 %r<9>;
+mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3
+{{%r1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r5, %r6}}, {{%r1, %r2, %r3, %r4}},
+%r7, {{{byte}, {thread}}}, %r8, {{0, 0}};
+ret; }}"""
+    with pytest.raises(ptxkit.run.UnsupportedError, match="must be one of 0"):
+        load(text, check=False)["k"]
+    with pytest.raises(ptxkit.CheckError, match="must be from 0 to"):
+        load(text)["k"]

@@ -303,3 +303,11 @@ def test_no_values_at_all(shape: tuple[int, ...], via: Any) -> None:
     assert {name: value.shape for name, value in found.items()} == {"y": shape, "z": shape}
     many = stack.evaluate_many(["x", "1.0"], {"x": x}, {"y": "f32"})["y"]
     assert many.shape == (2, *shape)
+
+
+def test_many_instructions_that_are_not_shared() -> None:
+    """Reads of the clock are all kept apart, and more than the table of a short program holds."""
+    program = "repeat#1000 %clock end repeat#999 add.s32 end"
+    stub, told = stack.report(program, {}, {"y": "b32"})
+    assert stub.count("%clock") == 1000
+    assert told.emitted == 1999

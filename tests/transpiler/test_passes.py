@@ -43,7 +43,9 @@ def kernel(body: str) -> str:
         plain = line.endswith(":") or line.startswith("\t") or not line
         if not plain:
             # The opcode, not the guard, has a tab after it.
-            guard, _, rest = line.rpartition("@")[2].partition(" ") if "@" in line else ("", "", line)
+            guard, _, rest = (
+                line.rpartition("@")[2].partition(" ") if "@" in line else ("", "", line)
+            )
             opcode, gap, operands = rest.partition(" ")
             line = f"{opcode} \t{operands}" if gap and not opcode.startswith("mma") else rest
             line = f"\t@{guard} {line}" if guard else f"\t{line}"
@@ -181,7 +183,32 @@ mov.u32 %r2, 0;
 mov.u32 %r3, 0;
 $L__tmp1:
 """
+WAITS = """
+	{
+	.reg .pred done;
+again_0:
+mbarrier.try_wait.parity.shared::cta.b64 done, [%r1], %r2;
+@done bra.uni out_0;
+bra again_0;
+out_0:
+	}
+
+$L__BB0_1:
+mbarrier.test_wait.shared::cta.b64 %p1, [%r1], %rd2;
+@!%p1 bra $L__BB0_1;
+
+mov.u32 %r3, 0;
+"""
+CALL = """
+	{ // callseq 0, 0
+	.param .b32 param0;
+	.param .b32 param1;
+st.param.b32 [param0], %r1;
+	} // callseq 0
+"""
 SAMPLES = {
+    "waits": WAITS,
+    "call": CALL,
     "if": IF,
     "if else": IF_ELSE,
     "if inside": IF_INSIDE,

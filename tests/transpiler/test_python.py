@@ -161,24 +161,43 @@ def test_a_syntax_error_is_the_parsers():
         ptxkit.to_python(ptxkit.parse(".func f() { add.f32 a b; }", filename="k.ptx"))
 
 
-def test_time_is_linear():
+def varied(count: int) -> str:
+    """Instructions of all kinds, with branches and loops between them."""
+    lines = []
+    for i in range(count // 8):
+        lines += [
+            f"\tld.global.u32 \t%r{1 + i % 80}, [%rd{1 + i % 5}+{4 * (i * i % 97)}];\n",
+            f"\tmul.lo.s32 \t%r{2 + i % 79}, %r{1 + i % 80}, %r{1 + i * 7 % 83};\n",
+            f"\tadd.s32 \t%r{3 + i % 78}, %r{2 + i % 79}, {i * i % 1009};\n",
+            f"\tsetp.lt.u32 \t%p{1 + i % 3}, %r{3 + i % 78}, {i % 31};\n",
+            f"\t@%p{1 + i % 3} bra \tplace_{i};\n",
+            f"\txor.b32  \t%r{4 + i % 77}, %r{3 + i % 78}, %r{1 + i * 5 % 83};\n",
+            f"\tst.global.u32 \t[%rd{1 + i % 5}], %r{4 + i % 77};\n",
+            f"place_{i}:\n" if i % 3 else f"\tbar.sync \t0;\nplace_{i}:\n",
+        ]
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("sugar", [False, True])
+def test_time_is_linear(sugar):
     """The time grows as the file does."""
     import time
 
     def seconds(count: int) -> float:
-        lines = "".join(f"\tadd.s32 \t%r{i % 90}, %r{i % 89}, {i};\n" for i in range(count))
-        text = f"{HEAD}.func f()\n{{\n\t.reg .b32 \t%r<99>;\n{lines}\tret;\n\n}}\n"
+        lines = varied(count)
+        registers = "\t.reg .pred \t%p<9>;\n\t.reg .b32 \t%r<99>;\n\t.reg .b64 \t%rd<9>;\n"
+        text = f"{HEAD}.func f()\n{{\n{registers}{lines}\tret;\n\n}}\n"
         module = ptxkit.parse(text)
         best = 1e9
         for _ in range(2):
             begin = time.process_time()
-            ptxkit.to_python(module, sugar=False)
+            ptxkit.to_python(module, sugar=sugar)
             best = min(best, time.process_time() - begin)
         return best
 
     seconds(100)
     # Four times the work; quadratic would be sixteen times.
-    assert seconds(8000) < 9 * seconds(2000)
+    assert seconds(4000) < 9 * seconds(1000)
 
 
 def test_the_source_is_not_looked_at_again(monkeypatch):

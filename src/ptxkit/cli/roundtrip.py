@@ -27,6 +27,9 @@ class Row:
     name: str
     instructions: int
     lines: int
+    functions: int
+    raised: int
+    """Functions whose Python has neither a label nor a branch."""
     seconds: float
     reason: str
     """Why it did not come back; empty where it did."""
@@ -36,7 +39,7 @@ def command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help=INPUTS_HELP)],
     sugar: Annotated[
         bool,
-        typer.Option("--sugar/--plain", help="With or without passes that shorten it (none yet)."),
+        typer.Option("--sugar/--plain", help="With or without the passes that shorten it."),
     ] = True,
 ) -> None:
     """Turn PTX files into Python, run that, and compare the bytes.
@@ -62,23 +65,27 @@ def command(
 def _round(source: Source, sugar: bool) -> Row:
     """Transpile, run in a fresh namespace, compare."""
     import ptxkit
+    from ptxkit.transpiler.measure import measure
     from ptxkit.transpiler.verify import first_difference, run_python, to_bytes
 
     module = source.parse()
     begin = time.perf_counter()
-    lines, reason = 0, ""
+    lines = functions = raised = 0
+    reason = ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             text = ptxkit.to_python(module, sugar=sugar)
-        lines = sum(1 for line in text.splitlines() if line.strip())
+        found_measure = measure(text)
+        lines, functions = found_measure.lines, found_measure.functions
+        raised = found_measure.raised
         found = to_bytes(run_python(text, f"{source.name}.py").ptx())
         if found != source.data:
             reason = first_difference(source.data, found)
     except PtxkitError as error:
         reason = str(error)
     seconds = time.perf_counter() - begin
-    return Row(source.name, len(module.instructions), lines, seconds, reason)
+    return Row(source.name, len(module.instructions), lines, functions, raised, seconds, reason)
 
 
 def _show(rows: list[Row], failed: int) -> None:
@@ -86,7 +93,8 @@ def _show(rows: list[Row], failed: int) -> None:
     from rich.table import Table
 
     table = Table("file", box=None, pad_edge=False, header_style="bold")
-    for name in ("instructions", "Python lines", "lines each", "seconds"):
+    columns = ("instructions", "Python lines", "lines each", "functions", "no labels", "seconds")
+    for name in columns:
         table.add_column(name, justify="right")
     table.add_column("bytes")
     for row in rows:
@@ -97,6 +105,10 @@ def _show(rows: list[Row], failed: int) -> None:
     console.print(table)
     good = sum(1 for row in rows if not row.reason)
     typer.echo(f"{good} of {count(len(rows) + failed, 'file')} came back byte for byte")
+    functions = sum(row.functions for row in rows)
+    raised = sum(row.raised for row in rows)
+    if functions:
+        typer.echo(f"{raised} of {count(functions, 'function')} without a label or branch")
 
 
 def _add(table: Table, row: Row) -> None:
@@ -109,6 +121,8 @@ def _add(table: Table, row: Row) -> None:
         f"{row.instructions:,}",
         f"{row.lines:,}",
         each,
+        f"{row.functions:,}",
+        f"{row.raised:,}",
         f"{row.seconds:.2f}",
         verdict,
     )

@@ -19,7 +19,7 @@ def command(
     ] = None,
     sugar: Annotated[
         bool,
-        typer.Option("--sugar/--plain", help="With or without passes that shorten it (none yet)."),
+        typer.Option("--sugar/--plain", help="With or without the passes that shorten it."),
     ] = True,
 ) -> None:
     """Turn a PTX file into Python that makes it, byte for byte.

@@ -28,7 +28,7 @@ def command(
     """
     from ptxkit.cuda import CudaModule, Function
     from ptxkit.cuda import read as read_tree
-    from ptxkit.decompiler import verify
+    from ptxkit.decompiler.verify import verify
 
     module = read(original).parse()
     text = read(candidate).data.decode("utf-8", "replace")

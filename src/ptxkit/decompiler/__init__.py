@@ -1,8 +1,8 @@
 """PTX back into readable CUDA C++, every answer with a certificate."""
 
-from ptxkit.decompiler.decompile import Decompiled, DecompileError, decompile
+from ptxkit.decompiler.choose import Decompiled, DecompileError, decompile
 from ptxkit.decompiler.engines import Candidate, Engine
-from ptxkit.decompiler.verify import Verdict, verify
+from ptxkit.decompiler.verify import Verdict
 
 __all__ = [
     "Candidate",
@@ -11,5 +11,4 @@ __all__ = [
     "Engine",
     "Verdict",
     "decompile",
-    "verify",
 ]

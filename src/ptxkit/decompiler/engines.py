@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ptxkit.cuda import CudaModule
-from ptxkit.decompiler.lift.lifter import lift_module
+from ptxkit.decompiler.lift.lifter import Options, lift_module
 from ptxkit.errors import UnknownNameError
 from ptxkit.syntax import Function, Module, parse
 from ptxkit.synth.canonical import Library
@@ -54,13 +54,23 @@ class Engine(Protocol):
 
 
 class SymbolicEngine:
-    """The lifter: one candidate for any function."""
+    """The lifter: any function, written out, with its loops rolled up, or with all care."""
 
     name = "symbolic"
 
     def propose(self, module: Module, function: Function, *, beams: int = 1) -> Sequence[Candidate]:
-        """The lifted form of a function."""
-        return (Candidate(lift_module(isolated(module, function)), self.name),)
+        """The lifted forms of a function, the most readable first.
+
+        Loops are rolled up on trust: the verifier decides. The last form leaves a compiler
+        nothing to understand otherwise.
+        """
+        alone = isolated(module, function)
+        trees: list[CudaModule] = []
+        for options in (Options(roll=True), Options(), Options(careful=True))[: max(beams, 1)]:
+            tree = lift_module(alone, options)
+            if tree not in trees:
+                trees.append(tree)
+        return tuple(Candidate(t, self.name, -float(k)) for k, t in enumerate(trees))
 
 
 #: Engines by name: the module and the class. A new engine is one row.

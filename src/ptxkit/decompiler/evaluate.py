@@ -14,7 +14,7 @@ from typing import Any
 
 from ptxkit import cuda
 from ptxkit.cuda import CudaModule
-from ptxkit.decompiler.decompile import decompile
+from ptxkit.decompiler.choose import decompile
 from ptxkit.decompiler.engines import engine as find_engine
 from ptxkit.decompiler.engines import isolated
 from ptxkit.decompiler.metrics import readability, tree_similarity, walk

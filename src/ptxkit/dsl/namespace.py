@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ptxkit.dsl import control, loops, pools, switches
+from ptxkit.dsl import control, loops, pools, switches, waits
 from ptxkit.dsl.builder import current
 from ptxkit.dsl.control import body, construct
 from ptxkit.dsl.errors import DslError
@@ -72,6 +72,7 @@ class Ptx:
     break_ = staticmethod(loops.break_)
     continue_ = staticmethod(loops.continue_)
     switch = staticmethod(switches.switch)
+    wait = staticmethod(waits.wait)
 
     # -- blocks and directives -----------------------------------------------------------------
 

@@ -3132,6 +3132,9 @@ class Ptx:
     @staticmethod
     def switch(value: Callable[[], Any] | Any) -> AbstractContextManager[Switch]:
         """Choose a block by a value."""
+    @staticmethod
+    def wait(test: Any, flag: Any, *operands: Any, top: GivenLabel = None, after: GivenLabel = None, leaves: bool = False, uniform: bool | None = None, back: bool | None = None, spaced: Mapping[int, str] | None = None) -> None:
+        """Repeat an instruction that sets a predicate until it holds."""
     def block(self, note: str | None = None, end: str | None = None) -> AbstractContextManager[None]:
         """A scope of its own: ``{ ... }``; comments go behind its braces."""
     def open_block(self) -> Statement:

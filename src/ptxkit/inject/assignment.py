@@ -90,9 +90,16 @@ def _relevant(function: Function, outputs: Mapping[str, Operand]) -> Callable[[I
     """
     names = set(outputs)
     for node in function.instructions:
-        if node.guard is not None and any(name in node.text for name in outputs):
+        text = node.text
+        if text.startswith("@") and any(name in text for name in outputs):
+            assert node.guard is not None
             names.add(node.guard.predicate.text)
-    return lambda node: any(name in node.text for name in names)
+
+    def mentions(node: Instruction) -> bool:
+        text = node.text
+        return any(name in text for name in names)
+
+    return mentions
 
 
 class _Flow:

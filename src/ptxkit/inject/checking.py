@@ -165,10 +165,12 @@ def _with_operands(one: Diagnostic, site: Site) -> Diagnostic:
 
 def _unbalanced(stub: str) -> list[Diagnostic]:
     """Braces that would close the scope around the stub, or leave it open."""
+    if "{" not in stub and "}" not in stub:
+        return []
     module = parse(stub, recover=True)
     opened: list[tuple[int, int]] = []
     for kind, text, start, end in module.tokens():
-        if kind != "punctuation" or text not in "{}":
+        if text not in "{}" or kind != "punctuation":
             continue
         if text == "{":
             opened.append((start, end))

@@ -25,7 +25,7 @@ without that site, and so on until the bytes are the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -76,11 +76,13 @@ class Undone:
 class Prover:
     """Runs the Python of single functions against the file they came from."""
 
-    def __init__(self, module: Module, file: File) -> None:
+    def __init__(self, module: Module, file: File, names: Mapping[str, Any] | None = None) -> None:
         self._module = module
         self._file = file
         self._source = module.source()
-        self._names: dict[str, Any] | None = None
+        # Passes may use whatever there is to import.
+        known = {name: getattr(ptxkit.dsl, name) for name in ptxkit.dsl.__all__}
+        self._names = {**known, **(names or run_python_names(file.text()))}
 
     def fault(self, function: FunctionSuite) -> Fault | None:
         """None where the function's Python gives its PTX, byte for byte."""
@@ -108,10 +110,6 @@ class Prover:
 
     def _run(self, text: str) -> bytes:
         """The PTX of one function, run among the names of the file."""
-        if self._names is None:
-            # Passes may use whatever there is to import.
-            known = {name: getattr(ptxkit.dsl, name) for name in ptxkit.dsl.__all__}
-            self._names = {**known, **run_python_names(self._file.text())}
         given: DslModule = self._names["module"]
         scratch = given.like()
         names = {**self._names, "module": scratch}
@@ -138,15 +136,21 @@ def _failing_node(error: BaseException, printed: Sequence[tuple[str, Line | None
     return line.node.index if line is not None and line.node is not None else None
 
 
-def rewrite(file: File, module: Module, passes: Sequence[Pass]) -> list[Undone]:
+def rewrite(
+    file: File,
+    module: Module,
+    passes: Sequence[Pass],
+    names: Mapping[str, Any] | None = None,
+) -> list[Undone]:
     """Run passes over every function of a file that has been proved plain.
 
-    Gives what had to be undone; the file then holds what is proved.
+    ``names`` are those of the plain file, where it has been run. Gives what had to be undone;
+    the file then holds what is proved.
     """
     undone: list[Undone] = []
     if not passes:
         return undone
-    prover = Prover(module, file)
+    prover = Prover(module, file, names)
     for number, entry in enumerate(file.body):
         if isinstance(entry, FunctionSuite) and entry.body:
             file.body[number] = _rewrite_function(entry, passes, prover, undone)

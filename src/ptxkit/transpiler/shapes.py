@@ -31,18 +31,31 @@ class Leaf(NamedTuple):
     """For a target: how many registers are made with it, counted at the first; 0 at others."""
 
 
-def leaves_of(entry: Entry) -> tuple[str, list[Leaf]]:
-    """The shape of a statement, and its leaves in order."""
-    shape: list[str] = []
-    leaves: list[Leaf] = []
-    _take(entry, shape, leaves)
-    return "\0".join(shape), leaves
+Taken = tuple[str, list[Leaf]]
 
 
-def _take(entry: Entry, shape: list[str], leaves: list[Leaf]) -> None:
-    if isinstance(entry, Line):
-        _take_line(entry, shape, leaves)
-        return
+def leaves_of(entry: Entry, known: dict[Entry, Taken] | None = None) -> Taken:
+    """The shape of a statement, and its leaves in order.
+
+    ``known`` keeps what was taken apart, as the statements of a body come up again.
+    """
+    if known is None:
+        known = {}
+    found = known.get(entry)
+    if found is None:
+        shape: list[str] = []
+        leaves: list[Leaf] = []
+        if isinstance(entry, Line):
+            _take_line(entry, shape, leaves)
+        else:
+            _take_suite(entry, shape, leaves, known)
+        found = known[entry] = ("\0".join(shape), leaves)
+    return found
+
+
+def _take_suite(
+    entry: Suite, shape: list[str], leaves: list[Leaf], known: dict[Entry, Taken]
+) -> None:
     shape.append(f"{entry.kind}:")
     if isinstance(entry, ForSuite):
         shape.append("\n".join([text for text, _ in entry.heading({})]))
@@ -52,7 +65,9 @@ def _take(entry: Entry, shape: list[str], leaves: list[Leaf]) -> None:
         else:
             _take_line(head, shape, leaves)
     for one in entry.body:
-        _take(one, shape, leaves)
+        inner, more = leaves_of(one, known)
+        shape.append(inner)
+        leaves += more
     shape.append("end")
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
+from ptxkit.dsl import Module as DslModule
 from ptxkit.syntax import Instruction, Module, parse
 from ptxkit.transpiler.module_sugar import sweeten
 from ptxkit.transpiler.passes import PASSES
@@ -11,7 +16,12 @@ from ptxkit.transpiler.plain import Plain
 from ptxkit.transpiler.rewriting import rewrite
 from ptxkit.transpiler.styles import guess_style
 from ptxkit.transpiler.tree import File, Line, quoted
-from ptxkit.transpiler.verify import TranspileError, first_difference, run_python, to_bytes
+from ptxkit.transpiler.verify import (
+    TranspileError,
+    first_difference,
+    run_python_names,
+    to_bytes,
+)
 
 
 class UnknownInstructionWarning(UserWarning):
@@ -22,9 +32,9 @@ def to_python(module: Module | str | bytes, sugar: bool = True) -> str:
     """The source of a Python file in :mod:`ptxkit.dsl` that prints the module's text.
 
     Running the file prints the PTX; its ``module.ptx()`` returns it, byte for byte: that is
-    tried out before the source is given. It is one Python statement for each PTX statement;
-    ``sugar`` lets the passes of :mod:`ptxkit.transpiler.passes` say it shorter where they can,
-    and there are none yet.
+    tried out before the source is given. Plain, it is one Python statement for each PTX
+    statement; ``sugar`` lets the passes of :mod:`ptxkit.transpiler.passes` say it as a person
+    would: names, expressions, loops.
 
     >>> import ptxkit
     >>> m = ptxkit.parse(".version 8.7\\n.target sm_120\\n.visible .entry k() { ret; }\\n")
@@ -36,6 +46,23 @@ def to_python(module: Module | str | bytes, sugar: bool = True) -> str:
     """
     if not isinstance(module, Module):
         module = parse(module)
+    with _no_collection():
+        return _to_python(module, sugar)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep Python from looking for garbage: a tree is built, and all of it is in use."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _to_python(module: Module, sugar: bool) -> str:
     source = module.source()
     newline = _newline(source)
     plain = source.replace(newline, b"\n") if newline != b"\n" else source
@@ -51,20 +78,21 @@ def to_python(module: Module | str | bytes, sugar: bool = True) -> str:
         warnings.warn(
             f"{module.filename}: not in the instruction table, passed on unchecked: {names}",
             UnknownInstructionWarning,
-            stacklevel=2,
+            stacklevel=4,
         )
-    text = _proved(file, source, module.filename)
+    text, names = _proved(file, source, module.filename)
     if sugar and PASSES:
-        rewrite(file, module, PASSES)
+        rewrite(file, module, PASSES, names)
         sweeten(file)
-        text = _proved(file, source, module.filename)
+        text, _ = _proved(file, source, module.filename)
     return text
 
 
-def _proved(file: File, source: bytes, filename: str) -> str:
-    """The text of a file that was run and gave the source back."""
+def _proved(file: File, source: bytes, filename: str) -> tuple[str, dict[str, Any]]:
+    """The text of a file that was run and gave the source back, and the names it made."""
     text = file.text()
-    made = run_python(text)
+    names = run_python_names(text)
+    made: DslModule = names["module"]
     made.refused = []
     found = to_bytes(made.ptx())
     if made.refused:
@@ -72,13 +100,14 @@ def _proved(file: File, source: bytes, filename: str) -> str:
         for number in set(made.refused):
             uncheck(lines[number])
         text = file.text()
-        found = to_bytes(run_python(text).ptx())
+        names = run_python_names(text)
+        found = to_bytes(names["module"].ptx())
     if found != source:
         raise TranspileError(
             f"the Python of '{filename}' does not give it back; {first_difference(source, found)}; "
             "this is a bug of ptxkit, please report it with the file"
         )
-    return text
+    return text, names
 
 
 def uncheck(line: Line) -> None:

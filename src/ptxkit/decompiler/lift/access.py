@@ -76,6 +76,7 @@ def _ld(lift: Lift, node: Instruction) -> None:
             return _from_slot(lift, target, access, *found)
     address = lift.address(place, access.space)
     _load(lift, target, access, address)
+    return None
 
 
 def _load(lift: Lift, target: Node, access: Access, address: Value) -> None:
@@ -89,6 +90,7 @@ def _load(lift: Lift, target: Node, access: Access, address: Value) -> None:
     for place, child in enumerate(target.children):
         part = raw("component", width, (var(whole),), place)
         lift.write(child, access.type, part)
+    return None
 
 
 def _from_slot(lift: Lift, target: Node, access: Access, slot: Variable, offset: int) -> None:
@@ -108,6 +110,7 @@ def _from_slot(lift: Lift, target: Node, access: Access, slot: Variable, offset:
             value = raw("load", access.width, (address,),
                         Access("local", access.type, serial=lift.number()))  # fmt: skip
         lift.write(child, access.type, value)
+    return None
 
 
 def _st(lift: Lift, node: Instruction) -> None:
@@ -170,7 +173,9 @@ _ATOMIC_TYPES = {
     "CAS": {"b32": "b32", "b64": "u64", "b16": "u16"},
     "Inc": {"u32": "u32"},
     "Dec": {"u32": "u32"},
-    **dict.fromkeys(("And", "Or", "Xor"), {"b32": "b32", "b64": "u64"}),
+    "And": {"b32": "b32", "b64": "u64"},
+    "Or": {"b32": "b32", "b64": "u64"},
+    "Xor": {"b32": "b32", "b64": "u64"},
 }
 _SCOPES = {"cta": "_block", "sys": "_system", "gpu": ""}
 

@@ -156,6 +156,7 @@ def _divide(lift: Lift, node: Instruction) -> None:
         value = make("fdiv", values[0].width, *values, data=(type, True))
         return lift.write(node.operands[0], type, value)
     lift.write(node.operands[0], type, make(f"{node.name}.{type[0]}", values[0].width, *values))
+    return None
 
 
 def _shift(lift: Lift, node: Instruction) -> None:
@@ -186,6 +187,7 @@ def _extreme(lift: Lift, node: Instruction) -> None:
             node.operands[0], type, lift.pure(Intrinsic(name, (type, type), type), *values)
         )
     lift.write(node.operands[0], type, make(f"{node.name}.{type[0]}", values[0].width, *values))
+    return None
 
 
 def _absolute(lift: Lift, node: Instruction) -> None:
@@ -200,6 +202,7 @@ def _absolute(lift: Lift, node: Instruction) -> None:
         raise NotLiftedError(f"abs.{type}")
     call = Intrinsic(name, (type,), type)
     lift.write(node.operands[0], type, lift.pure(call, lift.read(node.operands[1], type)))
+    return None
 
 
 def _negate(lift: Lift, node: Instruction) -> None:
@@ -214,6 +217,7 @@ def _negate(lift: Lift, node: Instruction) -> None:
     else:
         value = make("neg", a.width, a)
     lift.write(node.operands[0], type, value)
+    return None
 
 
 #: Opcode without its .ftz: the function that nvcc compiles to exactly that.
@@ -393,6 +397,7 @@ def _cvt(lift: Lift, node: Instruction) -> None:
         raise NotLiftedError(node.opcode)
     value = lift.read(node.operands[1], source)
     lift.write(node.operands[0], target, _converted(lift, node, words, target, source, value))
+    return None
 
 
 def _converted(
@@ -442,6 +447,7 @@ def _mov(lift: Lift, node: Instruction) -> None:
     if target.kind == "Vector" or source.kind == "Vector":
         return _pack(lift, node, type)
     lift.write(target, type, lift.read(source, type))
+    return None
 
 
 def _pack(lift: Lift, node: Instruction, type: str) -> None:
@@ -461,6 +467,7 @@ def _pack(lift: Lift, node: Instruction, type: str) -> None:
     for place, child in enumerate(parts):
         moved = make("shr.u", width, value, const(place * each, 32))
         lift.write(child, part, make("trunc", each, moved))
+    return None
 
 
 LIFTERS: dict[str, Lifter] = {

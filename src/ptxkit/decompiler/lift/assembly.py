@@ -22,7 +22,7 @@ def assembled(lift: Lift, node: Instruction) -> None:
     """Lift an instruction as assembly."""
     found = registers(node)
     guard = node.guard.predicate.index if node.guard is not None else -1
-    written = [name for name in found.defined]
+    written = list(found.defined)
     used = [name for name in found.used if name.index != guard]
     spec = spec_of(node.name, node.modifiers)
     pure = spec is not None and spec.is_pure

@@ -90,6 +90,8 @@ class Lift:
     serial: int = 0
     slot_versions: dict[Variable, Definition] = field(default_factory=dict)
     """What variables of parameters hold now."""
+    constants: dict[Definition, int] = field(default_factory=dict)
+    """Numbers that variables were set to, once and for all."""
     pointers: set[Value] = field(default_factory=set)
     """Values that are addresses, since they were converted as such."""
 
@@ -174,7 +176,7 @@ class Lift:
         if node.identifier in SPECIAL_REGISTERS:
             return self._special(node, width)
         if text == "WARP_SZ":
-            return const(32, width)
+            return make("zext", width, raw("builtin", 32, (), "warpSize"))
         declaration = self.scopes.resolve(node)
         if declaration is None or declaration.kind not in ("variable", "function", "parameter"):
             raise NotLiftedError(f"'{text}' as an operand")
@@ -246,7 +248,17 @@ class Lift:
             value = make("sext" if type[0] == "s" else "zext", width, value)
         elif width < value.width:
             value = make("trunc", width, value)
+        if value.op == "const" and definition.variable.definitions == 1:
+            self.constants[definition] = value.data
         self.steps.append(Step("set", [definition], [value], line=self.line))
+
+    def constant(self, node: Node) -> int | None:
+        """The number that an operand is, if it is known to be one."""
+        definition = self.versions.reads.get(node.index)
+        if definition is not None:
+            return self.constants.get(definition)
+        value = getattr(node, "value", None)
+        return value if isinstance(value, int) else None
 
     def pure(self, intrinsic: Intrinsic, *args: Value) -> Value:
         """A call that only computes."""

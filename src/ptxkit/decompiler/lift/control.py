@@ -11,11 +11,6 @@ from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, con
 from ptxkit.syntax import Instruction, Name
 
 
-def _constant(node: Node) -> int | None:
-    value = getattr(node, "value", None)
-    return value if isinstance(value, int) else None
-
-
 def _barrier(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
     if "warp" in words:
@@ -25,7 +20,7 @@ def _barrier(lift: Lift, node: Instruction) -> None:
         raise NotLiftedError(node.opcode)
     if "red" in words:
         return _counting(lift, node, words)
-    if "sync" not in words or len(node.operands) != 1 or _constant(node.operands[0]) != 0:
+    if "sync" not in words or len(node.operands) != 1 or lift.constant(node.operands[0]) != 0:
         raise NotLiftedError(node.opcode)
     return lift.effect(lift.collective(Intrinsic("__syncthreads", (), "")))
 
@@ -33,7 +28,7 @@ def _barrier(lift: Lift, node: Instruction) -> None:
 def _counting(lift: Lift, node: Instruction, words: list[str]) -> None:
     """A barrier that counts conditions."""
     mode = next((w for w in words if w in ("popc", "and", "or")), "")
-    if len(node.operands) != 3 or _constant(node.operands[1]) != 0:
+    if len(node.operands) != 3 or lift.constant(node.operands[1]) != 0:
         raise NotLiftedError(node.opcode)
     condition = make("zext", 32, lift.read(node.operands[2], "pred"))
     name = {"popc": "count"}.get(mode, mode)
@@ -43,6 +38,7 @@ def _counting(lift: Lift, node: Instruction, words: list[str]) -> None:
     made = lift.fresh(32, "s32")
     lift.steps.append(Step("set", [made], [call], line=lift.line))
     lift.write(node.operands[0], "pred", make("ne", 1, var(made), const(0, 32)))
+    return None
 
 
 _FENCES = {"gl": "__threadfence", "cta": "__threadfence_block", "sys": "__threadfence_system"}
@@ -69,7 +65,7 @@ def _shuffle(lift: Lift, node: Instruction) -> None:
         if inside.kind != "Sink" and lift.is_read(inside):
             raise NotLiftedError("shfl with a predicate that is used")
     mode = next(w for w in words if w in _SHUFFLES)
-    clamp = _constant(node.operands[3])
+    clamp = lift.constant(node.operands[3])
     if clamp is None:
         raise NotLiftedError("shfl with a clamp that is computed")
     segment = 32 - (clamp >> 8 & 31)
@@ -106,6 +102,7 @@ def _vote(lift: Lift, node: Instruction) -> None:
     made = lift.fresh(32, "s32")
     lift.steps.append(Step("set", [made], [call], line=lift.line))
     lift.write(node.operands[0], "pred", make("ne", 1, var(made), const(0, 32)))
+    return None
 
 
 def _active(lift: Lift, node: Instruction) -> None:
@@ -163,6 +160,7 @@ def _function_call(lift: Lift, node: Instruction) -> None:
     version = lift.slot_versions[result] = Definition(result, lift.block)
     result.definitions += 1
     lift.steps.append(Step("set", [version], [call], line=lift.line))
+    return None
 
 
 def _c_slot(lift: Lift, node: Node) -> str:

@@ -366,10 +366,12 @@ class Emitter:
 
     def _wide_enough(self, left: Expr, right: Expr, width: int) -> tuple[Expr, Expr]:
         """Operands of which the result has all the bits it needs."""
-        if left.inner is not None and right.inner is None and bits_of(right.type) >= width:
+        # A number is written as int: it widens nothing.
+        wide = bits_of(right.type) >= width and not isinstance(right.node, n.Literal)
+        if left.inner is not None and right.inner is None and wide:
             left = left.inner
         elif right.inner is not None and bits_of(left.type) >= width:
-            right = right.inner
+            right = right.inner if not isinstance(left.node, n.Literal) else right
         return left, right
 
     def _cut(self, made: Expr, width: int) -> Expr:
@@ -561,6 +563,8 @@ class Emitter:
             and addend.value < 0
         ):
             return Expr(n.Binary("-", product, n.Literal(-addend.value, addend.type)), type)
+        if len(value.data) > 2:  # the addend was computed first
+            return Expr(n.Binary("+", addend, product), type)
         return Expr(n.Binary("+", product, addend), type)
 
     def _is_product(self, value: Value) -> bool:
@@ -692,6 +696,8 @@ class Emitter:
         return Expr(n.Member(n.Name(variable.name), "xyzw"[value.data]), type.element)
 
     def _builtin(self, value: Value, hint: Type | None) -> Expr:
+        if value.data == "warpSize":
+            return Expr(n.Name("warpSize"), INT)
         return Expr(n.builtin(value.data), UINT)
 
     def _address(self, value: Value, hint: Type | None) -> Expr:
@@ -712,7 +718,7 @@ def swallowed(value: Value) -> list[int]:
 
     It contracts ``a * b + c``, and ``c - a * k`` with a constant ``k``, which is a sum to it.
     """
-    first, second = value.args
+    second = value.args[1]
     if value.op == "fadd":
         return [0, 1]
     found = []

@@ -85,3 +85,4 @@ def half_convert(lift: Lift, node: Instruction, words: list[str], target: str, s
         raise NotLiftedError(node.opcode)
     call = Intrinsic(name, (source,), target, header=header)
     lift.write(node.operands[0], target, lift.pure(call, value))
+    return None

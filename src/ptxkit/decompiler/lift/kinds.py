@@ -42,7 +42,7 @@ GIVES: dict[str, str] = {
     "shr.s": "s", "shr.u": "u", "sext": "s", "zext": "u", "builtin": "b",
 }  # fmt: skip
 _FLOATS = frozenset("f16 bf16 f32 f64 f16x2 bf16x2".split())
-_BITWISE = frozenset("and or xor not shl".split())
+_PASS_ON = frozenset("function call collective texture generic specific cvt".split())
 
 
 def kind_of(type: str) -> str:
@@ -320,6 +320,7 @@ class Kinds:
             known = tuple(c for c in parts if c is not None)
             if known:
                 self.weak.append((target, *known))
+        return None
 
     def gives(self, value: Value) -> str:
         """What an operation gives."""
@@ -372,7 +373,7 @@ class Kinds:
             return
         for argument, taken in zip(value.args, self.takes(value), strict=True):
             self.visit(argument, taken)
-            if argument.width == 64 and op not in ("eq", "ne"):
+            if argument.width == 64 and op in _PASS_ON:
                 self._escapes(argument)
         if op in ("eq", "ne"):
             self._same(*value.args)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, Type
+from ptxkit.decompiler.lift.counting import Counting
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.emit import C_TYPES, Emitter, swallowed
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
@@ -23,6 +26,7 @@ from ptxkit.decompiler.lift.prelude import (
     prototypes,
     table_of_addresses,
 )
+from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.signatures import Memory, Signatures
 from ptxkit.decompiler.lift.statements import Statements
 from ptxkit.decompiler.lift.structs import Layout
@@ -42,6 +46,8 @@ class Options:
     """
 
     careful: bool = False
+    roll: bool = False
+    """Propose unrolled loops as they were written; the verifier has to agree."""
 
 
 class _Names(dict[str, Type]):
@@ -54,9 +60,9 @@ class _Names(dict[str, Type]):
 class ModuleLifter:
     """Lifts the functions of one module."""
 
-    def __init__(self, module: Module, options: Options = Options()) -> None:
+    def __init__(self, module: Module, options: Options | None = None) -> None:
         self.module = module
-        self.options = options
+        self.options = options or Options()
         self.scopes = Scopes(module)
         self.signatures = Signatures(module)
         self.arrays: dict[str, Type] = {}
@@ -106,6 +112,15 @@ class ModuleLifter:
         body = structured(flow, is_float, fresh=fresh)
         body = _without_last_return(body)
         body = Polisher(is_float).run(body)
+        if self.options.roll:
+            names = {*by_name, *taken}
+
+            def index() -> str:
+                wish = next(w for w in _indices() if w not in names)
+                names.add(wish)
+                return wish
+
+            body = Polisher(is_float).run(Counting(by_name, index).run(rolled(body)))
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         own = [m for m in self.signatures.memory.values() if m.name in places.used]
@@ -307,9 +322,9 @@ class ModuleLifter:
             made[memory.name] = self._declaration(memory)
 
         for memory in self.signatures.memory.values():
-            if memory.name in self.arrays:
-                if memory.space in ("global", "const") or memory.name in self.common:
-                    declare(memory)
+            outside = memory.space in ("global", "const") or memory.name in self.common
+            if memory.name in self.arrays and outside:
+                declare(memory)
         return list(made.values())
 
     # ---- the module ----------------------------------------------------------------------
@@ -330,6 +345,12 @@ class ModuleLifter:
         items += helper_functions(self.helpers, self.converts)
         items += made
         return n.CudaModule(tuple(items), tuple(sorted(self.headers)))
+
+
+def _indices() -> Iterator[str]:
+    yield from ("k", "l", "m", "t", "q")
+    for number in count(1):
+        yield f"k{number}"
 
 
 def _products(program: Program) -> tuple[set[Variable], set[Variable]]:
@@ -401,9 +422,9 @@ def _callees_first(functions: list[Function], scopes: Scopes) -> list[Function]:
         for instruction in function.instructions:
             if instruction.name == "call":
                 for operand in instruction.operands:
-                    if operand.kind == "Name" and operand.text in by_name:
-                        if operand.text not in state:
-                            visit(by_name[operand.text])
+                    known = operand.kind == "Name" and operand.text in by_name
+                    if known and operand.text not in state:
+                        visit(by_name[operand.text])
         order.append(function)
 
     for function in functions:
@@ -447,6 +468,6 @@ def _without_last_return(body: tuple[n.Statement, ...]) -> tuple[n.Statement, ..
     return body
 
 
-def lift_module(module: Module, options: Options = Options()) -> n.CudaModule:
+def lift_module(module: Module, options: Options | None = None) -> n.CudaModule:
     """Everything in a module that has a body, as CUDA C++."""
     return ModuleLifter(module, options).run()

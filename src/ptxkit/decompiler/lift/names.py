@@ -20,10 +20,8 @@ class Namer:
 
     def run(self) -> None:
         """Name parameters first, then variables in the order of the text."""
-        pointers = 0
         for number, variable in enumerate(self.program.parameters):
             variable.name = self._free(self._parameter(variable, number))
-            pointers += 1
         if self.program.result is not None:
             self.program.result.name = self._free("result")
         for block in self.program.flow.order:
@@ -54,7 +52,7 @@ class Namer:
 
     def _local(self, variable: Variable, value: Value | None) -> str:
         type = self.types.get(variable)
-        if value is not None and value.op == "builtin":
+        if value is not None and value.op == "builtin" and "." in value.data:
             base, _, axis = value.data.partition(".")
             stem = {"threadIdx": "tid", "blockIdx": "bid", "blockDim": "bdim",
                     "gridDim": "gdim"}[base]  # fmt: skip

@@ -19,19 +19,21 @@ from ptxkit.cuda.types import (
     Vector,
     common,
 )
+from ptxkit.decompiler.lift.algebra import make
 from ptxkit.decompiler.lift.context import Access
 from ptxkit.decompiler.lift.emit import C_TYPES, UNSIGNED, Emitter, Expr, bits_of
 from ptxkit.decompiler.lift.kinds import vector_type
 from ptxkit.decompiler.lift.ranges import fits
 from ptxkit.decompiler.lift.structs import Layout
 from ptxkit.decompiler.lift.sums import Sum, sum_of
-from ptxkit.decompiler.lift.values import Value, Variable
+from ptxkit.decompiler.lift.values import Value, Variable, signed
 
 _CHAR = SCALARS["char"]
 _LOADS = {"ca": "__ldca", "cg": "__ldcg", "cs": "__ldcs", "lu": "__ldlu", "cv": "__ldcv"}
 _STORES = {"wb": "__stwb", "cg": "__stcg", "cs": "__stcs", "wt": "__stwt"}
 _TO_SPACE = {"shared": "__cvta_generic_to_shared", "local": "__cvta_generic_to_local",
-             "const": "__cvta_generic_to_constant", "global": "__cvta_generic_to_global"}  # fmt: skip
+             "const": "__cvta_generic_to_constant",
+             "global": "__cvta_generic_to_global"}  # fmt: skip
 _FROM_SPACE = {"shared": "__cvta_shared_to_generic", "local": "__cvta_local_to_generic",
                "const": "__cvta_constant_to_generic"}  # fmt: skip
 
@@ -284,6 +286,7 @@ class Places:
         """A sum of bytes as a number of elements; None where it is not whole."""
         if total.constant % size or any(times % size for times in total.terms.values()):
             return None
+        total = self._gathered(total)
         parts = [(term, times // size) for term, times in total.terms.items()]
         parts.sort(key=lambda part: part[1] < 0)
         number = total.constant // size
@@ -311,6 +314,19 @@ class Places:
             type = INT if abs(number) < 1 << 31 else LONG_LONG
             node = n.Binary("+" if number > 0 else "-", node, n.Literal(abs(number), type))
         return node
+
+    def _gathered(self, total: Sum) -> Sum:
+        """A sum with the numbers inside of extended terms taken out: ``(i - 1) + 2``."""
+        if self.emitter.careful:
+            return total
+        made = Sum(constant=total.constant)
+        for term, times in total.terms.items():
+            inner = term.args[0] if term.op == "sext" else None
+            if inner is not None and inner.op == "add" and inner.args[1].op == "const":
+                made.constant += times * signed(inner.args[1])
+                term = make("sext", 64, inner.args[0])
+            made.add(Sum({term: times}))
+        return made
 
     def _narrow(self, parts: list[tuple[Value, int]], number: int) -> bool:
         """Whether the sum may be computed in 32 bits: it then has the same value."""

@@ -99,7 +99,7 @@ class Polisher:
             start = next((s for s in setup if _sets(s, name)), None)
             before = made[-2] if len(made) > 1 else None
             first: n.Expression = n.Name(name)
-            if start is not None:
+            if isinstance(start, n.Assign):
                 first = start.value
             entry = _with(inner.condition, name, first)
             rest = [s for s in setup if s is not start]
@@ -238,4 +238,3 @@ def _compound(node: n.Assign) -> n.Assign:
     if value.operator in _COMMUTES and value.right == node.target:
         return n.Assign(node.target, value.left, value.operator + "=")
     return node
-

@@ -8,7 +8,7 @@ _LIMITS = {
     "threadIdx.x": 1023, "threadIdx.y": 1023, "threadIdx.z": 63,
     "blockDim.x": 1024, "blockDim.y": 1024, "blockDim.z": 64,
     "blockIdx.x": (1 << 31) - 2, "blockIdx.y": 65534, "blockIdx.z": 65534,
-    "gridDim.x": (1 << 31) - 1, "gridDim.y": 65535, "gridDim.z": 65535,
+    "warpSize": 32, "gridDim.x": (1 << 31) - 1, "gridDim.y": 65535, "gridDim.z": 65535,
 }  # fmt: skip
 
 

@@ -20,7 +20,8 @@ RESERVED = frozenset(
     "goto if inline int long mutable namespace new noexcept not nullptr operator or private "
     "protected public register return short signed sizeof static struct switch template this "
     "throw true try typedef typename union unsigned using virtual void volatile while xor main "
-    "threadIdx blockIdx blockDim gridDim warpSize min max abs half assert printf malloc free".split()
+    "threadIdx blockIdx blockDim gridDim warpSize min max abs half assert printf malloc "
+    "free".split()
 )
 
 

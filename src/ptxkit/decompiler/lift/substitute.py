@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.idioms import Idioms
 from ptxkit.decompiler.lift.values import (
     Definition,
     FactTable,
     Step,
     Value,
     Variable,
+    raw,
     replaced,
 )
 
@@ -98,8 +100,11 @@ class Substitution:
     def run(self) -> None:
         """Drop what is dead, then substitute."""
         self._drop_dead()
+        if Idioms(self.program).run():
+            self._drop_dead()
         self._depths()
         self._mark_addresses()
+        self._order()
         self._choose()
         for _ in range(12):
             self.expanded, self.carriers = {}, {}
@@ -153,10 +158,10 @@ class Substitution:
             for step in block.statements:
                 if id(step) in dead:
                     continue
-                if step.kind == "set" and not reads.get(step.targets[0].variable):
-                    if step.args[0].op in ("atomic", "collective", "function"):
-                        # Its effect is wanted, its result is not.
-                        step = Step("effect", [], step.args, step.data, step.line)
+                unread = step.kind == "set" and not reads.get(step.targets[0].variable)
+                if unread and step.args[0].op in ("atomic", "collective", "function"):
+                    # Its effect is wanted, its result is not.
+                    step = Step("effect", [], step.args, step.data, step.line)
                 kept.append(step)
             block.statements = kept
         self.uses, self.reads = uses, reads
@@ -204,6 +209,17 @@ class Substitution:
                 continue
             self.addresses.add(definition)
             pending.extend(leaves(value))
+
+    def _order(self) -> None:
+        """Write what was computed first on the left, where the order is free."""
+        places: dict[Definition, int] = {}
+        for number in self.flow.order:
+            for step in self.flow.blocks[number].statements:
+                step.args = [_ordered(value, places, self.uses) for value in step.args]
+                for target in step.targets:
+                    # The compiler moves loads about: their order says nothing.
+                    loads = step.kind == "set" and step.args[0].op in ("load", "builtin")
+                    places[target] = 0 if loads else len(places) + 1
 
     def _choose(self) -> None:
         epochs: dict[str, int] = {}
@@ -303,10 +319,6 @@ class Substitution:
         """Drop candidates that cannot go everywhere they are used; whether there were any."""
         self.dropped = set()
         current: dict[Variable, Definition] = {}
-        epochs: dict[str, int] = {}
-        for number in self.flow.order:
-            # Counted as in _choose, so that the numbers mean the same there and here.
-            pass
         children: dict[int, list[int]] = {block: [] for block in self.flow.order}
         for block, above in self.flow.above.items():
             children[above].append(block)
@@ -392,8 +404,56 @@ class Substitution:
             block.statements = kept
             for value in exit_values(block):
                 set_exit(block, replaced(value, self._lookup))
+        self._drop_repeated()
         lift = self.program.lift
         lift.pointers = {replaced(value, self._lookup) for value in lift.pointers}
+
+    def _drop_repeated(self) -> None:
+        """Drop assignments of a number to a variable that holds it already."""
+        for number in self.flow.order:
+            before = self.flow.predecessors[number]
+            if len(before) != 1 or before[0] == number:
+                continue
+            held: dict[Variable, Value] = {}
+            for step in self.flow.blocks[before[0]].statements:
+                for target in step.targets:
+                    held.pop(target.variable, None)
+                    if step.kind == "set" and step.args[0].op == "const":
+                        held[target.variable] = step.args[0]
+            kept: list[Step] = []
+            for step in self.flow.blocks[number].statements:
+                target = step.targets[0] if step.targets else None
+                if (
+                    target is not None
+                    and step.kind == "set"
+                    and held.get(target.variable) is step.args[0]
+                ):
+                    continue
+                for one in step.targets:
+                    held.pop(one.variable, None)
+                kept.append(step)
+            self.flow.blocks[number].statements = kept
+
+
+_FREE = frozenset("add mul and or xor fadd fmul eq ne feq fne".split())
+
+
+def _ordered(value: Value, places: dict[Definition, int], uses: dict[Definition, int]) -> Value:
+    if value.op not in _FREE and value.op != "fma":
+        return value
+    known = []
+    for argument in value.args:
+        if argument.op != "var":
+            known.append(0)
+            continue
+        known.append(places.get(argument.data, 0) if uses.get(argument.data, 0) == 1 else 0)
+    if value.op == "fma":
+        if known[2] and known[2] < max(known[:2]):
+            return raw("fma", value.width, value.args, (*value.data[:2], "after"))
+        return value
+    if known[0] and known[1] and known[1] < known[0]:
+        return raw(value.op, value.width, value.args[::-1], value.data)
+    return value
 
 
 def leaves_here(value: Value) -> list[Definition]:

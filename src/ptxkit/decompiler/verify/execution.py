@@ -110,9 +110,9 @@ class Comparison:
             faults[trial.block] += outcome == "bounds"
             if isinstance(outcome, Execution):
                 return outcome
-        good = list(dict.fromkeys(t.block for t in self.tried))
-        if good and not any(t.cooperative or t.cluster for t in self.tried):
-            for trial in large_trials(self.usage, rules, good):
+        blocks = list(dict.fromkeys(t.block for t in self.tried))
+        if blocks and not any(t.cooperative or t.cluster for t in self.tried):
+            for trial in large_trials(self.usage, rules, blocks):
                 outcome = self._trial(trial)
                 if isinstance(outcome, Execution):
                     return outcome
@@ -129,8 +129,8 @@ class Comparison:
         try:
             second = self._outcome(1, trial, inputs)
         except PtxkitError as error:
-            why = f"with {trial}, the candidate alone fails: {_first_line(error)}"
-            return self._done(False, why, different=True)
+            alone = f"with {trial}, the candidate alone fails: {_first_line(error)}"
+            return self._done(False, alone, different=True)
         why = self._difference(first, second, inputs)
         if why is None and len(self.tried) < 2 and "barriers" in first.events:
             why = self._races(trial, inputs)

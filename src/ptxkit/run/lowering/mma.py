@@ -7,7 +7,7 @@ import re
 from ptxkit.run.lower import Lowering
 from ptxkit.run.lowering.memory import elements
 from ptxkit.run.lowering.words import Lower, words_of
-from ptxkit.syntax import Instruction, evaluate
+from ptxkit.syntax import Instruction, Node, evaluate
 
 #: The multiplicands of float products, numbered as in native/sim/narrow_formats.hpp.
 NARROW = {
@@ -66,6 +66,14 @@ def emit_product(
     low.emit(operation, scales or [], immediate=mode, target=counts, list=at, list_size=size)
 
 
+def selected(node: Node, allowed: range) -> int:
+    """The value of a selector, a constant with few values."""
+    value = evaluate(node)
+    if value not in allowed:
+        raise ValueError(f"the selector {node.text} must be one of {', '.join(map(str, allowed))}")
+    return int(value or 0)
+
+
 def integer_mode(words: list[str], types: list[str], rows: int) -> tuple[str, int]:
     """The operation of a product of integers or single bits, and its mode."""
     few = (rows == 8) << 5
@@ -98,7 +106,7 @@ def _mma(low: Lowering, node: Instruction) -> None:
     selector = 0
     if sparse:
         groups.append([low.source(node.operands[4], "b32")])
-        selector = int(evaluate(node.operands[5]) or 0)
+        selector = selected(node.operands[5], range(4))
     if types[1] == "f64":
         rounding = next((_ROUNDING[word] for word in words if word in _ROUNDING), 0)
         emit_product(low, "mma.double", groups, rounding | (m == 8) << 5)
@@ -137,12 +145,17 @@ def _floats(
         return
     scale_a, which_a, scale_b, which_b = node.operands[-4:]
     scales = [low.source(scale_a, "b32"), low.source(scale_b, "b32")]
-    chosen = [int(evaluate(one) or 0) for pair in (which_a, which_b) for one in pair.children]
-    for place, value in zip((28, 30, 32, 34), chosen, strict=True):
-        mode |= value << place
     sizes = {"mxf8f6f4": 1, "mxf4": 2}
     size = next((int(word[11]) for word in words if word.startswith("scale_vec::")), 0)
-    mode |= (size or sizes[kind]) << 24 | (words[-1] == "ue8m0") << 27
+    size = size or sizes[kind]
+    # The scales of a thread are bytes of one word; which byte, and which thread's word.
+    rules = [
+        (28, which_a.children[0], range(0, 5 - size, size)), (30, which_a.children[1], range(2)),
+        (32, which_b.children[0], range(0, 5 - size, size)), (34, which_b.children[1], range(4)),
+    ]  # fmt: skip
+    for place, one, allowed in rules:
+        mode |= selected(one, allowed) << place
+    mode |= size << 24 | (words[-1] == "ue8m0") << 27
     emit_product(low, "mma.float", groups, mode, scales)
 
 

@@ -9,6 +9,7 @@ from ptxkit.transpiler.passes.expressions import Expressions
 from ptxkit.transpiler.passes.inline_assembly import InlineAssembly
 from ptxkit.transpiler.passes.joined_loads import JoinedLoads
 from ptxkit.transpiler.passes.line_tables import LineTables
+from ptxkit.transpiler.passes.mbarrier_waits import MbarrierWaits
 from ptxkit.transpiler.passes.new_registers import NewRegisters
 from ptxkit.transpiler.passes.operators import Operators
 from ptxkit.transpiler.passes.register_lists import RegisterLists
@@ -22,6 +23,7 @@ PASSES: tuple[Pass, ...] = (
     ControlFlow(),
     BlockNotes(),
     InlineAssembly(),
+    MbarrierWaits(),
     NewRegisters(),
     RegisterLists(),
     Operators(),

@@ -128,6 +128,7 @@ class _Raiser:
             frame.entry = blocks.get(label)
             if frame.entry is not None:
                 self.entries.add(frame.entry.head)
+        raised = loops.keys() | blocks.keys()
         root = Frame(Region("", -1, -1, is_loop=False), Line("", ""))
         frames = [root]
         is_apart = False  # whether the last branch says that a blank line follows
@@ -153,7 +154,7 @@ class _Raiser:
                 inside = {**outer, **{frame.region.label: frame for frame in frames[1:]}}
                 inner = self.raised(entry.body, inside, innermost, depth + len(frames), where)
                 into.append(entry.with_body(inner))
-            elif entry.kind != "label" or label_of(entry) not in loops.keys() | blocks.keys():
+            elif entry.kind != "label" or label_of(entry) not in raised:
                 target = self._target(entry, frames, outer, places)
                 if target is not None and entry.keywords:
                     is_apart = self.function.style.blank_after_branch

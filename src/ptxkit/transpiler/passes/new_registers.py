@@ -207,9 +207,7 @@ def _single(line: Line, symbol: Symbol, type: str, ranges: dict[str, Range]) -> 
     return _several(line, [symbol], type, ranges)
 
 
-def _several(
-    line: Line, symbols: list[Symbol], type: str, ranges: dict[str, Range]
-) -> Made | None:
+def _several(line: Line, symbols: list[Symbol], type: str, ranges: dict[str, Range]) -> Made | None:
     """Registers of one range whose numbers follow each other."""
     if any(symbol.kind != "register" or symbol.python[-1] != "]" for symbol in symbols):
         return None

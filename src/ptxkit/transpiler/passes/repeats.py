@@ -16,7 +16,7 @@ import numpy as np
 
 from ptxkit.transpiler.ranges import Ranges
 from ptxkit.transpiler.sequences import formula, joined
-from ptxkit.transpiler.shapes import Leaf, leaves_of, rebuilt
+from ptxkit.transpiler.shapes import Leaf, Taken, leaves_of, rebuilt
 from ptxkit.transpiler.tree import (
     Argument,
     Entry,
@@ -58,6 +58,7 @@ class _Roller:
         self.function = function
         self.skip = skip
         self.names: dict[Symbol, str] = {}
+        self._all_names = dict(function.names)
         self.sites: list[Site] = []
         self._outer: dict[Symbol, Formula | None] = {}  # those that loops keep by name
         self._order: dict[Line, int] = {}
@@ -67,6 +68,7 @@ class _Roller:
             for symbol in used_symbols(line):
                 self._places.setdefault(symbol, []).append(at)
         self.ranges = Ranges(function)
+        self._taken: dict[Entry, Taken] = {}
 
     # -- lists of statements ---------------------------------------------------------------------
 
@@ -85,7 +87,7 @@ class _Roller:
     def _runs(self, body: list[Entry], depth: int) -> list[Entry]:
         if len(body) < FEWEST_ROUNDS or depth >= len(COUNTERS):
             return body
-        taken = [leaves_of(entry) for entry in body]
+        taken = [leaves_of(entry, self._taken) for entry in body]
         known: dict[str, int] = {}
         shapes = np.array([known.setdefault(shape, len(known)) for shape, _ in taken])
         sizes = [_lines(entry) for entry in body]
@@ -165,9 +167,9 @@ class _Roller:
                 if None in cells:
                     return None
                 made = self._column(cells, columns, rows, depth)  # type: ignore[arg-type]
+                if len(columns) > MOST_COLUMNS:
+                    return None
             leaves.append(made)
-        if len(columns) > MOST_COLUMNS:
-            return None
         for symbol in freed:
             name = self._indexed(symbol)
             if name is None:
@@ -187,7 +189,7 @@ class _Roller:
         if saved - _lines(loop) < fewest or self._is_too_wide(loop):
             return None
         for symbol in freed:
-            self.names[symbol] = str(self._indexed(symbol))
+            self.names[symbol] = self._all_names[symbol] = str(self._indexed(symbol))
         for leaf in zip(*rounds, strict=True):
             if leaf[0].kind == "target" and leaf[0].value in local:
                 values = [one.value for one in leaf]
@@ -199,8 +201,7 @@ class _Roller:
         return loop
 
     def _is_too_wide(self, loop: ForSuite) -> bool:
-        names = {**self.function.names, **self.names}
-        return any(len(line.text(names)) > 200 for line in walk(loop.body))
+        return any(len(line.text(self._all_names)) > 200 for line in walk(loop.body))
 
     def _locals(
         self,
@@ -320,8 +321,7 @@ class _Roller:
         depth: int,
     ) -> Argument:
         """A name for what a table gives."""
-        names = {**self.function.names, **self.names}
-        key = tuple(python_of(cell, names) for cell in cells)
+        key = tuple(python_of(cell, self._all_names) for cell in cells)
         if key not in columns:
             word = "n" if isinstance(cells[0], str) else "x"
             columns[key] = self._word(f"{word}{len(columns)}", depth)

@@ -1,0 +1,297 @@
+"""Loops that count: from pointers that move along and counters that run out to indices.
+
+Compilers turn ``for (k = 0; k < n; k++) s += a[k] * b[k * m]`` into a counter that runs
+down and pointers that are moved at the end of every turn. Where each of them has a start
+and a step that does not change, they are all functions of one index again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import INT, Pointer, Scalar, Type
+from ptxkit.decompiler.lift.rewrite import bottom_up, read, written
+
+Body = tuple[n.Statement, ...]
+
+
+def _names(node: n.Node) -> Counter[str]:
+    return Counter(p.name for p in node.walk() if isinstance(p, n.Name))
+
+
+@dataclass(slots=True)
+class _Mover:
+    """A variable with a start and a step."""
+
+    name: str
+    start: n.Expression
+    step: n.Expression
+
+
+@dataclass(slots=True)
+class Counting:
+    """Rewrites the loops of one function."""
+
+    types: dict[str, Type]
+    fresh: Callable[[], str]
+    """Makes the name of an index."""
+    total: Counter[str] = field(default_factory=Counter)
+
+    def run(self, body: Body) -> Body:
+        """The body with its loops counting up."""
+        self.total = _names(n.Block(body))
+        return _without_unread(self._list(self._constants(body)))
+
+    def _constants(self, body: Body) -> Body:
+        """Numbers in the place of variables that are set once, to a number."""
+        sets: Counter[str] = Counter()
+        values: dict[str, n.Literal] = {}
+        for statement in body:
+            sets.update(written(statement))
+            for part in statement.walk():
+                if isinstance(part, n.Assign) and isinstance(part.target, n.Name) \
+                        and isinstance(part.value, n.Literal) and part.operator == "=":  # fmt: skip
+                    values[part.target.name] = part.value
+        known = {k: v for k, v in values.items() if sets[k] == 1 and v.type == INT
+                 and self.types.get(k) == INT}  # fmt: skip
+        if not known:
+            return body
+
+        def change(node: n.Node) -> n.Node:
+            if isinstance(node, n.Name) and node.name in known:
+                return known[node.name]
+            return folded(node)
+
+        def walk(items: Body) -> Body:
+            kept = []
+            for statement in items:
+                if isinstance(statement, n.Assign) and isinstance(statement.target, n.Name) \
+                        and statement.target.name in known:  # fmt: skip
+                    continue
+                kept.append(_with_bodies(statement, walk, change))
+            return tuple(kept)
+
+        return walk(body)
+
+    def _list(self, body: Body) -> Body:
+        made: list[n.Statement] = []
+        for statement in body:
+            made.append(_with_bodies(statement, self._list, lambda node: node))
+            self._count_up(made)
+        return tuple(made)
+
+    def _count_up(self, made: list[n.Statement]) -> None:
+        """Turn the loop that was added last, if it counts down, into one that counts up."""
+        last = made[-1]
+        match last:
+            case n.If(
+                condition=n.Binary("!=", n.Name(name=count), n.Literal(value=0)),
+                then=(*setup, n.DoWhile(body=body, condition=again)),
+                otherwise=(),
+            ) if again == last.condition:
+                found = self._made(made[:-1], count, list(setup), body)
+            case n.For(
+                start=None,
+                condition=n.Binary("!=", n.Name(name=count), n.Literal(value=0)),
+                step=step,
+                body=body,
+            ) if step is not None:
+                found = self._made(made[:-1], count, [], (*body, step))
+            case _:
+                return
+        if found is not None:
+            made[:] = found
+
+    def _made(
+        self, before: list[n.Statement], count: str, setup: list[n.Statement], body: Body
+    ) -> list[n.Statement] | None:
+        one = n.Assign(n.Name(count), n.Literal(1, INT), "-=")
+        if one not in body or any(isinstance(p, n.Continue | n.Break | n.Goto)
+                                  for s in body for p in s.walk()):  # fmt: skip
+            return None
+        place = next((k for k in range(len(before) - 1, -1, -1)
+                      if count in set(written(before[k]))), None)  # fmt: skip
+        if place is None:
+            return None
+        start = before[place]
+        if not isinstance(start, n.Assign) or start.operator != "=":
+            return None
+        limit = start.value
+        body = tuple(s for s in body if s != one)
+        if any(_names(s)[count] for s in (*body, *setup, *before[place + 1 :])):
+            return None
+        changed = {name for s in body for name in written(s)}
+        if any(name in changed for name in _names(limit)):
+            return None
+        movers, rest = self._movers(setup, body, changed)
+        if setup and len(movers) != len([s for s in setup if _target(s) in changed]):
+            return None
+        if any(_target(s) in changed and _target(s) not in movers for s in setup):
+            return None
+        index = self.fresh()
+        self.types[index] = INT
+        new = tuple(_indexed(s, movers, index, self.types) for s in rest)
+        if any(_names(s)[m] for s in new for m in movers):
+            return None
+        kept = [s for s in setup if _target(s) not in movers]
+        step = n.Assign(n.Name(index), n.Literal(1, INT), "+=")
+        condition = n.Binary("<", n.Name(index), limit)
+        loop = n.For(n.Assign(n.Name(index), n.Literal(0, INT)), condition, step, new)
+        return [*before[:place], *before[place + 1 :], *kept, loop]
+
+    def _movers(
+        self, setup: list[n.Statement], body: Body, changed: set[str]
+    ) -> tuple[dict[str, _Mover], Body]:
+        """The variables that take a step at the end of every turn, and the rest of the body."""
+        starts = {_target(s): s.value for s in setup if isinstance(s, n.Assign)}
+        movers: dict[str, _Mover] = {}
+        kept: list[n.Statement] = []
+        for place, statement in enumerate(body):
+            name = _target(statement)
+            if (
+                name in starts
+                and isinstance(statement, n.Assign)
+                and not any(_names(s)[name] for s in body[place + 1 :])
+            ):
+                step = self._step(statement, name, setup)
+                parts = [p for p in (step, starts[name]) if p is not None]
+                fixed = not any(x in changed for part in parts for x in _names(part))
+                inside = sum(_names(s)[name] for s in (*setup, *body))
+                if fixed and inside == self.total[name] and step is not None:
+                    movers[name] = _Mover(name, starts[name], step)
+                    continue
+            kept.append(statement)
+        return movers, tuple(kept)
+
+    def _step(
+        self, statement: n.Assign, name: str, setup: list[n.Statement]
+    ) -> n.Expression | None:
+        if statement.operator == "+=":
+            return statement.value
+        type = self.types.get(name)
+        match statement.value:
+            case n.Cast(operand=n.Binary("+", n.Cast(operand=n.Name(name=own)), n.Name(name=width))) \
+                    if own == name and isinstance(type, Pointer):  # fmt: skip
+                for other in setup:
+                    if _target(other) == width and isinstance(other, n.Assign):
+                        return _divided(other.value, getattr(type.target, "size", 0))
+        return None
+
+
+def _divided(node: n.Expression, size: int) -> n.Expression | None:
+    """``x * 4`` divided by 4."""
+    match node:
+        case n.Binary("*", n.Cast(type=Scalar(), operand=inner), n.Literal(value=value)) if size:
+            if int(value) % size == 0:
+                times = int(value) // size
+                return inner if times == 1 else n.Binary("*", inner, n.Literal(times, INT))
+    return None
+
+
+def _target(node: n.Statement) -> str:
+    if isinstance(node, n.Assign) and isinstance(node.target, n.Name):
+        return node.target.name
+    return ""
+
+
+def _with_bodies(
+    node: n.Statement, walk: Callable[[Body], Body], change: Callable[[n.Node], n.Node]
+) -> n.Statement:
+    def expression(part: n.Expression | None) -> n.Expression | None:
+        return None if part is None else bottom_up(part, change)
+
+    match node:
+        case n.If(condition=condition, then=then, otherwise=otherwise):
+            return n.If(expression(condition), walk(then), walk(otherwise))  # type: ignore[arg-type]
+        case n.While(condition=condition, body=body):
+            return n.While(expression(condition), walk(body))  # type: ignore[arg-type]
+        case n.DoWhile(body=body, condition=condition):
+            return n.DoWhile(walk(body), expression(condition))  # type: ignore[arg-type]
+        case n.For(start=start, condition=condition, step=step, body=body):
+            first = None if start is None else bottom_up(start, change)
+            last = None if step is None else bottom_up(step, change)
+            return n.For(first, expression(condition), last, walk(body), node.unroll)
+        case n.Switch(value=value, cases=cases):
+            made = tuple(n.Case(c.values, walk(c.body), c.falls) for c in cases)
+            return n.Switch(expression(value), made)  # type: ignore[arg-type]
+    return bottom_up(node, change)  # type: ignore[no-any-return]
+
+
+def _indexed(
+    node: n.Statement, movers: dict[str, _Mover], index: str, types: dict[str, Type]
+) -> n.Statement:
+    """A statement with its moving variables written by the index."""
+
+    def at(mover: _Mover, extra: n.Expression | None) -> n.Expression | None:
+        base, offset = mover.start, None
+        match mover.start:
+            case n.Binary("+", left, right):
+                base, offset = left, right
+            case n.Unary("&", n.Index(left, right)):
+                base, offset = left, right
+        moved: n.Expression = n.Name(index)
+        if mover.step != n.Literal(1, INT):
+            moved = n.Binary("*", moved, mover.step)
+        place = moved
+        if offset is not None:
+            first, second = (offset, moved) if mover.step == n.Literal(1, INT) else (moved, offset)
+            place = n.Binary("+", first, second)
+        if extra is not None:
+            place = n.Binary("+", place, extra)
+        return n.Index(base, place) if isinstance(base, n.Name) else None
+
+    def change(part: n.Node) -> n.Node:
+        match part:
+            case n.Unary("*", n.Name(name=name)) if name in movers:
+                return at(movers[name], None) or part
+            case n.Index(n.Name(name=name), inner) if name in movers:
+                return at(movers[name], inner) or part
+        return part
+
+    return bottom_up(node, change)  # type: ignore[no-any-return]
+
+
+def _without_unread(body: Body) -> Body:
+    """The body without assignments of variables that nobody reads."""
+    reads = Counter(name for s in body for name in read(s))
+
+    def walk(items: Body) -> Body:
+        kept: list[n.Statement] = []
+        for statement in items:
+            name = _target(statement)
+            if name and not reads[name] and isinstance(statement, n.Assign) and not any(
+                isinstance(p, n.Call) for p in statement.value.walk()
+            ):  # fmt: skip
+                continue
+            made = _with_bodies(statement, walk, lambda node: node)
+            match made:
+                case n.If(
+                    condition=n.Binary(">=", left, n.Literal(value=1)),
+                    then=(n.For(condition=n.Binary("<", n.Name(), right)) as loop,),
+                    otherwise=(),
+                ) if left == right and _from_zero(loop):
+                    made = loop
+            kept.append(made)
+        return tuple(kept)
+
+    return walk(body)
+
+
+def _from_zero(loop: n.For) -> bool:
+    start = loop.start
+    return isinstance(start, n.Assign) and start.value == n.Literal(0, INT)
+
+
+def folded(node: n.Node) -> n.Node:
+    """An expression without additions of 0 and multiplications by 0 or 1."""
+    match node:
+        case n.Binary("+", left, n.Literal(value=0)) | n.Binary("+", n.Literal(value=0), left):
+            return left
+        case n.Binary("-", left, n.Literal(value=0)):
+            return left
+        case n.Binary("*", n.Literal(value=0) as zero, _) | n.Binary("*", _, n.Literal(value=0) as zero):
+            return zero if zero.type.is_integer else node
+    return node

@@ -1,0 +1,109 @@
+"""Loops that the compiler unrolled, rolled up again.
+
+NVVM unrolls a loop of ``n`` turns into one that does some copies of the body at a time and
+a second one for the rest, ``n & 3`` turns. The second is the loop as it was written: with
+``n`` turns it does the work of both. That the first does the same as so many turns of the
+second is not proved here: a rolled loop is a proposal, for the verifier to decide.
+"""
+
+from __future__ import annotations
+
+from ptxkit.cuda import nodes as n
+
+Body = tuple[n.Statement, ...]
+_LOOPS = (n.DoWhile, n.While, n.For)
+
+
+def rolled(body: Body) -> Body:
+    """The body with its unrolled loops rolled up."""
+    made = [_inside(statement) for statement in body]
+    place = 0
+    while place < len(made):
+        if _roll_at(made, place):
+            place = 0
+        else:
+            place += 1
+    return tuple(made)
+
+
+def _inside(node: n.Statement) -> n.Statement:
+    match node:
+        case n.If(condition=condition, then=then, otherwise=otherwise):
+            return n.If(condition, rolled(then), rolled(otherwise))
+        case n.While(condition=condition, body=body):
+            return n.While(condition, rolled(body))
+        case n.DoWhile(body=body, condition=condition):
+            return n.DoWhile(rolled(body), condition)
+        case n.For(body=body):
+            return n.For(node.start, node.condition, node.step, rolled(body), node.unroll)
+    return node
+
+
+def _roll_at(body: list[n.Statement], place: int) -> bool:
+    """Roll up the loop whose rest is counted by the statement at a place."""
+    match body[place]:
+        case n.Assign(
+            target=n.Name(name=count), value=n.Binary("&", turns, n.Literal(value=mask)), operator="="
+        ) if isinstance(mask, int) and mask in (1, 3, 7, 15):
+            pass
+        case _:
+            return False
+    rest = next((k for k in range(place + 1, len(body)) if _is_rest(body[k], count)), None)
+    if rest is None:
+        return False
+    many = next((k for k in range(place + 1, rest) if _is_many(body[k])), None)
+    if many is None or any(
+        count in _names(body[k]) for k in range(place + 1, rest) if k != many
+    ):
+        return False
+    if not _copies(body[many], body[rest], int(mask) + 1):
+        return False
+    body[place] = n.Assign(n.Name(count), turns)
+    del body[many]
+    return True
+
+
+def _is_rest(node: n.Statement, count: str) -> bool:
+    """Whether a statement runs a loop as often as a variable says."""
+    match node:
+        case n.If(condition=condition, then=(*_, n.DoWhile(condition=again)), otherwise=()):
+            return _counts(condition, count) and _counts(again, count)
+        case n.For(start=None, condition=condition):
+            return condition is not None and _counts(condition, count)
+    return False
+
+
+def _counts(condition: n.Expression, count: str) -> bool:
+    match condition:
+        case n.Binary(operator="!=", left=n.Name(name=name), right=n.Literal(value=0)):
+            return name == count
+    return False
+
+
+def _is_many(node: n.Statement) -> bool:
+    match node:
+        case n.If(then=(*_, last), otherwise=()):
+            return isinstance(last, _LOOPS)
+    return isinstance(node, _LOOPS)
+
+
+def _copies(many: n.Statement, one: n.Statement, times: int) -> bool:
+    """Whether one loop does, by the count of its accesses, what another does some times."""
+    first, second = _accesses(many), _accesses(one)
+    return first == times * second
+
+
+def _accesses(node: n.Statement) -> int:
+    loop = next((p for p in node.walk() if isinstance(p, _LOOPS)), None)
+    if loop is None:
+        return 0
+    found = 0
+    for statement in loop.body:
+        for part in statement.walk():
+            if isinstance(part, n.Index) or (isinstance(part, n.Unary) and part.operator == "*"):
+                found += 1
+    return found
+
+
+def _names(node: n.Node) -> set[str]:
+    return {p.name for p in node.walk() if isinstance(p, n.Name)}

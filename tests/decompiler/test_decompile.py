@@ -1,0 +1,144 @@
+"""`ptxkit.decompile` and the commands around it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import ptxkit
+from ptxkit.cli import build_app
+from ptxkit.decompiler import choose
+from ptxkit.decompiler.verify import certify
+from ptxkit.errors import ToolchainError
+
+SOURCE = """extern "C" __global__ void scale(float *x, float a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = a * x[i];
+}
+extern "C" __global__ void fill(int *x, int v) {
+    x[threadIdx.x] = v;
+}
+"""
+
+
+@pytest.fixture
+def ptx(tmp_path: Path) -> Path:
+    path = tmp_path / "k.ptx"
+    path.write_text(ptxkit.compile_cuda(SOURCE, arch="sm_90").emit())
+    return path
+
+
+def run(*words: str | Path, code: int = 0) -> str:
+    """What a command prints, both streams."""
+    found = CliRunner().invoke(build_app(), [str(w) for w in words])
+    assert found.exit_code == code, found.output
+    assert "Traceback" not in found.output
+    return found.output
+
+
+def test_what_is_returned() -> None:
+    found = ptxkit.decompile(ptxkit.compile_cuda(SOURCE, arch="sm_90"))
+    assert found.engine == "symbolic"
+    assert {k.name for k in found.ast.kernels} == {"scale", "fill"}
+    assert found.verdict.compiles and found.verdict.equivalent
+    assert set(found.verdict.parts) == {"scale", "fill"}
+    again = ptxkit.compile_cuda(found.cuda, arch="sm_90")
+    assert {f.name for f in again.kernels} == {"scale", "fill"}
+
+
+def test_text_will_do(ptx: Path) -> None:
+    assert ptxkit.decompile(ptx.read_text()).verdict.equivalent
+
+
+def test_command(ptx: Path, tmp_path: Path) -> None:
+    out, page, tree, said = (tmp_path / n for n in ("k.cu", "k.html", "k.dot", "k.json"))
+    shown = run("decompile", ptx, "-o", out, "--html", page, "--tree", tree, "--verdict", said)
+    assert re.search(r"\[E[123] .*\] symbolic", shown)
+    assert "scale" in out.read_text()
+    assert 'class="linked"' in page.read_text()
+    assert tree.read_text().startswith("digraph {")
+    assert json.loads(said.read_text())["equivalent"] is True
+
+
+def test_comments_name_the_lines_of_stores(ptx: Path) -> None:
+    shown = run("decompile", ptx, "--comments")
+    lines = ptx.read_text().splitlines()
+    noted = [int(n) for n in re.findall(r"// PTX (\d+)", shown)]
+    assert noted
+    assert all(lines[n - 1].strip() for n in noted)
+
+
+def test_without_verifying(ptx: Path) -> None:
+    shown = run("decompile", ptx, "--no-verify")
+    assert "[none not compiled] symbolic" in shown
+    assert "not verified" in shown
+
+
+def test_without_a_compiler(ptx: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*words: object, **options: object) -> None:
+        raise ToolchainError("NVRTC is not installed; run: pip install 'ptxkit[cuda]'")
+
+    monkeypatch.setattr(certify, "compile_cuda", missing, raising=False)
+    monkeypatch.setattr("ptxkit.decompiler.verify.certify.compile_cuda", missing)
+    shown = run("decompile", ptx)
+    assert "__global__ void scale" in shown
+    assert shown.count("pip install 'ptxkit[cuda]'") == 1
+    assert "[none not compiled]" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("this is no PTX at all", "error[syntax]"),
+        (".version 8.0\n.target sm_80\n.address_size 64\n", "no function with a body"),
+        (".version 8.0\n.target sm_80\n.global .u32 x;\n.extern .func f();\n", "no function with"),
+    ],
+)
+def test_bad_input_is_a_sentence(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(text)
+    assert message in run("decompile", path, code=2)
+
+
+def test_an_engine_that_is_not_there(ptx: Path) -> None:
+    assert "no engine is called 'psychic'" in run("decompile", ptx, "--engine", "psychic", code=2)
+
+
+def test_a_fault_of_the_lifter_is_a_sentence(ptx: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(module: ptxkit.Module) -> None:
+        raise KeyError("f16")
+
+    monkeypatch.setattr(choose, "lift_module", broken)
+    assert "please report it with the file" in run("decompile", ptx, code=2)
+
+
+def test_strict(ptx: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("decompile", ptx, "--strict")
+    run("decompile", ptx, "--strict", "--no-verify", code=1)
+
+
+def test_verify_command(ptx: Path, tmp_path: Path) -> None:
+    same, wrong, broken = (tmp_path / n for n in ("same.cu", "wrong.cu", "broken.cu"))
+    same.write_text(SOURCE)
+    wrong.write_text(SOURCE.replace("i < n", "i <= n"))
+    broken.write_text("nonsense")
+    assert "[E1 identical PTX]" in run("verify", ptx, same)
+    shown = run("verify", ptx, wrong, code=1)
+    assert "[E0 compiles" in shown and "differs at byte" in shown
+    assert "it does not compile: candidate.cu:1:1" in run("verify", ptx, broken, code=1)
+    data = json.loads(run("verify", ptx, same, "--json"))
+    assert data["kernels"]["fill"]["same_ptx"] is True
+
+
+def test_a_tree_as_candidate(ptx: Path, tmp_path: Path) -> None:
+    good, cut = tmp_path / "fill.sexp", tmp_path / "cut.sexp"
+    good.write_text(
+        "(kernel fill (params (param (ptr int) x) (param int v)) (= ([] x threadIdx.x) v))"
+    )
+    cut.write_text("(kernel fill (params (param (ptr int) x) (param int v)) (= ([] x")
+    assert "[E" in run("verify", ptx, good, "--kernel", "fill", code=1)
+    assert "ptxkit: error" in run("verify", ptx, cut, code=2)

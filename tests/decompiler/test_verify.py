@@ -1,0 +1,176 @@
+"""Certificates on pairs of sources: the same, equal in other words, and almost equal."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxkit
+from ptxkit.decompiler.verify import Verdict, compiled, same_dataflow, same_execution, verify
+from ptxkit.syntax import Module
+
+ARCH = "sm_90"
+
+
+def module(source: str) -> Module:
+    return ptxkit.compile_cuda(source, arch=ARCH)
+
+
+def judged(source: str, other: str) -> Verdict:
+    return verify(module(source), other, arch=ARCH)
+
+
+SAXPY = """extern "C" __global__ void k(float a, const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
+}"""
+BRANCH = """extern "C" __global__ void k(const int *x, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { %s }
+}"""
+LOOP = """extern "C" __global__ void k(const int *x, int *y, int n) {
+    int i = threadIdx.x, s = 0;
+    #pragma unroll 1
+    for (int j = 0; j < n; ++j) s %s;
+    y[i] = s;
+}"""
+SHARED = """extern "C" __global__ void k(const float *x, float *y) {
+    __shared__ float t[256];
+    t[threadIdx.x] = x[threadIdx.x];
+    %s
+    y[threadIdx.x] = t[blockDim.x - 1 - threadIdx.x];
+}"""
+
+EQUAL = {
+    "renamed": (SAXPY, SAXPY.replace("int i", "int q").replace("[i]", "[q]").replace("(i <", "(q <")),
+    "else for select": (
+        BRANCH % "y[i] = x[i] > 3 ? x[i] * 5 : x[i] - 7;",
+        BRANCH % "int v = x[i]; if (v > 3) y[i] = v * 5; else y[i] = v - 7;",
+    ),
+    "a loop the other way": (
+        LOOP % "+= x[j] * (i + 1)",
+        LOOP.replace("++j", "j++") % "= (1 + i) * x[j] + s",
+    ),
+    "a loop by pointer": (
+        LOOP % "+= x[j]",
+        LOOP.replace("int j = 0; j < n; ++j", "const int *p = x; p < x + n; ++p") % "+= *p",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_in_other_words(name: str) -> None:
+    verdict = judged(*EQUAL[name])
+    assert verdict.equivalent, verdict.reasons
+
+
+DIFFERENT = {
+    "guard": (SAXPY, SAXPY.replace("i < n", "i <= n")),
+    "sign": (SAXPY, SAXPY.replace("+ y[i]", "- y[i]")),
+    "index": (SAXPY, SAXPY.replace("x[i]", "x[i + 1]")),
+    "signed zero": (
+        SAXPY.replace("a * x[i] + y[i]", "x[i]"), SAXPY.replace("a * x[i] + y[i]", "x[i] + 0.0f"),
+    ),
+    "boundary": (
+        BRANCH % "y[i] = x[i] > 3 ? 1 : 0;", BRANCH % "y[i] = x[i] >= 3 ? 1 : 0;",
+    ),
+    "narrow index": (SAXPY, SAXPY.replace("int i", "short i")),
+    "one iteration less": (LOOP % "+= x[j]", LOOP.replace("j < n", "j < n - 1") % "+= x[j]"),
+    "no barrier": (SHARED % "__syncthreads();", SHARED % ""),
+    "dropped store": (BRANCH % "y[i] = x[i]; y[i + 1] = 3;", BRANCH % "y[i] = x[i];"),
+    "unsigned division": (
+        BRANCH % "y[i] = x[i] / 3;", BRANCH % "y[i] = (unsigned)x[i] / 3;",
+    ),
+    "no fence": (
+        BRANCH % "y[i] = x[i]; __threadfence(); y[n + i] = 1;",
+        BRANCH % "y[i] = x[i]; y[n + i] = 1;",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_almost_equal_is_not_accepted(name: str) -> None:
+    verdict = judged(*DIFFERENT[name])
+    assert verdict.compiles
+    assert not verdict.equivalent, name
+    assert verdict.level == "E0"
+    assert verdict.reasons
+
+
+def test_dataflow_proves_operands_in_another_order() -> None:
+    text = module(SAXPY).emit()
+    other = text.replace("fma.rn.f32 \t%f4, %f2, %f1, %f3", "fma.rn.f32 \t%f4, %f1, %f2, %f3")
+    proof = same_dataflow(ptxkit.parse(text), ptxkit.parse(other), "k")
+    assert proof.equal, proof.reason
+
+
+def test_dataflow_does_not_prove_what_depends_on_nothing() -> None:
+    text = """.version 8.0
+.target sm_80
+.visible .entry k(.param .u64 x) {
+    .reg .b32 %r<3>; .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [x];
+    st.global.u32 [%rd1], %r2;
+    ret;
+}"""
+    m = ptxkit.parse(text)
+    assert not same_dataflow(m, ptxkit.parse(text), "k").equal
+
+
+def test_execution_says_what_was_tried_and_covered() -> None:
+    m = module(SAXPY)
+    found = same_execution(m, m, "k")
+    assert found.equal
+    assert found.coverage == 1.0
+    assert len(found.tried) >= 16
+    kinds = {trial.kind for trial in found.tried}
+    assert kinds == {"small", "random", "special", "tiny", "unit"}
+    assert any(trial.sizes == (0,) for trial in found.tried)
+    assert len({trial.block for trial in found.tried}) > 4
+
+
+def test_nothing_is_claimed_where_nothing_ran() -> None:
+    # It spins for ever on whatever it is given.
+    source = """extern "C" __global__ void k(int *x) {
+        while (atomicAdd(x, 0) != 123456789) {}
+        x[1] = %d;
+    }"""
+    found = same_execution(module(source % 1), module(source % 2), "k")
+    assert not found.equal
+    assert not found.different
+    assert "step-limit" in found.reason
+
+
+def test_guard_zones_are_compared() -> None:
+    before = BRANCH % "y[i] = x[i];"
+    found = same_execution(module(before), module(BRANCH % "y[i] = x[i]; y[-1] = 5;"), "k")
+    assert not found.equal
+    assert "differs at byte -4" in found.reason
+
+
+def test_parameters_of_another_size_are_not_run() -> None:
+    wide = SAXPY.replace("int n", "long long n")
+    verdict = judged(SAXPY, wide)
+    assert any("parameters differ" in reason for reason in verdict.reasons)
+
+
+def test_a_candidate_that_does_not_compile_is_a_sentence() -> None:
+    made = compiled("__global__ void k() { nothing(); }")
+    assert made.module is None
+    assert made.error.startswith("it does not compile: candidate.cu:1:23")
+    verdict = judged(SAXPY, "__global__ void k() { nothing(); }")
+    assert (verdict.level, verdict.compiles, verdict.equivalent) == ("none", False, False)
+
+
+def test_a_kernel_that_is_not_there() -> None:
+    verdict = judged(SAXPY, "__device__ int f() { return 1; }")
+    assert verdict.level == "E0"
+    assert "no kernel 'k'" in verdict.reasons[0]
+
+
+def test_one_verdict_over_several_kernels_is_the_weakest() -> None:
+    two = SAXPY + "\n" + SAXPY.replace(" k(", " other(")
+    wrong = SAXPY + "\n" + SAXPY.replace(" k(", " other(").replace("i < n", "i <= n")
+    verdict = judged(two, wrong)
+    assert verdict.parts["k"].level == "E1"
+    assert verdict.parts["other"].level == verdict.level == "E0"
+    assert not verdict.equivalent
