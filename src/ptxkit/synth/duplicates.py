@@ -46,6 +46,7 @@ class Duplicates:
         if not self._bands:
             return 0
         bands = np.concatenate(self._bands)
+        self._bands = [bands]  # and not twice
         repeated = np.zeros(len(bands), dtype=bool)
         for column in bands.T:
             _, first = np.unique(column, return_index=True)
