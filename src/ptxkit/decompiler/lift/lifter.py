@@ -11,9 +11,11 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, Type
 from ptxkit.decompiler.lift.context import Intrinsic
+from ptxkit.decompiler.lift.contraction import swallowed
+from ptxkit.decompiler.lift.conversions import C_TYPES
 from ptxkit.decompiler.lift.counting import Counting
 from ptxkit.decompiler.lift.declare import Declarer
-from ptxkit.decompiler.lift.emit import C_TYPES, Emitter, swallowed
+from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type

@@ -21,7 +21,8 @@ from ptxkit.cuda.types import (
 )
 from ptxkit.decompiler.lift.algebra import make
 from ptxkit.decompiler.lift.context import Access
-from ptxkit.decompiler.lift.emit import C_TYPES, UNSIGNED, Emitter, Expr, bits_of
+from ptxkit.decompiler.lift.conversions import C_TYPES, UNSIGNED, Expr, bits_of
+from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.kinds import vector_type
 from ptxkit.decompiler.lift.ranges import fits
 from ptxkit.decompiler.lift.structs import Layout

@@ -20,7 +20,7 @@ from ptxkit.cuda.types import (
     Type,
 )
 from ptxkit.decompiler.lift.context import Intrinsic, NotLiftedError
-from ptxkit.decompiler.lift.emit import C_TYPES
+from ptxkit.decompiler.lift.conversions import C_TYPES
 from ptxkit.decompiler.lift.signatures import Memory, Signature, Signatures
 from ptxkit.run.globals import ModuleMemory
 from ptxkit.syntax import evaluate

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import BOOL, INT, Pointer, Struct, Type, Vector
 from ptxkit.decompiler.lift.context import NotLiftedError
-from ptxkit.decompiler.lift.emit import C_TYPES, Emitter
+from ptxkit.decompiler.lift.conversions import C_TYPES, Expr
+from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.values import Definition, Step, Value
@@ -114,8 +115,6 @@ class Statements:
         if have == BOOL:
             after.append(n.Assign(name, n.Binary("!=", made, n.Literal(0, INT))))
         else:
-            from ptxkit.decompiler.lift.emit import Expr
-
             value = self.emitter.converted(Expr(made, want), variable.width, have)
             after.append(n.Assign(name, value))
         return n.AsmOperand(sign + _LETTERS[type], made)

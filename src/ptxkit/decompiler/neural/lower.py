@@ -6,6 +6,7 @@ without effects into `?:`. What is left is as close to PTX as a tree can be.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -105,7 +106,7 @@ class Storage:
         return f"[{self.symbol.payload}]", self.version
 
 
-class Expressions:
+class Expressions(ABC):
     """The expressions of one function; statements are in `statements.py`."""
 
     def __init__(self, functions: dict[str, n.Function]) -> None:
@@ -395,9 +396,9 @@ class Expressions:
         self.depth -= 1
         return Typed(value, function.returns)
 
+    @abstractmethod
     def statement(self, node: n.Statement) -> None:
         """Carry out a statement."""
-        raise NotImplementedError
 
     def returned(self, body: tuple[n.Statement, ...]) -> Value:
         """What a body without effects returns."""
