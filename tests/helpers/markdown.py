@@ -133,8 +133,8 @@ class Terminal:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(block.text)
 
-    def run(self, command: Command) -> str | None:
-        """Run it; what is wrong, or None."""
+    def output(self, command: Command) -> tuple[int, str]:
+        """How it ends, and all that it prints."""
         ended = subprocess.run(
             ["bash", "-c", command.text],
             cwd=self.folder,
@@ -146,11 +146,16 @@ class Terminal:
             timeout=_SECONDS,
             check=False,
         )
-        if ended.returncode != command.status:
-            return f"ended with {ended.returncode}, not {command.status}:\n{ended.stdout}"
+        return ended.returncode, ended.stdout
+
+    def run(self, command: Command) -> str | None:
+        """Run it; what is wrong, or None."""
+        status, shown = self.output(command)
+        if status != command.status:
+            return f"ended with {status}, not {command.status}:\n{shown}"
         checker = doctest.OutputChecker()
         if command.output and not checker.check_output(
-            command.output + "\n", ended.stdout.rstrip() + "\n", _FLAGS
+            command.output + "\n", shown.rstrip() + "\n", _FLAGS
         ):
-            return f"shows\n{ended.stdout}\nwhere the page has\n{command.output}"
+            return f"shows\n{shown}\nwhere the page has\n{command.output}"
         return None
