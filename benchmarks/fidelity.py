@@ -155,7 +155,9 @@ def mistakes(parse: Callable[[str], bool] | None) -> Iterator[Row]:
     ours = percent(refused, texts)
     other = None if parse is None else percent(lambda text: not succeeds(parse, text), texts)
     note = f"{len(texts)} texts that ptxas refuses"
-    yield Row("mistakes that are refused", ours, "%", "pyptx", other, Bar(100, on="ours"), note=note)
+    yield Row(
+        "mistakes that are refused", ours, "%", "pyptx", other, Bar(100, on="ours"), note=note
+    )
 
 
 def refused(text: str) -> bool:

@@ -1,6 +1,6 @@
 """The picture of the README, drawn from what the commands really print.
 
-    python -m tests.docs.picture docs/images/terminal.svg
+python -m tests.docs.picture docs/images/terminal.svg
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from helpers.markdown import Command, Terminal
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
+
+from helpers.markdown import Command, Terminal
 
 ROOT = Path(__file__).parents[2]
 #: Commands, and how their output is coloured.

@@ -23,9 +23,7 @@ def test_all_six_are_there() -> None:
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=name)
-def test_a_notebook_runs(
-    notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
     # Keys and histories of Jupyter go nowhere else.

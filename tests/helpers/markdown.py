@@ -1,9 +1,10 @@
 """Code blocks of Markdown pages, and how those for a shell are run.
 
-A block of ``console`` is what one sees in a terminal: a line that starts with ``$`` is a command
-(``>`` goes on with it), the lines after it are its output, with ``...`` for what may differ; without
-such lines any output will do. The command must end with 0, or with what it says in a comment:
-``# exit code 1``. A block with a ``title`` is a file of that name. All blocks of a page share a folder.
+A block of ``console`` is what one sees in a terminal: a line that starts with ``$`` is a
+command (``>`` goes on with it), the lines after it are its output, with ``...`` for what may
+differ; without such lines any output will do. The command must end with 0, or with what it says
+in a comment: ``# exit code 1``. A block with a ``title`` is a file of that name. All blocks of a
+page share a folder.
 
 A block that cannot be run everywhere says so where readers see it, in its first line:
 ``# needs a GPU: not run by the tests``.
