@@ -243,7 +243,7 @@ def plain_file(text: str):
     source = module.source()
     style = guess_style(source)
     file = Plain(module, style, source).run()
-    file.opening = [transpile._opening(module, style.name, "\n")]
+    file.opening = transpile._opening(module, style, "\n")
     return module, file
 
 

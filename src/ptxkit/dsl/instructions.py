@@ -73,9 +73,8 @@ class Opcode:
             if key not in builder.good:
                 builder.judge(key, ready)
         texts = [one.text for one in ready]
-        text = builder.style.instruction(self._name, text, texts, builder.is_asm)
-        if when is not None:
-            text = guard_text(when, builder, self._is_checked) + text
+        guard = "" if when is None else guard_text(when, builder, self._is_checked)
+        text = builder.style.instruction(self._name, text, texts, builder.is_asm, guard)
         statement = Statement("instruction", text, builder.pending)
         builder.pending = None
         builder.statements.append(statement)

@@ -12,6 +12,7 @@ from ptxkit.dsl.declarations import LINKAGES, SPACES, WORDS, Words
 from ptxkit.dsl.errors import DslError, UnknownWordError
 from ptxkit.dsl.functions import Function
 from ptxkit.dsl.heads import check_address_size, check_name, check_targets, check_version
+from ptxkit.dsl.layouts import hand_style
 from ptxkit.dsl.operands import Operand, operand
 from ptxkit.dsl.registers import Variable
 from ptxkit.dsl.statements import Statement
@@ -50,6 +51,7 @@ class Module(Builder):
         target: str | Sequence[str] | None = "sm_75",
         address_size: int | None = 64,
         style: str | Style = "ptxkit",
+        layout: Mapping[str, Any] | None = None,
         newline: str = "\n",
         unchecked: bool = False,
     ) -> None:
@@ -57,7 +59,7 @@ class Module(Builder):
             raise DslError(f"{newline!r} is no line break", r"it is '\n' or '\r\n'")
         self.is_unchecked = unchecked
         """Whether odd versions and targets, and functions defined twice, are taken as they are."""
-        self.style: Style = style if isinstance(style, Style) else find_style(style)
+        self.style: Style = _style(style, layout)
         super().__init__(self)
         self._items: list[Statement | Function] = []
         self.newline = newline
@@ -327,6 +329,14 @@ class Module(Builder):
     def __repr__(self) -> str:
         names = [item.name for item in self._items if isinstance(item, Function)]
         return f"<module {self.says()}: {', '.join(names)}>"
+
+
+def _style(style: str | Style, layout: Mapping[str, Any] | None) -> Style:
+    if style == "hand":
+        return hand_style(layout or {})
+    if layout is not None:
+        raise DslError(f"the style {style!r} has its own layout", "layout goes with style='hand'")
+    return style if isinstance(style, Style) else find_style(style)
 
 
 def quoted(values: Sequence[str]) -> list[str]:

@@ -148,6 +148,13 @@ def atom_of(argument: Argument, names: Names = NO_NAMES) -> str:
     return f"({text})" if loose else text
 
 
+#: Operators by the first word of an opcode, and those that change what stands before them.
+OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "shl": "<<", "and": "&", "or": "|", "xor": "^",
+}  # fmt: skip
+CHANGES = frozenset(f"{sign}=" for sign in OPERATORS.values())
+
+
 def _is_row(left: Argument, sign: str) -> bool:
     """Whether an operator after another needs no parentheses: ``a + b + c``, ``a * b + c``."""
     if not isinstance(left, Line) or left.is_named or sign not in "+-*/":
@@ -194,6 +201,11 @@ class Line:
         """Whether it is an operator between two arguments."""
         return not self.call[-1:].isalnum() and self.call[-1:] not in ("", "_", ")")
 
+    @property
+    def is_change(self) -> bool:
+        """Whether it is an operator that changes its first argument: ``+=``, but not ``==``."""
+        return self.call in CHANGES
+
     def text(self, names: Names = NO_NAMES) -> str:
         """The Python statement."""
         text = self.called(names)
@@ -205,7 +217,7 @@ class Line:
             return ", ".join([python_of(argument, names) for argument in self.arguments])
         if self.is_infix:
             left, right = self.arguments
-            if self.call[-1] == "=":
+            if self.is_change:
                 return f"{python_of(left, names)} {self.call} {python_of(right, names)}"
             begin = python_of(left, names) if _is_row(left, self.call) else atom_of(left, names)
             return f"{begin} {self.call} {atom_of(right, names)}"

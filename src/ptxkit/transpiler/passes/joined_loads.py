@@ -74,6 +74,8 @@ class _Joiner:
 
     def _fits(self, row: Sequence[Line], indent: int) -> bool:
         """Whether reads make one line, and none needs the name of another."""
+        if row[0].kind != row[-1].kind:
+            return False  # a declaration is not to be overlooked among reads
         targets = {line.target for line in row[:-1]}
         if any(argument in targets for argument in row[-1].arguments):
             return False

@@ -56,7 +56,7 @@ class _Namer:
                     self._is_flat = False
             if not line.target and line.arguments and isinstance(line.arguments[0], Symbol):
                 first = line.arguments[0]
-                if line.call.endswith("=") or first in line.arguments[1:]:
+                if line.is_change or first in line.arguments[1:]:
                     self._changed.setdefault(first, line)
 
     def word(self, target: Symbol, line: Line) -> str | None:
