@@ -137,9 +137,9 @@ class FunctionHeader:
         given = whole.removeprefix(expected) if name == expected else whole
         return f"{python}: named({type}, {quoted(given)})"
 
-    def mark(self) -> None:
+    def mark(self, how: str = "True") -> None:
         """Put the comment before the function that compilers put there."""
-        self._keywords.append("globl=True")
+        self._keywords.append(f"globl={how}")
 
     def suite(self, number: int) -> FunctionSuite:
         """The Python function, without its body; its number among those that have one."""

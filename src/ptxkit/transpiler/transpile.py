@@ -14,7 +14,7 @@ from ptxkit.dsl.heads import check_targets, check_version
 from ptxkit.dsl.layouts import HandStyle
 from ptxkit.dsl.styles import Style
 from ptxkit.syntax import Function, Instruction, Module, parse
-from ptxkit.transpiler.module_sugar import sweeten
+from ptxkit.transpiler.module_sugar import sweeten, take_end
 from ptxkit.transpiler.passes import PASSES
 from ptxkit.transpiler.plain import Plain
 from ptxkit.transpiler.rewriting import rewrite
@@ -88,6 +88,8 @@ def _to_python(module: Module, sugar: bool) -> str:
     if sugar and PASSES:
         rewrite(file, module, PASSES, made)
         sweeten(file)
+        if take_end(file):
+            file.opening = _opening(module, style, newline.decode(), blank_end=True)
         text, _ = _proved(file, source, module.filename)
     return text
 
@@ -154,7 +156,7 @@ _WIDTH = 100
 _HEAD = frozenset(("Version", "Target"))
 
 
-def _opening(module: Module, style: Style, newline: str) -> list[str]:
+def _opening(module: Module, style: Style, newline: str, *, blank_end: bool = False) -> list[str]:
     target = [str(module.target), *module.target_options] if module.target else None
     kinds = {child.kind for child in module.children}
     shown = {
@@ -170,6 +172,8 @@ def _opening(module: Module, style: Style, newline: str) -> list[str]:
         shown["target"] = f"[{', '.join(quoted(one) for one in target)}]"
     if newline != "\n":
         shown["newline"] = quoted(newline)
+    if blank_end:
+        shown["blank_end"] = "True"
     if _is_odd(module):
         shown["unchecked"] = "True"
     rows = [f"{name}={value}" for name, value in shown.items()]

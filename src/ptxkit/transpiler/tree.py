@@ -134,10 +134,16 @@ def python_of(argument: Argument, names: Names = NO_NAMES) -> str:
     if isinstance(argument, Formula):
         return argument.text()
     opening = argument.opening
-    inner = ", ".join([python_of(part, names) for part in argument.parts])
+    inner = ", ".join([item_of(part, names) for part in argument.parts])
     if opening == "~":
         inner = atom_of(argument.parts[0], names)
     return f"{opening}{inner}{argument.closing}"
+
+
+def item_of(argument: Argument, names: Names = NO_NAMES) -> str:
+    """The text of an argument between commas: there a name is given without parentheses."""
+    text = python_of(argument, names)
+    return text[1:-1] if isinstance(argument, Line) and argument.is_named else text
 
 
 def atom_of(argument: Argument, names: Names = NO_NAMES) -> str:
@@ -223,10 +229,10 @@ class Line:
             return f"{begin} {self.call} {atom_of(right, names)}"
         if self.call[0] == ".":
             first, *rest = self.arguments
-            inner = [python_of(argument, names) for argument in rest]
+            inner = [item_of(argument, names) for argument in rest]
             inner += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
             return f"{atom_of(first, names)}{self.call}({', '.join(inner)})"
-        parts = [python_of(argument, names) for argument in self.arguments]
+        parts = [item_of(argument, names) for argument in self.arguments]
         parts += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
         return f"{self.call}({', '.join(parts)}){''.join(self.suffixes)}"
 
@@ -436,7 +442,13 @@ def _import_lines(names: Sequence[str]) -> list[str]:
     one = f"from ptxkit.dsl import {', '.join(names)}"
     if len(one) <= 100:
         return [one]
-    return ["from ptxkit.dsl import (", *[f"    {name}," for name in names], ")"]
+    rows: list[str] = []
+    for name in names:
+        if rows and len(rows[-1]) + len(name) <= 96:
+            rows[-1] += f" {name},"
+        else:
+            rows.append(f"    {name},")
+    return ["from ptxkit.dsl import (", *rows, ")"]
 
 
 # A name that is neither in a string, an attribute nor a keyword.

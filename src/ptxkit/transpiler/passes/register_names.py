@@ -33,7 +33,8 @@ class RegisterNames:
         namer = _Namer(function)
         names: dict[Symbol, str] = {}
         sites: list[Site] = []
-        for line in walk(function.body):
+        lines = [value for line in walk(function.body) for value in _values(line)]
+        for line in lines:
             target, node = line.target, line.node
             if not isinstance(target, Symbol) or node is None or node.index in skip:
                 continue
