@@ -397,11 +397,13 @@ class FunctionWords:
         parentheses: bool = True,
         spaced: Mapping[int, str] | None = None,
         constants: Mapping[str, Any] | None = None,
+        registers: Sequence[str] = (),
         globl: bool | str = False,
         **directives: Any,
     ) -> Any:
         """Make a function.
 
+        ``registers`` are ranges to declare at the head, as ``ptx.registers`` does.
         ``globl`` puts the comment before it that compilers put there, ``"apart"`` with a blank
         line after it.
         """
@@ -423,6 +425,7 @@ class FunctionWords:
                 directives=directive_texts(directives),
                 spaced=spaced,
                 constants=constants,
+                registers=registers,
             )
             return self._module.add_function(made)
 

@@ -38,11 +38,25 @@ def sweeten(file: File) -> None:
             continue
         made += _joined(row)
         row = []
+        if isinstance(entry, FunctionSuite):
+            entry = _with_registers(entry)
         if isinstance(entry, Suite) and entry.kind == "section":
             entry = entry.with_body(_rows(entry.body))
         made.append(entry)
     file.body = made + _joined(row)
     _sweeten_head(file.body)
+
+
+def _with_registers(function: FunctionSuite) -> FunctionSuite:
+    """The function with its registers declared in the decorator, if nothing names them."""
+    first = function.body[0] if function.body else None
+    if not isinstance(first, Line) or first.call != "ptx.registers" or first.target:
+        return function
+    texts = [str(argument) for argument in first.arguments]
+    assert isinstance(function.header, FunctionHeader)
+    if len(function.body) < 2 or not function.header.declare_registers(texts, function.names):
+        return function
+    return function.rewritten(function.body[1:])
 
 
 def _sweeten_head(body: list[Entry]) -> None:
