@@ -76,8 +76,7 @@ class Opcode:
             found = tuple(key)
             if found not in builder.good:
                 ready = [
-                    one if one.__class__ in _READY else operand(one, self._type)
-                    for one in operands
+                    one if one.__class__ in _READY else operand(one, self._type) for one in operands
                 ]
                 builder.judge(found, ready)
         guard = "" if when is None else guard_text(when, builder, self._is_checked)

@@ -32,6 +32,8 @@ def _suite(suite: Suite, skip: frozenset[int], sites: list[Site]) -> Suite:
     head = suite.head[0] if suite.head else ""
     if not isinstance(head, Line) or head.call != "ptx.repeat" or len(made.body) < 2:
         return made
+    if any(word == "inside" for word, _ in head.keywords):
+        return made  # its first round begins in the middle
     last = made.body[-1]
     if not isinstance(last, Line) or not _is_plain(last) or last.node is None:
         return made
