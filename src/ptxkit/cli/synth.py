@@ -32,10 +32,13 @@ def command(
         bool, typer.Option("--backward/--no-backward", help="Differentiate the kernels too.")
     ] = True,
     sass: Annotated[bool, typer.Option("--sass", help="Machine code as a view.")] = False,
-    resources: Annotated[
+    assemble: Annotated[
         bool,
-        typer.Option("--resources", help="Registers and memory, where the source leaves them out."),
-    ] = False,
+        typer.Option(
+            "--assemble/--no-assemble",
+            help="Make machine code of all PTX, or have the assembler check it only: faster.",
+        ),
+    ] = True,
     raw: Annotated[
         bool, typer.Option("--raw/--no-raw", help="Keep PTX as the compiler wrote it, too.")
     ] = True,
@@ -76,7 +79,7 @@ def command(
         raise UsageError(f"--views is all or source, not '{views}'")
     if resume and not out.exists():
         raise UsageError(f"there is no run to resume in '{out}'")
-    settings = Settings(_words(archs), _words(categories), views, backward, sass, resources, raw)
+    settings = Settings(_words(archs), _words(categories), views, backward, sass, assemble, raw)
     plan = Plan(
         source,
         seed,
