@@ -61,16 +61,7 @@ def command(
 
     Example: ptxkit synth warp --count 1000 --seed 7 --out kernels
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
+    from ptxkit.cli.progress import shown
     from ptxkit.errors import UsageError
     from ptxkit.synth import Plan, Settings, generate
     from ptxkit.synth.decontamination import read_texts
@@ -90,26 +81,7 @@ def command(
         level=level,
         avoid=read_texts(decontaminate or []),
     )
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=not console.is_terminal) as bar:
-        task = bar.add_task(f"{source} kernels", total=count, rate="")
-        before = None
-
-        def progress(done: int, total: int) -> None:
-            nonlocal before
-            before = done if before is None else before
-            elapsed = bar.tasks[0].elapsed or 0
-            rate = f"{(done - before) / elapsed:.1f}/s" if elapsed and done > before else ""
-            bar.update(task, completed=done, total=total, rate=rate)
-
+    with shown(f"{source} kernels", count) as progress:
         manifest = generate(
             plan, out, workers=workers, engine=engine, address=address, progress=progress
         )
