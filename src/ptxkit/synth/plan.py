@@ -94,6 +94,8 @@ def claim(plan: Plan, folder: Path) -> bool:
 
     Gives True where the run is complete. A folder with anything else in it is refused.
     """
+    if folder.exists() and not folder.is_dir():
+        raise FolderError(f"'{folder}' is a file; choose a folder")
     known = storage.read_json(folder / PLAN)
     if known is not None:
         if known != json.loads(json.dumps(plan.to_dict())):
