@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.lift.context import Intrinsic
+from ptxkit.decompiler.lift.flow import Jump
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.mathlib.dead import Sweep
 from ptxkit.decompiler.lift.mathlib.matcher import Library, Match
 from ptxkit.decompiler.lift.mathlib.terms import Place, Terms
 from ptxkit.decompiler.lift.substitute import exit_values, set_exit
-from ptxkit.decompiler.lift.values import Definition, Step, Value, raw, replaced, var
+from ptxkit.decompiler.lift.values import Definition, FactTable, Step, Value, raw, replaced, var
 
 
 def restore_calls(program: Program, library: Library) -> bool:
     """Make calls of what is an instance of a template; whether there was anything."""
     terms = Terms(program).run()
-    found = library.find_all(terms, terms.everything())
+    found = library.find_all(terms, (*terms.everything(), *terms.decided))
     if not found:
         return False
     return _Rewriter(program, terms).run(found)
@@ -31,26 +32,39 @@ class _Rewriter:
     changed: dict[Definition, Value] = field(default_factory=dict)
     copies: dict[Definition, Value] = field(default_factory=dict)
     spare: set[int] = field(default_factory=set)
+    facts: FactTable = field(default_factory=FactTable)
 
     def run(self, found: dict[Value, Match]) -> bool:
         """Rewrite."""
-        done = [match for match in found.values() if self._replace(match)]
+        done: list[Match] = []
+        later: list[Match] = []
+        for match in found.values():
+            if match.root in self.terms.places:
+                done += [match] if self._replace(match) else []
+            else:
+                later.append(match)
+        for match in done:
+            self._spare(match)
+        done += [match for match in later if self._shorten(match)]
         if not done:
             return False
         self._insert()
         self._substitute()
-        for match in done:
-            for value in match.covered:
-                step = self.terms.stores.get(value)
-                if step is not None:
-                    self.spare.add(id(step))
-                if value.op == "function":
-                    for place in self.terms.places.get(value, ()):
-                        self.spare.add(id(self._step(place)))
+        self.program.flow.analyse()
         fresh = Terms(self.program)
         fresh.prepare()
         Sweep(fresh, self.spare).run()
         return True
+
+    def _spare(self, match: Match) -> None:
+        """Note which steps with effects a call stands for."""
+        for value in match.covered:
+            step = self.terms.stores.get(value)
+            if step is not None:
+                self.spare.add(id(step))
+            if value.op == "function":
+                for place in self.terms.places.get(value, ()):
+                    self.spare.add(id(self._step(place)))
 
     def _step(self, place: Place) -> Step:
         step: Step = self.program.flow.blocks[place.block].statements[place.step]
@@ -147,6 +161,66 @@ class _Rewriter:
             self.inserted.setdefault((place.block, place.step), []).append(step)
             known = self.copies[place.definition] = var(made)
         return known
+
+    # ---- ways that meet others -----------------------------------------------------------
+
+    def _shorten(self, match: Match) -> bool:
+        """Make a call of ways that meet, where others meet them that are no part of it.
+
+        ``x > 0 ? sinf(x) : 0`` has one variable at the end, and the slow way of ``sinf`` goes
+        straight to there: from where it is decided a call is made, and control goes on at the end.
+        """
+        flow = self.program.flow
+        for top, join, definition in self.terms.decided[match.root]:
+            inside = self._between(top, join)
+            if inside is None:
+                continue
+            self._spare(match)
+            if not self._is_quiet(top, join, definition, inside):
+                continue
+            place = Place(definition, top, len(flow.blocks[top].statements))
+            call = self._call(match, place)
+            if call is None:
+                continue
+            made = Definition(definition.variable, top)
+            definition.variable.definitions += 1
+            self.inserted.setdefault((top, place.step - 1), []).append(Step("set", [made], [call]))
+            flow.blocks[top].exit = Jump(join)
+            return True
+        return False
+
+    def _between(self, top: int, join: int) -> set[int] | None:
+        """The blocks after one that lead to a join and nowhere else."""
+        flow = self.program.flow
+        inside: set[int] = set()
+        pending = [s for s in flow.blocks[top].successors() if s != join]
+        while pending:
+            block = pending.pop()
+            if block in inside:
+                continue
+            following = flow.blocks[block].successors()
+            if not following or block == top or not flow.dominates(top, block):
+                return None
+            inside.add(block)
+            pending += [s for s in following if s != join]
+        return inside
+
+    def _is_quiet(self, top: int, join: int, own: Definition, inside: set[int]) -> bool:
+        """Whether all that blocks do is to give a variable its value."""
+        flow = self.program.flow
+        for block in inside:
+            for step in flow.blocks[block].statements:
+                facts = self.facts.of(step.args[0]) if step.kind == "set" else None
+                if (facts is None or facts.effect) and id(step) not in self.spare:
+                    return False
+        for definition in self.program.meeting.get(join, ()):
+            if definition is own or definition not in self.terms.terms:
+                continue
+            held = self.terms.at_end(definition.variable, top)
+            for block in flow.predecessors[join]:
+                if block in inside and self.terms.at_end(definition.variable, block) is not held:
+                    return False
+        return True
 
     # ---- the program ---------------------------------------------------------------------
 

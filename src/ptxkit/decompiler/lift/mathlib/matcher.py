@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ptxkit.decompiler.lift.mathlib.templates import Template, key_of, stack_offset
+from ptxkit.decompiler.lift.mathlib.templates import Template, key_of, place_key
 from ptxkit.decompiler.lift.mathlib.terms import Terms
 from ptxkit.decompiler.lift.values import Value, raw
 
@@ -103,7 +103,7 @@ class _Attempt:
         for node, bound in zip(self.nodes, self.bound, strict=True):
             if node.op == "hole":
                 arguments[node.key] = bound
-            elif bound is not None and node.op not in ("const", "any", "stack"):
+            elif bound is not None and node.op not in ("const", "any"):
                 covered.append(bound)
         if any(a is None for a in arguments):
             return None
@@ -120,16 +120,11 @@ class _Attempt:
             return False
         if op == "hole" or op == "any":
             pass
-        elif op == "stack":
-            offset = stack_offset(value)
-            if offset is None:
-                return False
-            if self.shift is None:
-                self.shift = offset - node.key
-            elif offset - node.key != self.shift:
-                return False
         elif op != value.op or len(node.args) != len(value.args):
             return False
+        elif op == "place":
+            if not self._shifted(node.key, place_key(value.data)):
+                return False
         elif op != "mu" and node.key != key_of(value.data):
             return False
         self.left -= 1
@@ -154,6 +149,13 @@ class _Attempt:
             self.bound[self.trail.pop()] = None
         swapped = (value.args[1], value.args[0], *value.args[2:])
         return self._all(node.args, swapped)
+
+    def _shifted(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
+        """Whether places differ only in where the function's part of memory begins."""
+        shift = other[1] - one[1]
+        if self.shift is None:
+            self.shift = shift
+        return one[0] == other[0] and shift == self.shift
 
     def _all(self, numbers: tuple[int, ...], values: tuple[Value, ...]) -> bool:
         # Constants and repeated parts decide most quickly: a wrong template fails at once.

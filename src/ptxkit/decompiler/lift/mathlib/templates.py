@@ -19,8 +19,8 @@ from ptxkit.decompiler.lift.values import Value
 class Node:
     """One operation of a template.
 
-    ``op`` is that of a value, or "hole" (an argument of the function; ``key`` says which), "any"
-    (memory that nothing was written to yet) or "stack" (an address in the function's memory).
+    ``op`` is that of a value, or "hole" (an argument of the function; ``key`` says which) or
+    "any" (memory that nothing was written to yet).
     """
 
     op: str
@@ -54,15 +54,16 @@ def key_of(data: Any) -> Any:
     return data if data is None or isinstance(data, int | str) else repr(data)
 
 
-def stack_offset(value: Value) -> int | None:
-    """Where in the function's memory an address is, if it is a fixed one."""
-    if value.op == "symbol" and value.data[0] == "local":
-        return 0
-    if value.op == "add" and value.args[1].op == "const":
-        base = value.args[0]
-        if base.op == "symbol" and base.data[0] == "local":
-            return int(value.args[1].data)
-    return None
+def place_key(data: tuple[str, int]) -> tuple[str, int]:
+    """How something is added to the begin of memory, and the offset with its sign."""
+    how, offset = data
+    return how, offset - (1 << 64) if offset >> 63 else offset
+
+
+def _key(value: Value) -> Any:
+    if value.op == "place":
+        return place_key(value.data)
+    return None if value.op == "mu" else key_of(value.data)
 
 
 @dataclass(slots=True)
@@ -98,8 +99,7 @@ class Recorder:
                 loop = self.terms.loops[value]
                 pending += [loop.first, loop.following, loop.again]
             self._add(value, special or Node(
-                value.op, value.width, tuple(self.numbers[a] for a in args), key_of(
-                    None if value.op == "mu" else value.data)))  # fmt: skip
+                value.op, value.width, tuple(self.numbers[a] for a in args), _key(value)))
         for value in loops:
             loop = self.terms.loops[value]
             number = self.numbers[value]
@@ -115,9 +115,6 @@ class Recorder:
             return Node("hole", value.width, (), self.holes.index(value))
         if value.op == "memory":
             return Node("any", 0, (), None)
-        offset = stack_offset(value)
-        if offset is not None:
-            return Node("stack", value.width, (), offset)
         return None
 
     def _add(self, value: Value, node: Node) -> None:

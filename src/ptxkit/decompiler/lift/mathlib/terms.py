@@ -58,6 +58,32 @@ def choose(condition: Value, then: Value, otherwise: Value) -> Value:
             return make("select", then.width, condition, then, otherwise)
 
 
+def total(op: str, width: int, one: Value, two: Value) -> Value:
+    """A sum or difference in its one form: the constant part is added last."""
+    offset = 0
+    if one.op == "add" and one.args[1].op == "const":
+        one, offset = one.args[0], one.args[1].data
+    if two.op == "add" and two.args[1].op == "const":
+        sign = 1 if op == "add" else -1
+        two, offset = two.args[0], offset + sign * two.args[1].data
+    made = make(op, width, one, two)
+    return make("add", width, made, const(offset, width)) if offset else made
+
+
+def place_of(address: Value) -> Value:
+    """An address in the function's own memory: what is added to where that begins."""
+    offset = 0
+    if address.op == "add" and address.args[1].op == "const":
+        address, offset = address.args[0], address.args[1].data
+    if address.op in ("add", "sub"):
+        for base, rest in (address.args, address.args[::-1]):
+            if base.op == "symbol":
+                return raw("place", 64, (rest,), (address.op, offset))
+    if address.op == "symbol":
+        return raw("place", 64, (), ("", offset))
+    return address
+
+
 @dataclass(slots=True)
 class Terms:
     """The terms of one function."""
@@ -169,7 +195,8 @@ class Terms:
                     self._calls[target.variable] = self.of(step.args[0], memory)
                 self._hold(target, self.of(step.args[0], memory), number, place)
             elif step.kind == "store" and step.data.space == "local":
-                args = (memory, *(self.of(a, memory) for a in step.args))
+                address, *stored = (self.of(a, memory) for a in step.args)
+                args = (memory, place_of(address), *stored)
                 memory = raw("store", 0, args, (step.data.type, step.data.count))
                 self.stores[memory] = step
             else:
@@ -205,6 +232,8 @@ class Terms:
             return raw(op, value.width, args, (callee, 0 if quiet else serial))
         if op == "select":
             return choose(*args)
+        if op in ("add", "sub"):
+            return total(op, value.width, *args)
         return make(op, value.width, *args, data=value.data)
 
     def _loaded(self, value: Value, address: Value, memory: Value | None) -> Value:
@@ -214,7 +243,7 @@ class Terms:
             offset = address.args[1].data if address.op == "add" else 0
             return raw("field", value.width, (self._calls[base.data],), offset)
         if access.space == "local" and memory is not None:
-            return raw("load", value.width, (memory, address), ("local", access.type))
+            return raw("load", value.width, (memory, place_of(address)), ("local", access.type))
         if any(p.op == "symbol" and p.data[1].startswith(_LIBRARY) for p in address.walk()):
             return raw("load", value.width, (address,), ("table", access.type, access.count))
         return raw("load", value.width, (address,), access)
