@@ -25,7 +25,7 @@ _MOST_BLOCKS = 80
 #: Of a comparison and its opposite, the one that selections ask.
 _ASKED = frozenset("eq lt.s gt.s lt.u gt.u feq".split())
 #: Functions and tables of the library that are called and read, by how their names begin.
-_LIBRARY = ("__internal_", "__cudart_")
+_LIBRARY = ("internal_", "cudart_")
 
 
 @dataclass(slots=True)
@@ -68,6 +68,15 @@ def total(op: str, width: int, one: Value, two: Value) -> Value:
         two, offset = two.args[0], offset + sign * two.args[1].data
     made = make(op, width, one, two)
     return make("add", width, made, const(offset, width)) if offset else made
+
+
+def masked(width: int, one: Value, two: Value) -> Value:
+    """A conjunction in its one form: what is added above the bits that are kept goes."""
+    if two.op == "const" and one.op == "add" and one.args[1].op == "const":
+        kept = two.data + 1
+        if kept & two.data == 0 and one.args[1].data % kept == 0:
+            one = one.args[0]
+    return make("and", width, one, two)
 
 
 def place_of(address: Value) -> Value:
@@ -228,12 +237,14 @@ class Terms:
             return self._loaded(value, args[0], memory)
         if op == "function":
             how, callee, _, serial = value.data
-            quiet = how == "direct" and callee.startswith(_LIBRARY)
+            quiet = how == "direct" and callee.lstrip("_").startswith(_LIBRARY)
             return raw(op, value.width, args, (callee, 0 if quiet else serial))
         if op == "select":
             return choose(*args)
         if op in ("add", "sub"):
             return total(op, value.width, *args)
+        if op == "and":
+            return masked(value.width, *args)
         return make(op, value.width, *args, data=value.data)
 
     def _loaded(self, value: Value, address: Value, memory: Value | None) -> Value:
@@ -244,7 +255,7 @@ class Terms:
             return raw("field", value.width, (self._calls[base.data],), offset)
         if access.space == "local" and memory is not None:
             return raw("load", value.width, (memory, place_of(address)), ("local", access.type))
-        if any(p.op == "symbol" and p.data[1].startswith(_LIBRARY) for p in address.walk()):
+        if any(p.op == "symbol" and p.data[1].lstrip("_").startswith(_LIBRARY) for p in address.walk()):
             return raw("load", value.width, (address,), ("table", access.type, access.count))
         return raw("load", value.width, (address,), access)
 
@@ -290,7 +301,9 @@ class Terms:
         at_ends: dict[int, Value] = {}
         for block in ends:
             version = self.at_end(definition.variable, block)
-            term = self.terms.get(version) if version is not None else None
+            if version is None:
+                continue  # not set on this way: whatever the others hold will do
+            term = self.terms.get(version)
             if term is None:
                 return None
             at_ends[block] = term
