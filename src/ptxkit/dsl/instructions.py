@@ -75,7 +75,7 @@ class Opcode:
         if self._is_checked:
             found = tuple(key)
             if found not in builder.good:
-                ready = [
+                ready: list[Any] = [
                     one if one.__class__ in _READY else operand(one, self._type) for one in operands
                 ]
                 builder.judge(found, ready)
