@@ -16,7 +16,7 @@ from ptxkit.decompiler.lift.values import Definition, FactTable, Step, Value, ra
 
 def restore_calls(program: Program, library: Library) -> bool:
     """Make calls of what is an instance of a template; whether there was anything."""
-    terms = Terms(program).run()
+    terms = Terms(program, library.helpers).run()
     found = library.find_all(terms, (*terms.everything(), *terms.decided))
     if not found:
         return False

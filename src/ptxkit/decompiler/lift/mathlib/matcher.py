@@ -39,9 +39,14 @@ class Library:
     """Templates, by what their results look like."""
 
     templates: list[Template]
+    helpers: frozenset[str] = frozenset()
+    """Functions that are called and tables that are read, by their content."""
     _by_root: dict[tuple[str, int, object], list[Template]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.helpers = frozenset(
+            n.key for t in self.templates for n in t.nodes if n.op in ("function", "table")
+        )
         for template in sorted(self.templates, key=lambda t: -len(t.nodes)):
             root = template.root
             self._by_root.setdefault((root.op, root.width, root.key), []).append(template)
