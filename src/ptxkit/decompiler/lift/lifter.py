@@ -20,7 +20,7 @@ from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
 from ptxkit.decompiler.lift.mathlib.calls import restore_calls
-from ptxkit.decompiler.lift.mathlib.miner import architecture, library
+from ptxkit.decompiler.lift.mathlib.miner import architecture
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.polish import Polisher
@@ -91,7 +91,7 @@ class ModuleLifter:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, False)
         if self.options.math:
-            restore_calls(program, library(self.arch))
+            restore_calls(program, self.arch)
         Substitution(program).run()
         kinds = Kinds(program)
         kinds.survey()
