@@ -41,6 +41,9 @@ def _restore(program: Program, library: Library) -> None:
         return
     terms = Terms(program, library.helpers).run()
     found = library.find_all(terms, (*terms.everything(), *terms.decided))
+    # A module may have a function of its own under such a name.
+    own = program.lift.signatures.functions
+    found = {root: match for root, match in found.items() if match.template.call not in own}
     if found:
         _Rewriter(program, terms).run(found)
 

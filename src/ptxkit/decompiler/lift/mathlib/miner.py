@@ -20,7 +20,8 @@ from ptxkit.decompiler.lift.mathlib.matcher import Library
 from ptxkit.decompiler.lift.mathlib.templates import Node, Recorder, Template
 from ptxkit.decompiler.lift.mathlib.terms import Terms
 from ptxkit.decompiler.lift.signatures import Signatures
-from ptxkit.errors import ToolchainError
+from ptxkit.errors import PtxkitError, ToolchainError
+from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module, Scopes
 from ptxkit.toolchain import CompilerWarning, compile_cuda, nvrtc
 from ptxkit.toolchain import cache as store
@@ -32,6 +33,8 @@ _BINARY = "pow fmod atan2 hypot rhypot remainder fdim nextafter copysign".split(
 _TERNARY = "norm3d rnorm3d".split()
 _FAST = "__sinf __cosf __tanf __expf __exp10f __logf __log2f __log10f".split()
 _WORDS = {"f32": "float", "f64": "double"}
+#: The oldest architecture that compilers still know; and what stands for others.
+_OLDEST, _USUAL = 75, "sm_90"
 #: Numbers of a function that are tried as arguments.
 _MOST_NUMBERS = 24
 #: Templates of fewer operations would find themselves in everything.
@@ -56,7 +59,11 @@ FUNCTIONS = _functions()
 
 def architecture(module: Module) -> str:
     """The architecture whose templates a module is looked through with."""
-    return module.target or "sm_90"
+    target = module.target
+    try:
+        return target if target and Target.parse(target).number >= _OLDEST else _USUAL
+    except PtxkitError:
+        return _USUAL
 
 
 Fixed = tuple[int | None, ...]
