@@ -64,12 +64,12 @@ class SymbolicEngine:
     def propose(self, module: Module, function: Function, *, beams: int = 1) -> Sequence[Candidate]:
         """The lifted forms of a function, the most readable first.
 
-        Loops are rolled up on trust: the verifier decides. The last form leaves a compiler
-        nothing to understand otherwise.
+        Loops are rolled up, and functions of the math library called, on trust: the verifier
+        decides. The last form leaves a compiler nothing to understand otherwise.
         """
         alone = isolated(module, function)
         trees: list[CudaModule] = []
-        for options in (Options(roll=True), Options(), Options(careful=True))[: max(beams, 1)]:
+        for options in (Options(roll=True), Options(), Options(careful=True, math=False))[: max(beams, 1)]:
             tree = lift_module(alone, options)
             if tree not in trees:
                 trees.append(tree)

@@ -9,6 +9,7 @@ from itertools import count
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
+from ptxkit.cuda.printer import print_module
 from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, Type
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.contraction import swallowed
@@ -20,7 +21,8 @@ from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
 from ptxkit.decompiler.lift.mathlib.calls import restore_calls
-from ptxkit.decompiler.lift.mathlib.miner import architecture, library
+from ptxkit.decompiler.lift.mathlib.miner import architecture
+from ptxkit.decompiler.lift.mathlib.unused import still_used
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.polish import Polisher
@@ -91,7 +93,7 @@ class ModuleLifter:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, False)
         if self.options.math:
-            restore_calls(program, library(self.arch))
+            restore_calls(program, self.arch)
         Substitution(program).run()
         kinds = Kinds(program)
         kinds.survey()
@@ -346,11 +348,14 @@ class ModuleLifter:
         ordered = _callees_first(functions, self.scopes)
         self._address_tables()
         self.common = _shared_by_several(self.signatures, functions)
-        made = [self.function(f) for f in ordered]
+        made, unnamed = still_used([self.function(f) for f in ordered], ordered)
+        if len(made) < len(ordered):
+            text = print_module(n.CudaModule(tuple(made)))
+            self.structs = [s for s in self.structs if s.name in text]
         items: list[n.StructDefinition | n.Declare | n.Function] = [*self.structs]
         early = bool(self.tables)
         first = prototypes(self.signatures, made, early)
-        variables = self._variables()
+        variables = [v for v in self._variables() if v.name not in unnamed]
         # Tables of functions name these; else variables come first.
         items += [*first, *self.tables, *variables] if early else [*variables, *first]
         items += helper_functions(self.helpers, self.converts)
