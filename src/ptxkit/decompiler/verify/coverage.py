@@ -40,6 +40,10 @@ class Coverage:
         writes = any(i.name in _WRITES for b in blocks for i in b.instructions)
         return Coverage(blocks, wrote=not writes)
 
+    def instructions(self) -> Iterator[Instruction]:
+        """All instructions that control can reach."""
+        return (one for block in self.blocks for one in block.instructions)
+
     def add(self, report: RunReport) -> None:
         """Take in what a run has executed."""
         threads: dict[int, int] = {}

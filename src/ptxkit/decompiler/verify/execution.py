@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dialect import Dialect
 from ptxkit.decompiler.verify.gpu import LAUNCHES, OnGpu
 from ptxkit.decompiler.verify.inputs import (
     InputMaker,
@@ -37,7 +38,7 @@ from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Module
 
 #: Launches that must say something, and launches to try at most.
-WANTED, MOST = 36, 200
+WANTED, MOST = 40, 240
 _STEPS = 100_000
 #: Seconds after which half of the launches that are wanted will do.
 _BUDGET = 5.0
@@ -93,6 +94,7 @@ class _Outcome:
     surfaces: list[bytes]
     output: str
     events: Counter[str]
+    loads: int
     report: RunReport
 
 
@@ -111,12 +113,15 @@ class Comparison:
         self.uninitialised = _variables(original, self.usage, initialised=False)
         self.maker = InputMaker(self.kernels[0].parameters, self.usage, self.uninitialised)
         self.tried: list[Trial] = []
+        self.other_loads = False
+        """Whether the two read memory more or less often than each other."""
         self.skipped: Counter[str] = Counter()
         self._initial: dict[tuple[int, str], Any] = {}
         self.coverage = (
             Coverage.of(original, original[kernel]),
             Coverage.of(candidate, candidate[other]),
         )
+        self.dialects = [Dialect.of(c.instructions()) for c in self.coverage]
 
     def run(self, wanted: int = WANTED, most: int = MOST) -> Execution:
         """Compare on as many launches as are wanted, more where some code has not run yet."""
@@ -178,6 +183,7 @@ class Comparison:
         if why is not None:
             return self._done(False, f"with {trial}, {why}", different=True)
         self.tried.append(trial)
+        self.other_loads |= first.loads != second.loads
         self.coverage[0].add(first.report)
         self.coverage[1].add(second.report)
         return "tried"
@@ -233,6 +239,10 @@ class Comparison:
         if not self.coverage[0].wrote:
             return self._done(False, "no launch wrote anything")
         found = ground(*self.coverage)
+        foreign = self.dialects[0].foreign(self.dialects[1])
+        if found.name and foreign:
+            why = f"nothing differed, but it {foreign}, as the original does not"
+            return self._done(False, why)
         return self._done(bool(found.name), found.reason, ground=found.name)
 
     def _done(
@@ -277,8 +287,10 @@ class Comparison:
 
     def _patience(self) -> int:
         """How many times the launches that are wanted are worth trying."""
-        if not all(coverage.complete for coverage in self.coverage):
+        if self.other_loads or not all(coverage.complete for coverage in self.coverage):
             return 4
+        if self.dialects[0].signs != self.dialects[1].signs:
+            return 3  # only few numbers tell signed from unsigned
         return 2 if any(coverage.one_sided() for coverage in self.coverage) else 1
 
     # ---- before anything runs --------------------------------------------------------------
@@ -331,15 +343,19 @@ class Comparison:
             if surface.writable:
                 surface.array[...] = before
         events: Counter[str] = Counter()
+        loads = 0
         for node, count in report.counts:
             if node.name in _COUNTED:
                 events[_COUNTED[node.name]] += count
+            elif node.name == "ld" and ".global" in node.modifiers:
+                loads += count
         return _Outcome(
             [arena.whole.tobytes() for arena in inputs.arenas],
             {name: loaded.variable(name).tobytes() for name in held},
             surfaces,
             report.output,
             +events,
+            loads,
             report,
         )
 

@@ -129,7 +129,8 @@ def _sizes(
         return ()
     near = sorted({c + d for c in constants for d in (-1, 0, 1, 2) if -3 <= c + d <= 200})
     if count == 1:
-        few = [100, 33, -1, block[0], 0, 2 * block[0], 1, 257, 5, 300, 64, 2, 37, -3, 16, 3, *near]
+        few = [100, 33, -1, block[0], 0, 2 * block[0], 1, 257, 5, block[0] + 1, 300, 64, 2, 37, -3]
+        few += [16, 3, *near]
         return (few[number % len(few)],)
     most = 40 if count == 2 else 14
     few = [1, 2, 3, 4, 5, 7, 8, 9, *(v for v in near if 0 < v <= most), 13, most]

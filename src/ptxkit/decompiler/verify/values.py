@@ -15,8 +15,12 @@ import numpy as np
 from ptxkit.isa.types import SCALAR_TYPES
 
 #: The ways to fill memory, in the order they are tried. Arrays that are "alike" hold the same
-#: numbers, shifted and with few changes; "marks" are those that the code compares with.
-KINDS = ("small", "random", "special", "tiny", "alike", "unit", "marks", "zeros", "special")
+#: numbers, shifted and with few changes; "marks" are those that the code compares with; of
+#: "rising" ones the greatest, or with the other sign the least, is the last.
+KINDS = (
+    *("small", "random", "special", "tiny", "alike"),
+    *("unit", "marks", "rising", "zeros", "special"),
+)
 Generator = np.random.Generator
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -78,6 +82,8 @@ def _marked(type: str, count: int, marks: Collection[int | float], generator: Ge
 
 
 def _reals(count: int, kind: str, generator: Generator) -> Any:
+    if kind == "rising":
+        return generator.choice((-0.25, 0.25)) * np.arange(count)
     if kind in _RANGES:
         # Both zeros: sums that begin with a wrong one show it.
         signs = generator.choice((1.0, -1.0), count) if kind != "small" else 1.0
@@ -97,7 +103,9 @@ def integers(size: int, count: int, kind: str, generator: Generator) -> Bytes:
     """Integers of so many bytes each."""
     dtype = np.dtype(f"i{size}")
     limits = np.iinfo(dtype)
-    if kind in _RANGES:
+    if kind == "rising":
+        values = generator.choice((-1, 1)) * np.arange(count)
+    elif kind in _RANGES:
         values = generator.integers(*_RANGES[kind], count)
     elif kind == "unit":
         values = generator.integers(0, 200 if size > 1 else 128, count)
