@@ -109,6 +109,7 @@ $(VENV)/.installed: $(NATIVE) | $(VENV)/.created
 	.venv-corpus/bin/python -m pip install --quiet --requirement corpus/requirements.txt
 	@touch $@
 
-.venv-docs/.installed: mkdocs.yml | .venv-docs/.created
-	.venv-docs/bin/python -m pip install --quiet 'mkdocs>=1.6,<2'
+# The reference is read out of the source, so the package itself is not needed here.
+.venv-docs/.installed: pyproject.toml constraints.txt | .venv-docs/.created
+	.venv-docs/bin/python $(PIP_INSTALL) mkdocs mkdocs-material 'mkdocstrings[python]'
 	@touch $@

@@ -130,6 +130,22 @@ add.s32 %r1, %r1, 2;
 
 mov.u32 %r2, 1;
 """
+ROTATED = """
+setp.lt.s32 %p1, %r1, 4;
+bra.uni $L__BB0_2;
+
+$L__BB0_1:
+add.s32 %r1, %r1, 1;
+setp.eq.s32 %p2, %r1, %r2;
+@%p2 bra $L__BB0_3;
+
+$L__BB0_2:
+add.s32 %r1, %r1, 2;
+bra.uni $L__BB0_1;
+
+$L__BB0_3:
+mov.u32 %r3, 1;
+"""
 ADDRESSES = """
 ld.param.u64 %rd1, [k_param_0];
 ld.param.u32 %r2, [k_param_1];
@@ -217,6 +233,7 @@ SAMPLES = {
     "other numbers": OTHER_NUMBERS,
     "other names": OTHER_NAMES,
     "into a loop": INTO_A_LOOP,
+    "rotated loop": ROTATED,
     "addresses": ADDRESSES,
     "unrolled": UNROLLED,
     "table": TABLE,
@@ -243,7 +260,7 @@ def plain_file(text: str):
     source = module.source()
     style = guess_style(source)
     file = Plain(module, style, source).run()
-    file.opening = [transpile._opening(module, style.name, "\n")]
+    file.opening = transpile._opening(module, style, "\n")
     return module, file
 
 

@@ -160,6 +160,9 @@ for _python in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Register, f"__{_python}__", _operator(_python, swapped=False))
 
 
+_item = list.__getitem__  # half the time of super()
+
+
 class RegisterRange(list[Register]):
     """The registers of a range such as ``%r<28>``: ``r[5]`` is ``%r5``, slices are lists."""
 
@@ -174,7 +177,7 @@ class RegisterRange(list[Register]):
 
     def __getitem__(self, index: Any) -> Any:
         try:
-            return super().__getitem__(index)
+            return _item(self, index)
         except IndexError:
             raise _no_register(self.prefix, len(self), index) from None
 

@@ -19,6 +19,8 @@ from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
+from ptxkit.decompiler.lift.mathlib.calls import restore_calls
+from ptxkit.decompiler.lift.mathlib.miner import architecture, library
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.polish import Polisher
@@ -52,6 +54,8 @@ class Options:
     careful: bool = False
     roll: bool = False
     """Propose unrolled loops as they were written; the verifier has to agree."""
+    math: bool = True
+    """Make calls of what a compiler made of functions of the math library."""
 
 
 class _Names(dict[str, Type]):
@@ -67,6 +71,7 @@ class ModuleLifter:
     def __init__(self, module: Module, options: Options | None = None) -> None:
         self.module = module
         self.options = options or Options()
+        self.arch = architecture(module)
         self.scopes = Scopes(module)
         self.signatures = Signatures(module)
         self.arrays: dict[str, Type] = {}
@@ -85,6 +90,8 @@ class ModuleLifter:
     def function(self, function: Function) -> n.Function:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, False)
+        if self.options.math:
+            restore_calls(program, library(self.arch))
         Substitution(program).run()
         kinds = Kinds(program)
         kinds.survey()
