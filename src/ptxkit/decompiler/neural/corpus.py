@@ -257,7 +257,18 @@ def on_all_cores(
         except BrokenProcessPool:
             continue
         finally:
-            pool.shutdown(cancel_futures=True)
+            _end(pool)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool, whose work is done or not wanted.
+
+    One that has used the compiler for long may hang when it ends by itself, so none is waited for.
+    """
+    processes = list((pool._processes or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.kill()
 
 
 def _made_job(seed: int, tiers: tuple[int, ...], arch: str, job: tuple[int, int]) -> Found:
