@@ -68,7 +68,8 @@ def test_a_load_is_not_moved_over_what_may_change_it(between: str) -> None:
 
 def test_the_thread_index_is_one_word() -> None:
     body = """mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
-    mad.lo.s32 %r4, %r2, %r1, %r3; mad.lo.s32 %r5, %r2, %r2, %r3; st.global.v2.u32 [%rd1], {%r4, %r5};"""
+    mad.lo.s32 %r4, %r2, %r1, %r3; mad.lo.s32 %r5, %r2, %r2, %r3;
+    st.global.v2.u32 [%rd1], {%r4, %r5};"""
     assert _texts(body) == (
         "st.global.v2.u32 %rd1 globalIdx.x mad.lo.s32 blockDim.x blockDim.x threadIdx.x"
     )

@@ -54,7 +54,8 @@ class Orders:
     """What registers are made of."""
     seen: set[tuple[str, int, int]] = field(default_factory=set)
     roughly: set[tuple[str, int, int]] = field(default_factory=set)
-    values: dict[int, Leaves] = field(default_factory=dict)
+    values: dict[int, tuple[Value, Leaves]] = field(default_factory=dict)
+    """What values of an answer are made of; with the value, whose identity is the key."""
 
     # ---- what PTX shows ------------------------------------------------------------------
 
@@ -116,9 +117,9 @@ class Orders:
             elif node.operator == "literal" and node.type[0] == "f":
                 found = _leaf(number_word(node.payload, node.type))
             for operand in node.operands:
-                found = _both(found, self.values[id(operand)])
-            self.values[id(node)] = found
-        return self.values[id(value)]
+                found = _both(found, self.values[id(operand)][1])
+            self.values[id(node)] = node, found
+        return self.values[id(value)][1]
 
 
 def _leaf_of(word: str) -> Leaves:
