@@ -18,6 +18,10 @@ from ptxkit.syntax import Variable as Declaration
 from ptxkit.syntax.graph import ControlFlowGraph
 
 
+#: What operators become where the compiler may contract them; else they say ``.rn``.
+_CONTRACTED = frozenset(f"{op}.{type}" for op in ("add", "sub", "mul") for type in ("f32", "f64"))
+
+
 @dataclass(slots=True)
 class Program:
     """A function's graph of steps, its variables and parameters."""
@@ -43,6 +47,7 @@ def lift_function(
     versions = finder.run()
     lift = Lift(module, function, scopes, versions, signatures, flushes)
     lift.variables = versions.variables
+    lift.contracts = any(i.opcode in _CONTRACTED for i in function.instructions)
     parameters = [_slot(lift, p, "parameter") for p in function.parameters]
     results = [_slot(lift, p, "result") for p in function.return_parameters]
     for variable in function.find("Variable"):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
+from math import prod
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
@@ -20,6 +21,7 @@ from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
 from ptxkit.decompiler.lift.names import Namer
+from ptxkit.decompiler.lift.order import Order
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.polish import Polisher
 from ptxkit.decompiler.lift.prelude import (
@@ -52,6 +54,11 @@ class Options:
     careful: bool = False
     roll: bool = False
     """Propose unrolled loops as they were written; the verifier has to agree."""
+    order: Order = "free"
+    """Compute values in the blocks, or in the very order, in which PTX does.
+
+    There are more variables then; more often it is the same PTX again.
+    """
 
 
 class _Names(dict[str, Type]):
@@ -85,7 +92,7 @@ class ModuleLifter:
     def function(self, function: Function) -> n.Function:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, False)
-        Substitution(program).run()
+        Substitution(program, self.options.order).run()
         kinds = Kinds(program)
         kinds.survey()
         types, layouts = self._types(program, kinds)
@@ -449,13 +456,12 @@ def _shared_by_several(signatures: Signatures, functions: list[Function]) -> set
 
 
 def launch_bounds(function: Function) -> tuple[int, ...]:
-    """``__launch_bounds__`` from ``.maxntid`` and ``.minnctapersm``."""
+    """``__launch_bounds__`` from ``.maxntid`` or ``.reqntid``, and ``.minnctapersm``."""
     found = {d.name: d.values for d in function.directives if isinstance(d, FunctionDirective)}
-    threads = 1
-    for one in found.get(".maxntid", ()):
-        threads *= int(one)
-    if ".maxntid" not in found:
+    sizes = found.get(".maxntid") or found.get(".reqntid")
+    if not sizes:
         return ()
+    threads = prod(map(int, sizes))
     least = found.get(".minnctapersm")
     return (threads, int(least[0])) if least else (threads,)
 

@@ -14,6 +14,7 @@ import io
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -250,9 +251,11 @@ class Comparison:
             return f"the parameters differ: {len(first)} of sizes {[s for _, s in first]}, " \
                    f"against {len(second)} of {[s for _, s in second]}"  # fmt: skip
         rules = self.kernels[0].rules, self.kernels[1].rules
-        if rules[0].required_block != rules[1].required_block or (
-            rules[1].most_threads is not None
-            and (rules[0].most_threads or 1024) > rules[1].most_threads
+        required = rules[0].required_block
+        threads = prod(required) if required is not None else rules[0].most_threads or 1024
+        # A candidate may take more blocks than the original, but none less.
+        if rules[1].required_block not in (None, required) or (
+            rules[1].most_threads is not None and threads > rules[1].most_threads
         ):
             return "the launch bounds differ"
         return ""
