@@ -479,6 +479,11 @@ class Emitter(Conversions):
             type = chosen if chosen in (INT, UINT) else UINT
             if name.startswith("atomicExch") and chosen == FLOAT:
                 type = FLOAT
+        elif access.type == "u32" and name.startswith("atomicAdd"):
+            # A sum is the same with a sign or without.
+            cell = self.kinds.accessed(value.args[0], 32, 1, count_it=False)
+            if cell is not None and self.kinds.type_of(cell, 32) == INT:
+                type = INT
         address = self.places.pointer(value.args[0], Pointer(type), access.space, element=True)
         return Expr(n.Call(name, (address, *(self.typed(a, type) for a in value.args[1:]))), type)
 

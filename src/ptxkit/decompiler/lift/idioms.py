@@ -68,11 +68,13 @@ class Idioms:
         exit = block.exit
         if not isinstance(exit, Branch):
             return False
-        condition = self.peek(exit.condition)
+        condition = exit.condition
+        if condition.op == "var":
+            condition = self.values.get(condition.data, condition)
         if condition.op not in _HALVED or condition.args[1].op != "const":
             return False
         source = condition.args[0]
-        inner = self.peek(source)
+        inner = self.values.get(source.data, source) if source.op == "var" else source
         for step in reversed(block.statements):
             if step.kind != "set" or step.targets[0].variable.definitions == 1:
                 continue

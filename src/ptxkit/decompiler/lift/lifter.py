@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 from math import prod
@@ -31,6 +31,7 @@ from ptxkit.decompiler.lift.prelude import (
     prototypes,
     table_of_addresses,
 )
+from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.signatures import Memory, Signatures
 from ptxkit.decompiler.lift.statements import Statements
@@ -54,6 +55,8 @@ class Options:
     careful: bool = False
     roll: bool = False
     """Propose unrolled loops as they were written; the verifier has to agree."""
+    keep_loops: bool = False
+    """Tell the compiler to unroll no loop: what PTX still has as a loop stays one."""
     order: Order = "free"
     """Compute values in the blocks, or in the very order, in which PTX does.
 
@@ -104,6 +107,7 @@ class ModuleLifter:
         emitter.converts, emitter.headers = self.converts, self.headers
         places = Places(emitter, self.arrays, layouts)
         emitter.places = places
+        places.wide = self.options.order != "free"
         self._restrict(program, kinds, types, places)
         statements = Statements(program, emitter, places)
         flow = self._flow(program, emitter, statements)
@@ -134,6 +138,8 @@ class ModuleLifter:
             body = Polisher(is_float).run(Counting(by_name, index).run(rolled(body)))
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
+        if self.options.keep_loops:
+            body = tuple(bottom_up(statement, _kept_loop) for statement in body)
         own = [m for m in self.signatures.memory.values() if m.name in places.used]
         body = (*self._declarations(own, function), *body)
         parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
@@ -356,6 +362,11 @@ class ModuleLifter:
         items += helper_functions(self.helpers, self.converts)
         items += made
         return n.CudaModule(tuple(items), tuple(sorted(self.headers)))
+
+
+def _kept_loop(node: n.Node) -> n.Node:
+    loop = isinstance(node, n.For | n.While | n.DoWhile)
+    return replace(node, unroll=1) if loop else node  # type: ignore[call-arg]
 
 
 def _indices() -> Iterator[str]:

@@ -106,10 +106,13 @@ def _placeless(values: Substitutable, definition: Definition) -> bool:
 _WRITES = frozenset(("store", "effect", "asm", "return"))
 
 
-def loads_to_addresses(flow: Flow) -> None:
-    """Put loads back to where their addresses are computed, if nothing is written between."""
+def as_written(flow: Flow) -> None:
+    """Put steps back to where they stood before the compiler moved them about.
+
+    Loads go to where their addresses are computed, if nothing is written between; numbers that
+    variables start with are turned round.
+    """
     for block in flow.blocks.values():
-        made: list[Step] = []
         places: dict[Definition, int] = {}
         barrier = -1
         order: list[tuple[float, int]] = []
@@ -127,8 +130,27 @@ def loads_to_addresses(flow: Flow) -> None:
             for target in step.targets:
                 places[target] = place
             order.append((at, place))
-        made = [block.statements[place] for _, place in sorted(order)]
-        block.statements = made
+        block.statements = _starts_reversed([block.statements[p] for _, p in sorted(order)])
+
+
+def _starts_reversed(steps: list[Step]) -> list[Step]:
+    made: list[Step] = []
+    run: list[Step] = []
+    for step in (*steps, None):
+        if step is not None and _is_start(step):
+            run.append(step)
+            continue
+        made += run[::-1]
+        run = []
+        if step is not None:
+            made.append(step)
+    return made
+
+
+def _is_start(step: Step) -> bool:
+    """Whether a step gives a variable, which changes later, a number."""
+    number = step.kind == "set" and step.args[0].op == "const"
+    return number and step.targets[0].variable.definitions > 1
 
 
 def _may_write(step: Step) -> bool:
@@ -158,14 +180,17 @@ def out_of_line(values: Substitutable) -> set[Definition]:
 def _overtaken(
     values: Substitutable, args: Iterable[Value], places: dict[Definition, int], last: int
 ) -> Iterator[Definition]:
+    least = last
     for value in args:
         for definition in _computed(values, value):
             place = places.get(definition)
             if place is None:
                 continue
-            if place < last:
+            value = values.moving(definition)
+            if place < (least if value is not None and value.op == "load" else last):
                 yield definition
-            last = max(last, place)
+            elif value is None or value.op != "load":
+                last = place
 
 
 def _computed(values: Substitutable, value: Value) -> Iterator[Definition]:

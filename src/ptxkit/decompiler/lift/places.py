@@ -60,6 +60,8 @@ class Places:
     """Pointers that promise that nobody writes what they read."""
     used: set[str] = field(default_factory=set)
     """Variables of memory that the function names."""
+    wide: bool = False
+    """Whether an index is scaled in 64 bits where PTX does so."""
 
     # ---- what is accessed ----------------------------------------------------------------
 
@@ -332,6 +334,8 @@ class Places:
         """Whether the sum may be computed in 32 bits: it then has the same value."""
         if len(parts) == 1 and not number and abs(parts[0][1]) == 1:
             return True
+        if self.wide and any(abs(times) != 1 for _, times in parts):
+            return False
         inner = []
         for term, times in parts:
             if term.width == 32 or (term.op in ("sext", "zext") and term.args[0].width <= 32):

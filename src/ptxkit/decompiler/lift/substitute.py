@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.idioms import Idioms
-from ptxkit.decompiler.lift.order import Order, loads_to_addresses, moved_away, out_of_line
+from ptxkit.decompiler.lift.order import Order, as_written, moved_away, out_of_line
 from ptxkit.decompiler.lift.values import (
     Definition,
     FactTable,
@@ -26,6 +26,8 @@ from ptxkit.decompiler.lift.values import (
 )
 
 _LIMIT = 28
+#: So many more operations are not behind `&&` where they are always computed.
+_HEAVY = 3
 #: After so many attempts nothing is substituted.
 _ROUNDS = 40
 _COPIES = frozenset(("const", "var", "symbol", "slot", "component"))
@@ -96,6 +98,8 @@ class Substitution:
     addresses: set[Definition] = field(default_factory=set)
     depths: dict[int, int] = field(default_factory=dict)
     signed: set[Definition] = field(default_factory=set)
+    loaded: dict[Definition, int] = field(default_factory=dict)
+    """Loads that are used once, and their lines."""
     indices: set[Definition] = field(default_factory=set)
     """What is computed from the indices of threads alone."""
 
@@ -110,7 +114,7 @@ class Substitution:
         if Idioms(self.program).run():
             self._drop_dead()
         if self.order == "line":
-            loads_to_addresses(self.flow)
+            as_written(self.flow)
         self._depths()
         self._mark_addresses()
         self._order()
@@ -206,11 +210,14 @@ class Substitution:
     def _mark_addresses(self) -> None:
         """Definitions that addresses are made of."""
         values: dict[Definition, Value] = {}
+        sets: dict[Variable, list[Value]] = {}
         pending: list[Definition] = []
         for block in self.flow.blocks.values():
             for step in block.statements:
                 if step.kind == "set":
                     values[step.targets[0]] = step.args[0]
+                    if step.targets[0].variable.definitions > 1:
+                        sets.setdefault(step.targets[0].variable, []).append(step.args[0])
                 if step.kind == "store":
                     pending.extend(leaves(step.args[0]))
                 for value in step.args:
@@ -231,6 +238,10 @@ class Substitution:
             definition = pending.pop()
             if definition in self.addresses:
                 continue
+            # A pointer that moves is set to addresses.
+            for value in sets.pop(definition.variable, ()):
+                if value.width == 64:
+                    pending.extend(leaves(value))
             value = values.get(definition)
             if value is None or value.op not in _ADDRESS_PARTS:
                 continue
@@ -247,12 +258,33 @@ class Substitution:
     def _order(self) -> None:
         """Write what was computed first on the left, where the order is free."""
         places: dict[Definition, int] = {}
+        weights: dict[Definition, int] = {}
         for number in self.flow.order:
             for step in self.flow.blocks[number].statements:
-                if self.order != "line":
-                    step.args = [_ordered(value, places, self.uses) for value in step.args]
+                step.args = [self._sorted(value, places, weights) for value in step.args]
                 for target in step.targets:
                     places[target] = _place(step, places)
+                if step.kind == "set":
+                    if _is_load(step.args[0]) and self.uses.get(step.targets[0]) == 1:
+                        self.loaded[step.targets[0]] = step.line
+                    inner = [weights.get(d, 0) for d in leaves(step.args[0]) if self.uses[d] == 1]
+                    weights[step.targets[0]] = sum(inner) + (step.args[0].op not in _COPIES)
+
+    def _sorted(
+        self, value: Value, places: dict[Definition, int], weights: dict[Definition, int]
+    ) -> Value:
+        if value.width == 1 and value.op in ("and", "or"):
+            # Both were computed: what takes long would not have been, after `&&`.
+            one, two = (weights.get(a.data, 0) if a.op == "var" else 0 for a in value.args)
+            if abs(one - two) > _HEAVY:
+                return value if one > two else raw(value.op, 1, value.args[::-1], value.data)
+        if value.op in _FREE and all(a.op == "var" and a.data in self.loaded for a in value.args):
+            # The compiler reads the second one first.
+            one, two = (self.loaded[a.data] for a in value.args)
+            return value if one > two else raw(value.op, value.width, value.args[::-1], value.data)
+        if self.order == "line" and value.width > 1:
+            return value  # what is computed first stands on a line of its own
+        return _ordered(value, places, self.uses)
 
     def _choose(self) -> None:
         epochs: dict[str, int] = {}
@@ -475,11 +507,18 @@ class Substitution:
             self.flow.blocks[number].statements = kept
 
 
+def _is_load(value: Value) -> bool:
+    inner = value.args[0] if value.op in ("sext", "zext") else value
+    return inner.op == "load"
+
+
 def _place(step: Step, places: dict[Definition, int]) -> int:
     """Where a value stands among others; 0 where that says nothing."""
     if step.kind == "set" and step.args[0].op == "load":
         # The compiler moves loads about: where the address is computed counts.
         address = step.args[0].args[0]
+        if address.op == "add" and address.args[1].op == "const":
+            address = address.args[0]
         return places.get(address.data, 0) if address.op == "var" else 0
     if step.kind == "set" and step.args[0].op == "builtin":
         return 0
