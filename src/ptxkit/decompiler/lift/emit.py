@@ -300,6 +300,11 @@ class Emitter(Conversions):
 
     def _extreme(self, value: Value, hint: Type | None) -> Expr:
         name, _, sign = value.op.partition(".")
+        if value.width == 64:
+            # There is one for two operands of a type, none for two types.
+            want = (SIGNED if sign == "s" else UNSIGNED)[64]
+            both = tuple(self.typed(a, want) for a in value.args)
+            return Expr(n.Call(name, both), want)
         left, right = (self.signed(a, sign) for a in value.args)
         assert isinstance(left.type, Scalar)
         assert isinstance(right.type, Scalar)
