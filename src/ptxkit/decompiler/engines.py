@@ -68,9 +68,11 @@ FORMS = (
     Options(roll=True, order="line"),
     Options(roll=True, order="block"),
     Options(order="line"),
+    Options(keep_loops=True),
     Options(careful=True),
     Options(careful=True, keep_loops=True),
 )
+_CAREFUL = 5
 
 
 class SymbolicEngine:
@@ -90,7 +92,7 @@ class SymbolicEngine:
             tree = lift_module(alone, options)
             if tree not in trees:
                 trees.append(tree)
-                yield Candidate(tree, self.name, -float(len(trees)), options.careful)
+                yield Candidate(tree, self.name, -float(len(trees)), options in FORMS[_CAREFUL:])
 
 
 #: Engines by name: the module and the class. A new engine is one row.

@@ -60,9 +60,7 @@ def best_form(module: Module, name: str, arch: str) -> tuple[Candidate, Verdict]
     return best[1], best[2]
 
 
-def _compiled(
-    module: Module, name: str, candidate: Candidate, arch: str, separate: bool
-) -> _Tried:
+def _compiled(module: Module, name: str, candidate: Candidate, arch: str, separate: bool) -> _Tried:
     made = compiled(candidate.tree, arch, separate=separate)
     partner = paired(module, made.module).get(name, name) if made.module is not None else name
     return _Tried(candidate, made, partner)

@@ -78,7 +78,9 @@ class Declarer:
         already = {p.name for s in body for p in s.walk() if isinstance(p, n.Declare)}
         if any(isinstance(p, n.Goto) for s in body for p in s.walk()):
             # Nothing may jump over an initial value: all are declared before.
-            first = [n.Declare(self.types[name], name) for name in sorted(own - already, key=_order)]
+            first = [
+                n.Declare(self.types[name], name) for name in sorted(own - already, key=_order)
+            ]
             return (*first, *body)
         return self._block(body, own - already)
 

@@ -116,6 +116,7 @@ def _work(instructions: list[Instruction]) -> Iterator[str]:
     """What instructions do besides computing addresses and conditions."""
     for one in instructions:
         if one.name in _MEMORY:
-            yield re.sub(r"\.[us](?=\d)", ".b", one.opcode)
+            # Compilers differ in how they name the type of what is moved.
+            yield re.sub(r"\.[usf](?=\d)", ".b", one.opcode)
         elif one.name not in _MOVES and (one.name not in _ADDRESSES or _FLOAT.search(one.opcode)):
             yield one.opcode
