@@ -258,6 +258,9 @@ def _indexed(
     return bottom_up(node, change)  # type: ignore[no-any-return]
 
 
+_PURE = frozenset(("min", "max", "abs"))
+
+
 def _without_unread(body: Body) -> Body:
     """The body without assignments of variables that nobody reads."""
     reads = Counter(name for s in body for name in read(s))
@@ -267,7 +270,7 @@ def _without_unread(body: Body) -> Body:
         for statement in items:
             name = _target(statement)
             if name and not reads[name] and isinstance(statement, n.Assign) and not any(
-                isinstance(p, n.Call) for p in statement.value.walk()
+                isinstance(p, n.Call) and p.function not in _PURE for p in statement.value.walk()
             ):  # fmt: skip
                 continue
             made = _with_bodies(statement, walk, lambda node: node)
@@ -278,10 +281,21 @@ def _without_unread(body: Body) -> Body:
                     otherwise=(),
                 ) if left == right and _from_zero(loop):
                     made = loop
+                case n.If(condition, (n.For() as loop,), ()) if _asks_entry(condition, loop):
+                    made = loop
             kept.append(made)
         return tuple(kept)
 
     return walk(body)
+
+
+def _asks_entry(condition: n.Expression, loop: n.For) -> bool:
+    """Whether a condition asks what the loop asks before its first turn."""
+    match loop:
+        case n.For(n.Assign(n.Name(name=index), first), n.Binary("<", n.Name(name=own), limit)):
+            mirrored = n.Binary(">", limit, first)
+            return index == own and condition in (n.Binary("<", first, limit), mirrored)
+    return False
 
 
 def _from_zero(loop: n.For) -> bool:

@@ -19,6 +19,7 @@ from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
+from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.order import Order
@@ -135,7 +136,9 @@ class ModuleLifter:
                 names.add(wish)
                 return wish
 
-            body = Polisher(is_float).run(Counting(by_name, index).run(rolled(body)))
+            counted = Counting(by_name, index).run(rolled(body))
+            if counted != body:
+                body = Polisher(is_float).run(without_guards(counted))
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         if self.options.keep_loops:
