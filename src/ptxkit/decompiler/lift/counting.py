@@ -133,7 +133,9 @@ class Counting:
             return None
         index = self.fresh()
         self.types[index] = INT
+        same = self._counters(before, body)
         new = tuple(_indexed(s, movers, index, self.types) for s in rest)
+        new = tuple(_renamed(s, same, index) for s in new if _target(s) not in same)
         if any(_names(s)[m] for s in new for m in movers):
             return None
         kept = [s for s in setup if _target(s) not in movers]
@@ -141,6 +143,23 @@ class Counting:
         condition = n.Binary("<", n.Name(index), limit)
         loop = n.For(n.Assign(n.Name(index), n.Literal(0, INT)), condition, step, new)
         return [*before[:place], *before[place + 1 :], *kept, loop]
+
+    def _counters(self, before: list[n.Statement], body: Body) -> set[str]:
+        """Numbers that count from 0 in steps of 1, as the index does."""
+        found: set[str] = set()
+        one, zero = n.Literal(1, INT), n.Literal(0, INT)
+        for place, statement in enumerate(body):
+            name = _target(statement)
+            if statement != n.Assign(n.Name(name), one, "+=") or self.types.get(name) != INT:
+                continue
+            later = any(_names(s)[name] for s in body[place + 1 :])
+            sets = [s for s in before if name in set(written(s))]
+            inside = sum(_names(s)[name] for s in body)
+            if later or len(sets) != 1 or sets[0] != n.Assign(n.Name(name), zero):
+                continue
+            if inside + 1 == self.total[name]:
+                found.add(name)
+        return found
 
     def _movers(
         self, setup: list[n.Statement], body: Body, changed: set[str]
@@ -259,6 +278,13 @@ def _indexed(
 
 
 _PURE = frozenset(("min", "max", "abs"))
+
+
+def _renamed(node: n.Statement, names: set[str], index: str) -> n.Statement:
+    def change(part: n.Node) -> n.Node:
+        return n.Name(index) if isinstance(part, n.Name) and part.name in names else part
+
+    return bottom_up(node, change)  # type: ignore[no-any-return]
 
 
 def _without_unread(body: Body) -> Body:

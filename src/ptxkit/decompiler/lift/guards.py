@@ -35,8 +35,31 @@ def without_guards(body: Body) -> Body:
                 return rebuilt_body(node, _inlined(_loops(_flat(node.body)), once))
         return node
 
-    made = tuple(bottom_up(s, change) for s in body)
+    made = tuple(bottom_up(s, change) for s in _with_short_values(body, once, sets))
     return _flat(_loops(_flat(made)))
+
+
+def _with_short_values(body: Body, once: set[str], sets: Counter[str]) -> Body:
+    """The body with indices that are used once, and never change, where they are used."""
+    values: dict[str, n.Expression] = {}
+    for statement in body:
+        for part in statement.walk():
+            match part:
+                case n.Assign(n.Name(name=name), value, "=") if name in once and _is_index(value):
+                    if all(not sets[p.name] for p in value.walk() if isinstance(p, n.Name)):
+                        values[name] = value
+    if not values:
+        return body
+
+    def top(node: n.Node) -> n.Node:
+        match node:
+            case n.Assign(n.Name(name=name), _, "=") if name in values:
+                return n.Block(())
+            case n.Name(name=name) if name in values:
+                return values[name]
+        return rebuilt(node, top)
+
+    return tuple(top(s) for s in body)  # type: ignore[misc]
 
 
 def rebuilt_body(node: n.For | n.While | n.DoWhile, body: Body) -> n.Node:
@@ -107,7 +130,7 @@ def _inlined(body: Body, once: set[str]) -> Body:
 
 
 def _is_index(value: n.Expression) -> bool:
-    kinds = n.Name | n.Literal | n.Binary
+    kinds = n.Name | n.Literal | n.Binary | n.Member
     return isinstance(value, n.Binary) and all(isinstance(p, kinds) for p in value.walk())
 
 

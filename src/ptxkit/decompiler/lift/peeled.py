@@ -115,73 +115,99 @@ def _is_number(node: n.Statement) -> bool:
 
 
 def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> bool:
-    match rest.turns:
-        case n.Binary("-", _, first):
-            pass
-        case _:
-            return False
     node = body[place]
     assert isinstance(node, n.If)
     *setup, loop = node.then
     assert isinstance(loop, n.DoWhile)
-    steps = {_target(s): s for s in loop.body if _is_step(s)}
     if name not in {_target(s) for s in loop.body} or loop.condition != node.condition:
         return False
-    values = {_target(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
-    indices = [x for x in steps if values.get(x) == first]
     many = next((k for k in range(place + 1, len(body)) if _loop_of(body[k]) is not None), None)
-    if many is None or len(indices) != 1:
+    if many is None:
         return False
-    index = indices[0]
-    limit = _limit(body[many], index)
-    if limit is None:
+    steps = {_target(s): s.value.value for s in loop.body if _is_step(s)}
+    bound = _bound(body[many])
+    if bound is None or bound[0] not in steps:
         return False
-    bases = {x: base for x in steps if (base := _base(values.get(x), first)) is not None}
-    gone = {index, name, *bases}
-    turn = tuple(_at(s, bases, index) for s in loop.body if _target(s) not in gone)
-    if any(p.name in bases for s in turn for p in s.walk() if isinstance(p, n.Name)):
+    index, limit = bound
+    values = {_target(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
+    first = values.get(index)
+    if first is None or not _steps_by(body[many], index, steps[index] * (rest.mask + 1)):
         return False
-    start = n.Assign(n.Name(index), first)
+    moving = [x for x in steps if x != index and steps[x] == steps[index]]
+    places = {x: found for x in moving
+              if (found := _element(values.get(x), first, index)) is not None}  # fmt: skip
+    gone = {index, name, *places}
+    turn = tuple(_at(s, places) for s in loop.body if _target(s) not in gone)
+    if any(p.name in places for s in turn for p in s.walk() if isinstance(p, n.Name)):
+        return False
+    step = n.Assign(n.Name(index), n.Literal(steps[index], INT), "+=")
     condition = n.Binary("<", n.Name(index), limit)
-    body[place] = n.For(start, condition, n.Assign(n.Name(index), _ONE, "+="), turn)
+    body[place] = n.For(n.Assign(n.Name(index), first), condition, step, turn)
     del body[many]
     body[:] = [s for s in body if _target(s) not in (index, name)]
     return True
 
 
 def _is_step(node: n.Statement) -> bool:
-    return isinstance(node, n.Assign) and node.operator == "+=" and node.value == _ONE
+    match node:
+        case n.Assign(n.Name(), n.Literal(value=value), "+=") if isinstance(value, int):
+            return value > 0
+    return False
 
 
-def _limit(many: n.Statement, index: str) -> n.Expression | None:
-    """Where the loop of many turns ends."""
+def _bound(many: n.Statement) -> tuple[str, n.Expression] | None:
+    """The index of the loop of many turns, and where it ends."""
     loop = _loop_of(many)
     assert isinstance(loop, _LOOPS)
     match loop.condition:
-        case n.Binary("<", n.Name(name=own), limit) if own == index:
-            return limit
+        case n.Binary("<", n.Name(name=index), limit):
+            return index, limit
     return None
 
 
-def _base(value: n.Expression | None, first: n.Expression) -> n.Expression | None:
-    """The array of a pointer that begins at an index."""
-    match value:
-        case n.Binary("+", n.Name() as base, offset) if offset == first:
-            return base
-        case n.Unary("&", n.Index(n.Name() as base, offset)) if offset == first:
-            return base
-    return None
+def _steps_by(many: n.Statement, index: str, by: int) -> bool:
+    step = n.Assign(n.Name(index), n.Literal(by, INT), "+=")
+    return any(p == step for p in many.walk())
 
 
-def _at(node: n.Statement, bases: dict[str, n.Expression], index: str) -> n.Statement:
+def _element(
+    start: n.Expression | None, first: n.Expression, index: str
+) -> tuple[n.Expression, n.Expression] | None:
+    """The array that a pointer moves along, and what it points to, by the index."""
+    match start:
+        case n.Binary("+", n.Name() as base, offset) | n.Unary(
+            "&", n.Index(n.Name() as base, offset)
+        ):
+            pass
+        case _:
+            return None
+    places = sum(p == first for p in offset.walk())
+    if places != 1 or not _is_term(offset, first):
+        return None
+    moved = bottom_up(offset, lambda part: n.Name(index) if part == first else part)
+    return base, moved
+
+
+def _is_term(total: n.Expression, term: n.Expression) -> bool:
+    """Whether something is added into a sum, as it is."""
+    match total:
+        case n.Binary("+", left, right):
+            return _is_term(left, term) or _is_term(right, term)
+        case n.Cast(operand=inner):
+            return _is_term(inner, term)
+    return total == term
+
+
+def _at(node: n.Statement, places: dict[str, tuple[n.Expression, n.Expression]]) -> n.Statement:
     """A statement with elements of arrays in the place of what pointers point to."""
 
     def change(part: n.Node) -> n.Node:
         match part:
-            case n.Unary("*", n.Name(name=name)) if name in bases:
-                return n.Index(bases[name], n.Name(index))
-            case n.Index(n.Name(name=name), offset) if name in bases:
-                return n.Index(bases[name], n.Binary("+", n.Name(index), offset))
+            case n.Unary("*", n.Name(name=name)) if name in places:
+                return n.Index(*places[name])
+            case n.Index(n.Name(name=name), offset) if name in places:
+                base, at = places[name]
+                return n.Index(base, n.Binary("+", at, offset))
         return part
 
     return bottom_up(node, change)  # type: ignore[no-any-return]

@@ -282,9 +282,18 @@ class Substitution:
             # The compiler reads the second one first.
             one, two = (self.loaded[a.data] for a in value.args)
             return value if one > two else raw(value.op, value.width, value.args[::-1], value.data)
+        if value.op == "fma" and self._after_loads(value):
+            return raw("fma", value.width, value.args, (*value.data[:2], "after"))
         if self.order == "line" and value.width > 1:
             return value  # what is computed first stands on a line of its own
         return _ordered(value, places, self.uses)
+
+    def _after_loads(self, value: Value) -> bool:
+        """Whether what a product is added to was computed before its factors were read."""
+        *factors, addend = value.args
+        if addend.op != "var" or self.uses.get(addend.data, 0) != 1 or addend.data in self.loaded:
+            return False
+        return all(f.op == "var" and f.data in self.loaded for f in factors)
 
     def _choose(self) -> None:
         epochs: dict[str, int] = {}
