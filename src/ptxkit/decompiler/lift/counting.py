@@ -126,6 +126,8 @@ class Counting:
         changed = {name for s in body for name in written(s)}
         if any(name in changed for name in _names(limit)):
             return None
+        same = self._counters(before, setup, body)
+        setup = [_renamed(s, same, n.Literal(0, INT)) for s in setup]
         movers, rest = self._movers(setup, body, changed)
         if setup and len(movers) != len([s for s in setup if _target(s) in changed]):
             return None
@@ -133,9 +135,8 @@ class Counting:
             return None
         index = self.fresh()
         self.types[index] = INT
-        same = self._counters(before, body)
         new = tuple(_indexed(s, movers, index, self.types) for s in rest)
-        new = tuple(_renamed(s, same, index) for s in new if _target(s) not in same)
+        new = tuple(_renamed(s, same, n.Name(index)) for s in new if _target(s) not in same)
         if any(_names(s)[m] for s in new for m in movers):
             return None
         kept = [s for s in setup if _target(s) not in movers]
@@ -144,7 +145,9 @@ class Counting:
         loop = n.For(n.Assign(n.Name(index), n.Literal(0, INT)), condition, step, new)
         return [*before[:place], *before[place + 1 :], *kept, loop]
 
-    def _counters(self, before: list[n.Statement], body: Body) -> set[str]:
+    def _counters(
+        self, before: list[n.Statement], setup: list[n.Statement], body: Body
+    ) -> set[str]:
         """Numbers that count from 0 in steps of 1, as the index does."""
         found: set[str] = set()
         one, zero = n.Literal(1, INT), n.Literal(0, INT)
@@ -154,7 +157,7 @@ class Counting:
                 continue
             later = any(_names(s)[name] for s in body[place + 1 :])
             sets = [s for s in before if name in set(written(s))]
-            inside = sum(_names(s)[name] for s in body)
+            inside = sum(_names(s)[name] for s in (*setup, *body))
             if later or len(sets) != 1 or sets[0] != n.Assign(n.Name(name), zero):
                 continue
             if inside + 1 == self.total[name]:
@@ -280,9 +283,11 @@ def _indexed(
 _PURE = frozenset(("min", "max", "abs"))
 
 
-def _renamed(node: n.Statement, names: set[str], index: str) -> n.Statement:
+def _renamed(node: n.Statement, names: set[str], value: n.Expression) -> n.Statement:
+    """A statement with a value in the place of some variables."""
+
     def change(part: n.Node) -> n.Node:
-        return n.Name(index) if isinstance(part, n.Name) and part.name in names else part
+        return value if isinstance(part, n.Name) and part.name in names else folded(part)
 
     return bottom_up(node, change)  # type: ignore[no-any-return]
 

@@ -32,7 +32,7 @@ from ptxkit.decompiler.lift.prelude import (
     prototypes,
     table_of_addresses,
 )
-from ptxkit.decompiler.lift.rewrite import bottom_up
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt
 from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.signatures import Memory, Signatures
 from ptxkit.decompiler.lift.statements import Statements
@@ -86,6 +86,8 @@ class ModuleLifter:
         self.headers: set[str] = set()
         self.structs: list[n.StructDefinition] = []
         self.layouts: dict[tuple[str, str], Layout] = {}
+        self.single: set[str] = set()
+        """Variables that are declared as no array."""
         self.common: set[str] = set()
         """Shared variables of more than one function: declared outside of them."""
         self.tables: list[n.StructDefinition] = []
@@ -309,12 +311,27 @@ class ModuleLifter:
         value = None
         if memory.node.initializer is not None:
             value = initial_value(memory, type, self.contents, self.signatures)
+        if memory.name in self.single:
+            return n.Declare(type.element, memory.name, value, space=where, alignment=align)
         return n.Declare(type, memory.name, value, space=where, alignment=align)
 
     @cached_property
     def contents(self) -> ModuleMemory:
         """What variables hold at the start."""
         return ModuleMemory(self.module)
+
+    def _single_variables(self) -> set[str]:
+        """Variables outside of functions that are no arrays; declared as such from now on."""
+        found: set[str] = set()
+        for memory in self.signatures.memory.values():
+            type = self.arrays.get(memory.name)
+            single = isinstance(type, Array) and type.shape == (1,)
+            if single and memory.space in ("global", "const") and not memory.node.dimensions:
+                assert isinstance(type, Array)
+                if not isinstance(type.element, Struct | Array):
+                    found.add(memory.name)
+        self.single = found
+        return found
 
     def _address_tables(self) -> None:
         """Variables that hold addresses are arrays of pointers, whatever reads them."""
@@ -356,6 +373,8 @@ class ModuleLifter:
         self._address_tables()
         self.common = _shared_by_several(self.signatures, functions)
         made = [self.function(f) for f in ordered]
+        alone = self._single_variables()
+        made = [_with_single(f, alone) for f in made]
         items: list[n.StructDefinition | n.Declare | n.Function] = [*self.structs]
         early = bool(self.tables)
         first = prototypes(self.signatures, made, early)
@@ -365,6 +384,22 @@ class ModuleLifter:
         items += helper_functions(self.helpers, self.converts)
         items += made
         return n.CudaModule(tuple(items), tuple(sorted(self.headers)))
+
+
+def _with_single(function: n.Function, names: set[str]) -> n.Function:
+    """A function with variables that are no arrays used as what they are."""
+    if not names:
+        return function
+
+    def change(node: n.Node) -> n.Node:
+        match node:
+            case n.Index(n.Name(name=name), n.Literal(value=0)) if name in names:
+                return n.Name(name)
+            case n.Name(name=name) if name in names:
+                return n.Unary("&", node)
+        return rebuilt(node, change)
+
+    return rebuilt(function, change)
 
 
 def _kept_loop(node: n.Node) -> n.Node:

@@ -98,6 +98,8 @@ class Substitution:
     addresses: set[Definition] = field(default_factory=set)
     depths: dict[int, int] = field(default_factory=dict)
     signed: set[Definition] = field(default_factory=set)
+    numbers: dict[Definition, Value] = field(default_factory=dict)
+    """Versions that are numbers, though their variables change."""
     loaded: dict[Definition, int] = field(default_factory=dict)
     """Loads that are used once, and their lines."""
     indices: set[Definition] = field(default_factory=set)
@@ -305,6 +307,8 @@ class Substitution:
                     continue
                 target, value = step.targets[0], step.args[0]
                 facts = self.facts.of(value)
+                if value.op == "const":
+                    self.numbers[target] = value
                 if (
                     target.variable.definitions != 1
                     or target.variable.role == "result"
@@ -394,7 +398,7 @@ class Substitution:
     def _lookup(self, leaf: Value) -> Value | None:
         if leaf.data in self.candidates:
             return self.expand(leaf.data)
-        return None
+        return self.numbers.get(leaf.data)
 
     def _check(self) -> bool:
         """Drop candidates that cannot go everywhere they are used; whether there were any."""
