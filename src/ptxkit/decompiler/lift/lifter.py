@@ -21,6 +21,7 @@ from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
+from ptxkit.decompiler.lift.matrices import with_matrices
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.order import Order
 from ptxkit.decompiler.lift.places import Places
@@ -147,6 +148,8 @@ class ModuleLifter:
             body = tuple(bottom_up(statement, _kept_loop) for statement in body)
         own = [m for m in self.signatures.memory.values() if m.name in places.used]
         body = (*self._declarations(own, function), *body)
+        if not self.options.careful:
+            body = with_matrices(body)
         parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
         returns: Type = types[program.result] if program.result is not None else VOID
         signature = self.signatures.functions[function.name]

@@ -338,7 +338,7 @@ class Places:
         """Whether the sum may be computed in 32 bits: it then has the same value."""
         if len(parts) == 1 and not number and abs(parts[0][1]) == 1:
             return True
-        if self.wide and any(abs(times) != 1 for _, times in parts):
+        if self.wide and any(abs(times) != 1 and term.width == 64 for term, times in parts):
             return False
         inner = []
         for term, times in parts:
