@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.lift.context import Intrinsic
@@ -9,18 +10,79 @@ from ptxkit.decompiler.lift.flow import Jump
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.mathlib.dead import Sweep
 from ptxkit.decompiler.lift.mathlib.matcher import Library, Match
+from ptxkit.decompiler.lift.mathlib.miner import library, specialised
 from ptxkit.decompiler.lift.mathlib.terms import Place, Terms
 from ptxkit.decompiler.lift.substitute import exit_values, set_exit
 from ptxkit.decompiler.lift.values import Definition, FactTable, Step, Value, raw, replaced, var
 
 
-def restore_calls(program: Program, library: Library) -> bool:
-    """Make calls of what is an instance of a template; whether there was anything."""
-    terms = Terms(program).run()
+def restore_calls(program: Program, arch: str) -> None:
+    """Make calls of what is an instance of a template."""
+    if not _computes(program):
+        return
+    known = library(arch)
+    _restore(program, known.long)
+    for usual in (False, True):
+        # A function with a number for an argument has that number in it, mostly.
+        numbers = _numbers(program)
+        suspects = known.long.suspects(numbers)
+        if not suspects:
+            break
+        theirs = frozenset(number for t in suspects for number in t.numbers)
+        tried = frozenset(filter(is_short, numbers & theirs)) if usual else numbers - theirs
+        names = frozenset(t.call for t in suspects)
+        _restore(program, specialised(arch, names, frozenset(filter(is_plain, tried))))
+    if _computes(program):
+        _restore(program, known.short)
+
+
+def _restore(program: Program, library: Library) -> None:
+    if not library.templates:
+        return
+    terms = Terms(program, library.helpers).run()
     found = library.find_all(terms, (*terms.everything(), *terms.decided))
-    if not found:
-        return False
-    return _Rewriter(program, terms).run(found)
+    # A module may have a function of its own under such a name.
+    own = program.lift.signatures.functions
+    found = {root: match for root, match in found.items() if match.template.call not in own}
+    if found:
+        _Rewriter(program, terms).run(found)
+
+
+def is_plain(number: tuple[int, int]) -> bool:
+    """Whether bits are a number that people write: neither an integer nor a tiny or huge one.
+
+    >>> is_plain((32, 0x3fc00000)), is_plain((32, 23))
+    (True, False)
+    """
+    width, bits = number
+    exponent = (bits >> 23 & 255) - 127 if width == 32 else (bits >> 52 & 2047) - 1023
+    return width in (32, 64) and -14 < exponent < 14
+
+
+def is_short(number: tuple[int, int]) -> bool:
+    """Whether it is a round one, such as may occur in a function of the library too."""
+    width, bits = number
+    return not bits & ((1 << width // 2 + 4) - 1)
+
+
+def _values(program: Program) -> Iterator[Value]:
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            for value in step.args:
+                yield from value.walk()
+
+
+def _computes(program: Program) -> bool:
+    """Whether a function has anything that could be a part of the library."""
+    return any(
+        (part.op[0] == "f" and part.data) or (part.op == "call" and part.data.assembly)
+        for part in _values(program)
+    )
+
+
+def _numbers(program: Program) -> frozenset[tuple[int, int]]:
+    """The numbers in a function, by width and bits."""
+    return frozenset((part.width, part.data) for part in _values(program) if part.op == "const")
 
 
 @dataclass(slots=True)

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ptxkit.decompiler.lift.mathlib.templates import Template, key_of, place_key
 from ptxkit.decompiler.lift.mathlib.terms import Terms
-from ptxkit.decompiler.lift.values import Value, raw
+from ptxkit.decompiler.lift.values import Value, const, raw
 
 _FREE = frozenset("add mul and or xor fadd fmul eq ne feq fne fma".split())
 #: An attempt is given up after so many pairs of nodes: both orders of many sums.
 _PATIENCE = 20_000
+_LONG = 3
+#: Of the numbers of a function, what is left where one argument is a number too.
+_TYPICAL = 0.5
 
 
 @dataclass(slots=True)
@@ -34,17 +38,32 @@ class Match:
     """Whether the call is subtracted from that instead."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Library:
     """Templates, by what their results look like."""
 
     templates: list[Template]
+    helpers: frozenset[str] = frozenset()
+    """Functions that are called and tables that are read, by their content."""
     _by_root: dict[tuple[str, int, object], list[Template]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.helpers = frozenset(
+            n.key for t in self.templates for n in t.nodes if n.op in ("function", "table")
+        )
         for template in sorted(self.templates, key=lambda t: -len(t.nodes)):
             root = template.root
             self._by_root.setdefault((root.op, root.width, root.key), []).append(template)
+
+    @cached_property
+    def long(self) -> Library:
+        """The templates that have a shape of their own."""
+        return Library([t for t in self.templates if t.operations >= _LONG])
+
+    @cached_property
+    def short(self) -> Library:
+        """The others: a name for an instruction or two, that longer ones have in them."""
+        return Library([t for t in self.templates if t.operations < _LONG])
 
     def find(self, terms: Terms, value: Value) -> Match | None:
         """The largest template that a term is an instance of, or that it adds something to."""
@@ -67,6 +86,14 @@ class Library:
             if found is not None:
                 return found
         return None
+
+    def suspects(self, numbers: frozenset[tuple[int, int]]) -> list[Template]:
+        """Functions of which most numbers occur: instances with a number for an argument."""
+        return [
+            t
+            for t in self.templates
+            if len(t.takes) == 2 and len(t.numbers & numbers) >= _TYPICAL * len(t.numbers) > 0
+        ]
 
     def find_all(self, terms: Terms, values: Iterable[Value]) -> dict[Value, Match]:
         """What is an instance of some template among terms."""
@@ -98,17 +125,19 @@ class _Attempt:
     def run(self, value: Value) -> Match | None:
         if not self._unify(len(self.nodes) - 1, value):
             return None
-        arguments: list[Value | None] = [None] * len(self.template.takes)
+        fixed = self.template.fixed or (None,) * len(self.template.takes)
+        arguments: list[Value | None] = [None] * fixed.count(None)
         covered = []
         for node, bound in zip(self.nodes, self.bound, strict=True):
             if node.op == "hole":
                 arguments[node.key] = bound
             elif bound is not None and node.op not in ("const", "any"):
                 covered.append(bound)
-        if any(a is None for a in arguments):
-            return None
-        return Match(self.template, value, tuple(a for a in arguments if a is not None),
-                     tuple(covered))  # fmt: skip
+        holes = iter(arguments)
+        given = [const(f, value.width) if f is not None else next(holes) for f in fixed]
+        found = tuple(a for a in given if a is not None)
+        return Match(self.template, value, found, tuple(covered)) if len(found) == len(fixed) \
+            else None  # fmt: skip
 
     def _unify(self, number: int, value: Value) -> bool:
         known = self.bound[number]

@@ -41,11 +41,25 @@ class Template:
     gives: str
     nodes: tuple[Node, ...]
     """The last one is the result."""
+    fixed: tuple[int | None, ...] = ()
+    """The bits of arguments that are numbers; None for those that are holes. Empty: all are."""
 
     @property
     def root(self) -> Node:
         """The result."""
         return self.nodes[-1]
+
+    @property
+    def operations(self) -> int:
+        """How many operations it has."""
+        return sum(bool(n.args) for n in self.nodes)
+
+    @property
+    def numbers(self) -> frozenset[tuple[int, int]]:
+        """The numbers in it, by width and bits, but for those that are everywhere."""
+        return frozenset(
+            (n.width, n.key) for n in self.nodes if n.op == "const" and n.key not in (0, 1)
+        )
 
 
 @lru_cache(maxsize=4096)
@@ -98,8 +112,11 @@ class Recorder:
                 # Values of the next round are made of this one: known from now on.
                 loop = self.terms.loops[value]
                 pending += [loop.first, loop.following, loop.again]
-            self._add(value, special or Node(
-                value.op, value.width, tuple(self.numbers[a] for a in args), _key(value)))
+            self._add(
+                value,
+                special
+                or Node(value.op, value.width, tuple(self.numbers[a] for a in args), _key(value)),
+            )
         for value in loops:
             loop = self.terms.loops[value]
             number = self.numbers[value]
