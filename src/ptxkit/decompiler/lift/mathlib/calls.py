@@ -30,7 +30,7 @@ def restore_calls(program: Program, arch: str) -> None:
             break
         theirs = frozenset(number for t in suspects for number in t.numbers)
         tried = frozenset(filter(is_short, numbers & theirs)) if usual else numbers - theirs
-        names = frozenset(t.call for t in suspects)
+        names = frozenset(t.call for t in suspects if len(t.takes) == 2 or not usual)
         _restore(program, specialised(arch, names, frozenset(filter(is_plain, tried))))
     if _computes(program):
         _restore(program, known.short)
@@ -182,8 +182,14 @@ class _Rewriter:
                 return None
             arguments.append(argument)
         template = match.template
+        if template.negated:
+            data = (template.gives, True)
+            arguments = [raw("fneg", a.width, (a,), data) for a in arguments]
         call = Intrinsic(template.call, template.takes, template.gives)
         made = raw("call", match.root.width, tuple(arguments), call)
+        if match.outer is not None:
+            outer = match.outer
+            return raw(outer.op, outer.width, (made, *outer.args[1:]), outer.data)
         return made if match.added is None else self._sum(match, made, place)
 
     def _sum(self, match: Match, call: Value, place: Place) -> Value | None:

@@ -7,11 +7,15 @@ linear in the size of the function.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
-from ptxkit.decompiler.lift.mathlib.templates import Template, key_of, place_key
+import numpy as np
+
+from ptxkit.decompiler.lift.mathlib.templates import Template, key_of, place_key, unsigned
 from ptxkit.decompiler.lift.mathlib.terms import Terms
 from ptxkit.decompiler.lift.values import Value, const, raw
 
@@ -19,8 +23,32 @@ _FREE = frozenset("add mul and or xor fadd fmul eq ne feq fne fma".split())
 #: An attempt is given up after so many pairs of nodes: both orders of many sums.
 _PATIENCE = 20_000
 _LONG = 3
-#: Of the numbers of a function, what is left where one argument is a number too.
-_TYPICAL = 0.5
+#: What compilers do to both sides of a selection, where one is a number.
+_DISTRIBUTED = frozenset(("fneg", "fmul", "fadd", "fsub"))
+
+
+def applied(outer: Value, bits: int) -> int:
+    """The bits of what an operation makes of a number.
+
+    >>> from ptxkit.decompiler.lift.values import raw, const
+    >>> x = raw("leaf", 32)
+    >>> hex(applied(raw("fmul", 32, (x, const(0xC0000000, 32))), 0x7F800000))
+    '0xff800000'
+    """
+    letter, word = ("<f", "<I") if outer.width == 32 else ("<d", "<Q")
+    kind = np.float32 if outer.width == 32 else np.float64
+
+    def number(raw_bits: int) -> np.floating[Any]:
+        return kind(struct.unpack(letter, struct.pack(word, raw_bits))[0])
+
+    if outer.op == "fneg":
+        return bits ^ 1 << outer.width - 1
+    other = number(outer.args[1].data)
+    with np.errstate(all="ignore"):
+        operation = {"fmul": np.multiply, "fadd": np.add, "fsub": np.subtract}[outer.op]
+        made = operation(number(bits), other)
+    found: int = struct.unpack(word, struct.pack(letter, made))[0]
+    return found
 
 
 @dataclass(slots=True)
@@ -36,6 +64,9 @@ class Match:
     """What is added to the call: the product that it ends with was contracted with a sum."""
     negative: bool = False
     """Whether the call is subtracted from that instead."""
+    outer: Value | None = None
+    """What is done to the result, its first argument put aside: a compiler does it in advance
+    where the result is a number."""
 
 
 @dataclass
@@ -77,7 +108,31 @@ class Library:
             found = self._find(terms, product)
             if found is not None:
                 found = replace(found, root=value, added=added, negative=negative)
+        if found is None and value.op == "select":
+            found = self._find_inside(terms, value)
         return found
+
+    def _find_inside(self, terms: Terms, value: Value) -> Match | None:
+        """``-logf(x)`` is a selection between infinity and a product: the minus went inside."""
+        condition, *arms = value.args
+        for place, other in ((0, 1), (1, 0)):
+            number, outer = arms[place], arms[other]
+            if number.op != "const" or outer.op not in _DISTRIBUTED:
+                continue
+            if len(outer.args) == 2 and outer.args[1].op != "const":
+                continue
+            for template in self._by_root.get(("select", value.width, None), ()):
+                node = template.nodes[template.root.args[1 + place]]
+                if node.op != "const" or applied(outer, node.key) != number.data:
+                    continue
+                inside = [const(node.key, value.width), outer.args[0]]
+                if place:
+                    inside.reverse()
+                whole = raw("select", value.width, (condition, *inside))
+                found = _Attempt(terms, template).run(whole)
+                if found is not None:
+                    return replace(found, root=value, outer=outer)
+        return None
 
     def _find(self, terms: Terms, value: Value) -> Match | None:
         known = self._by_root.get((value.op, value.width, key_of(value.data)))
@@ -88,12 +143,9 @@ class Library:
         return None
 
     def suspects(self, numbers: frozenset[tuple[int, int]]) -> list[Template]:
-        """Functions of which most numbers occur: instances with a number for an argument."""
-        return [
-            t
-            for t in self.templates
-            if len(t.takes) == 2 and len(t.numbers & numbers) >= _TYPICAL * len(t.numbers) > 0
-        ]
+        """Functions of which most numbers occur: instances of them with a special argument."""
+        plain = unsigned(numbers)
+        return [template for template in self.templates if template.is_likely(plain)]
 
     def find_all(self, terms: Terms, values: Iterable[Value]) -> dict[Value, Match]:
         """What is an instance of some template among terms."""

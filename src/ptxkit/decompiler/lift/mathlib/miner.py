@@ -76,12 +76,13 @@ class Wanted:
     call: str
     takes: tuple[str, ...]
     fixed: Fixed = ()
+    negated: bool = False
 
     @property
     def kernel(self) -> str:
         """The name of the kernel that makes the call."""
-        bits = "_".join("x" if f is None else f"{f:x}" for f in self.fixed)
-        return f"t_{self.call}_{bits}" if bits else f"t_{self.call}"
+        bits = "".join("_x" if f is None else f"_{f:x}" for f in self.fixed)
+        return f"t_{self.call}{bits}{'_minus' if self.negated else ''}"
 
     @property
     def source(self) -> str:
@@ -96,6 +97,8 @@ class Wanted:
         given = [letter if f is None else read.format(f) for letter, f in zip("abc", fixed,
                                                                              strict=False)]
         parameters = "".join(f", {word} {x}" for x in given if len(x) == 1)
+        if self.negated:
+            given = [f"-{x}" for x in given]
         return (
             f'extern "C" __global__ void {self.kernel}({word} *o{parameters}) '
             f"{{ *o = {self.call}({', '.join(given)}); }}"
@@ -123,7 +126,8 @@ def mined(wanted: Wanted, module: Module) -> Template | None:
         return None
     # What plain C++ has no word for is worth a name, however short it is.
     nameless = any(n.op == "call" and "assembly=''," not in n.key for n in nodes)
-    made = Template(wanted.call, wanted.takes, wanted.takes[0], nodes, wanted.fixed)
+    made = Template(wanted.call, wanted.takes, wanted.takes[0], nodes, wanted.fixed,
+                    wanted.negated)  # fmt: skip
     return made if nameless or made.operations >= _LEAST else None
 
 
@@ -155,12 +159,12 @@ def templates(wanted: Sequence[Wanted], arch: str) -> list[Template]:
 
 
 def _read(row: list[Any]) -> Template:
-    call, takes, gives, nodes, fixed = row
+    call, takes, gives, nodes, fixed, negated = row
     made = tuple(
         Node(op, width, tuple(args), tuple(key) if op == "place" else key, tuple(loop))
         for op, width, args, key, loop in nodes
     )
-    return Template(call, tuple(takes), gives, made, tuple(fixed))
+    return Template(call, tuple(takes), gives, made, tuple(fixed), negated)
 
 
 @cache
@@ -171,10 +175,14 @@ def library(arch: str) -> Library:
 
 @cache
 def specialised(arch: str, names: frozenset[str], numbers: frozenset[tuple[int, int]]) -> Library:
-    """Functions of two arguments with one of some numbers for one of them."""
+    """Functions with their argument negated, or with one of some numbers for one of two."""
     wanted = []
     for name in sorted(names):
         takes = FUNCTIONS[name]
+        if len(takes) == 1:
+            wanted.append(Wanted(name, takes, negated=True))
+        if len(takes) != 2:
+            continue
         width = int(takes[0][1:])
         for bits in sorted(bits for w, bits in numbers if w == width)[:_MOST_NUMBERS]:
             wanted += [Wanted(name, takes, (None, bits)), Wanted(name, takes, (bits, None))]
