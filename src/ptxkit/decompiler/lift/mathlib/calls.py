@@ -187,9 +187,8 @@ class _Rewriter:
             arguments = [raw("fneg", a.width, (a,), data) for a in arguments]
         call = Intrinsic(template.call, template.takes, template.gives)
         made = raw("call", match.root.width, tuple(arguments), call)
-        if match.outer is not None:
-            outer = match.outer
-            return raw(outer.op, outer.width, (made, *outer.args[1:]), outer.data)
+        for outer in match.outer:
+            made = raw(outer.op, outer.width, (made, *outer.args[1:]), outer.data)
         return made if match.added is None else self._sum(match, made, place)
 
     def _sum(self, match: Match, call: Value, place: Place) -> Value | None:

@@ -8,7 +8,7 @@ linear in the size of the function.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -23,32 +23,42 @@ _FREE = frozenset("add mul and or xor fadd fmul eq ne feq fne fma".split())
 #: An attempt is given up after so many pairs of nodes: both orders of many sums.
 _PATIENCE = 20_000
 _LONG = 3
+#: So many operations are looked for inside of a selection.
+_DEEP = 3
 #: What compilers do to both sides of a selection, where one is a number.
-_DISTRIBUTED = frozenset(("fneg", "fmul", "fadd", "fsub"))
+_DISTRIBUTED: dict[str, Callable[..., Any]] = {
+    "fneg": np.negative, "fmul": np.multiply, "fadd": np.add, "fsub": np.subtract,
+    "sqrtf": np.sqrt, "sqrt": np.sqrt, "fabsf": np.abs, "fabs": np.abs,
+}  # fmt: skip
 
 
-def applied(outer: Value, bits: int) -> int:
-    """The bits of what an operation makes of a number.
+def _operation(value: Value) -> str:
+    return str(value.data.name) if value.op == "call" else value.op
 
-    >>> from ptxkit.decompiler.lift.values import raw, const
-    >>> x = raw("leaf", 32)
-    >>> hex(applied(raw("fmul", 32, (x, const(0xC0000000, 32))), 0x7F800000))
-    '0xff800000'
+
+def is_distributed(value: Value) -> bool:
+    """Whether it is an operation on one value that is known for numbers."""
+    return _operation(value) in _DISTRIBUTED and all(a.op == "const" for a in value.args[1:])
+
+
+def applied(operations: Iterable[Value], bits: int) -> int:
+    """The bits of what operations make of a number, one after the other.
+
+    >>> twice = raw("fmul", 32, (raw("leaf", 32), const(0xC0000000, 32)))
+    >>> hex(applied([twice, raw("fneg", 32, (twice,))], 0x7F800000))
+    '0x7f800000'
     """
-    letter, word = ("<f", "<I") if outer.width == 32 else ("<d", "<Q")
-    kind = np.float32 if outer.width == 32 else np.float64
-
-    def number(raw_bits: int) -> np.floating[Any]:
-        return kind(struct.unpack(letter, struct.pack(word, raw_bits))[0])
-
-    if outer.op == "fneg":
-        return bits ^ 1 << outer.width - 1
-    other = number(outer.args[1].data)
-    with np.errstate(all="ignore"):
-        operation = {"fmul": np.multiply, "fadd": np.add, "fsub": np.subtract}[outer.op]
-        made = operation(number(bits), other)
-    found: int = struct.unpack(word, struct.pack(letter, made))[0]
-    return found
+    for one in operations:
+        letter, word = ("<f", "<I") if one.width == 32 else ("<d", "<Q")
+        kind = np.float32 if one.width == 32 else np.float64
+        taken = [
+            kind(struct.unpack(letter, struct.pack(word, number))[0])
+            for number in (bits, *(a.data for a in one.args[1:]))
+        ]
+        with np.errstate(all="ignore"):
+            made = _DISTRIBUTED[_operation(one)](*taken)
+        bits = struct.unpack(word, struct.pack(letter, made))[0]
+    return bits
 
 
 @dataclass(slots=True)
@@ -64,9 +74,9 @@ class Match:
     """What is added to the call: the product that it ends with was contracted with a sum."""
     negative: bool = False
     """Whether the call is subtracted from that instead."""
-    outer: Value | None = None
-    """What is done to the result, its first argument put aside: a compiler does it in advance
-    where the result is a number."""
+    outer: tuple[Value, ...] = ()
+    """What is done to the result, in this order, first arguments put aside: a compiler does it
+    in advance where the result is a number."""
 
 
 @dataclass
@@ -116,22 +126,21 @@ class Library:
         """``-logf(x)`` is a selection between infinity and a product: the minus went inside."""
         condition, *arms = value.args
         for place, other in ((0, 1), (1, 0)):
-            number, outer = arms[place], arms[other]
-            if number.op != "const" or outer.op not in _DISTRIBUTED:
-                continue
-            if len(outer.args) == 2 and outer.args[1].op != "const":
-                continue
-            for template in self._by_root.get(("select", value.width, None), ()):
-                node = template.nodes[template.root.args[1 + place]]
-                if node.op != "const" or applied(outer, node.key) != number.data:
-                    continue
-                inside = [const(node.key, value.width), outer.args[0]]
-                if place:
-                    inside.reverse()
-                whole = raw("select", value.width, (condition, *inside))
-                found = _Attempt(terms, template).run(whole)
-                if found is not None:
-                    return replace(found, root=value, outer=outer)
+            number, inner = arms[place], arms[other]
+            outer: tuple[Value, ...] = ()
+            while number.op == "const" and len(outer) < _DEEP and is_distributed(inner):
+                outer, inner = (inner, *outer), inner.args[0]
+                for template in self._by_root.get(("select", value.width, None), ()):
+                    node = template.nodes[template.root.args[1 + place]]
+                    if node.op != "const" or applied(outer, node.key) != number.data:
+                        continue
+                    inside = [const(node.key, value.width), inner]
+                    if place:
+                        inside.reverse()
+                    whole = raw("select", value.width, (condition, *inside))
+                    found = _Attempt(terms, template).run(whole)
+                    if found is not None:
+                        return replace(found, root=value, outer=outer)
         return None
 
     def _find(self, terms: Terms, value: Value) -> Match | None:
