@@ -60,6 +60,8 @@ class Template:
     """The bits of arguments that are numbers; None for those that are holes. Empty: all are."""
     negated: bool = False
     """Whether it is of ``f(-a)``: compilers put the sign elsewhere."""
+    part: int = -1
+    """Of a function with two results, which one it is."""
 
     @property
     def root(self) -> Node:
