@@ -98,8 +98,9 @@ class Wanted:
         word = _WORDS[self.takes[0]]
         fixed = self.fixed or (None,) * len(self.takes)
         read = "__int_as_float(0x{:x})" if word == "float" else "__longlong_as_double(0x{:x})"
-        given = [letter if f is None else read.format(f) for letter, f in zip("abc", fixed,
-                                                                             strict=False)]
+        given = [
+            letter if f is None else read.format(f) for letter, f in zip("abc", fixed, strict=False)
+        ]
         parameters = "".join(f", {word} {x}" for x in given if len(x) == 1)
         if self.negated:
             given = [f"-{x}" for x in given]
