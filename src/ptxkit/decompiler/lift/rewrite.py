@@ -48,7 +48,9 @@ def written(statement: n.Statement) -> Iterator[str]:
                     yield operand.expression.name
         elif isinstance(node, n.Declare):
             yield node.name
-        elif isinstance(node, n.Unary) and node.operator == "&" and isinstance(node.operand, n.Name):
+        elif (
+            isinstance(node, n.Unary) and node.operator == "&" and isinstance(node.operand, n.Name)
+        ):
             yield node.operand.name
 
 

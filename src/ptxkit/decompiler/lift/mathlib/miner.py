@@ -107,10 +107,7 @@ class Wanted:
         made = f"*o = {self.call}({', '.join(given)})"
         if self.outputs:
             made = f"{self.call}({', '.join((*given, *(f'o + {k}' for k in range(self.outputs))))})"
-        return (
-            f'extern "C" __global__ void {self.kernel}({word} *o{parameters}) '
-            f"{{ {made}; }}"
-        )
+        return f'extern "C" __global__ void {self.kernel}({word} *o{parameters}) {{ {made}; }}'
 
 
 def mined(wanted: Wanted, module: Module) -> list[Template]:
