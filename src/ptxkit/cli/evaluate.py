@@ -32,10 +32,6 @@ def command(
     arch: Annotated[str, typer.Option(help="What .cu files are compiled for.")] = "sm_90",
     beams: Annotated[int, typer.Option(help="How many programs an engine may propose.")] = 1,
     limit: Annotated[int | None, typer.Option(help="At most so many programs.")] = None,
-    sample: Annotated[
-        int | None, typer.Option(help="Draw so many kernels from folders, as many from each.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="What is drawn.")] = 0,
     most: Annotated[int, typer.Option(help="Leave out longer kernels (instructions).")] = 2000,
     workers: Annotated[int, typer.Option(help="Processes.")] = 1,
     out: Annotated[Path | None, typer.Option("--json", help="Write everything as JSON.")] = None,
@@ -53,7 +49,7 @@ def command(
     others = [path for path in inputs if path not in sets]
     items = chain(
         *(measuring.dataset_items(path, split) for path in sets),
-        measuring.folder_items(others, arch, most, sample=sample, seed=seed) if others else (),
+        measuring.folder_items(others, arch, most) if others else (),
     )
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -59,7 +59,8 @@ class Engine(Protocol):
         """
 
 
-#: How the lifter writes a function. Loops are rolled up on trust: the verifier decides. Those
+#: How the lifter writes a function. Loops are rolled up, and
+#: functions of the math library called, on trust: the verifier decides. Those
 #: that keep an order are for the same PTX; the careful ones leave a compiler nothing to
 #: understand otherwise.
 FORMS = (
@@ -69,8 +70,8 @@ FORMS = (
     Options(roll=True, order="block"),
     Options(order="line"),
     Options(keep_loops=True),
-    Options(careful=True),
-    Options(careful=True, keep_loops=True),
+    Options(careful=True, math=False),
+    Options(careful=True, keep_loops=True, math=False),
 )
 _CAREFUL = 5
 

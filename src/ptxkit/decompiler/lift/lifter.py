@@ -10,6 +10,7 @@ from math import prod
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
+from ptxkit.cuda.printer import print_module
 from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, Type
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.contraction import swallowed
@@ -21,6 +22,9 @@ from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
+from ptxkit.decompiler.lift.mathlib.calls import restore_calls
+from ptxkit.decompiler.lift.mathlib.miner import architecture
+from ptxkit.decompiler.lift.mathlib.unused import still_used
 from ptxkit.decompiler.lift.matrices import with_matrices
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.order import Order
@@ -57,6 +61,8 @@ class Options:
     careful: bool = False
     roll: bool = False
     """Propose unrolled loops as they were written; the verifier has to agree."""
+    math: bool = True
+    """Make calls of what a compiler made of functions of the math library."""
     keep_loops: bool = False
     """Tell the compiler to unroll no loop: what PTX still has as a loop stays one."""
     order: Order = "free"
@@ -79,6 +85,7 @@ class ModuleLifter:
     def __init__(self, module: Module, options: Options | None = None) -> None:
         self.module = module
         self.options = options or Options()
+        self.arch = architecture(module)
         self.scopes = Scopes(module)
         self.signatures = Signatures(module)
         self.arrays: dict[str, Type] = {}
@@ -99,6 +106,8 @@ class ModuleLifter:
     def function(self, function: Function) -> n.Function:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, False)
+        if self.options.math:
+            restore_calls(program, self.arch)
         Substitution(program, self.options.order).run()
         kinds = Kinds(program)
         kinds.survey()
@@ -375,13 +384,16 @@ class ModuleLifter:
         ordered = _callees_first(functions, self.scopes)
         self._address_tables()
         self.common = _shared_by_several(self.signatures, functions)
-        made = [self.function(f) for f in ordered]
+        made, unnamed = still_used([self.function(f) for f in ordered], ordered)
+        if len(made) < len(ordered):
+            text = print_module(n.CudaModule(tuple(made)))
+            self.structs = [s for s in self.structs if s.name in text]
         alone = self._single_variables()
         made = [_with_single(f, alone) for f in made]
         items: list[n.StructDefinition | n.Declare | n.Function] = [*self.structs]
         early = bool(self.tables)
         first = prototypes(self.signatures, made, early)
-        variables = self._variables()
+        variables = [v for v in self._variables() if v.name not in unnamed]
         # Tables of functions name these; else variables come first.
         items += [*first, *self.tables, *variables] if early else [*variables, *first]
         items += helper_functions(self.helpers, self.converts)
