@@ -186,10 +186,11 @@ def _overtaken(
             place = places.get(definition)
             if place is None:
                 continue
-            value = values.moving(definition)
-            if place < (least if value is not None and value.op == "load" else last):
+            moved = values.moving(definition)
+            loads = moved is not None and moved.op == "load"
+            if place < (least if loads else last):
                 yield definition
-            elif value is None or value.op != "load":
+            elif not loads:
                 last = place
 
 

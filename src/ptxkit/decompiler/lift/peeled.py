@@ -124,7 +124,7 @@ def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> b
     many = next((k for k in range(place + 1, len(body)) if _loop_of(body[k]) is not None), None)
     if many is None:
         return False
-    steps = {_target(s): s.value.value for s in loop.body if _is_step(s)}
+    steps = {_target(s): by for s in loop.body if (by := _step(s))}
     bound = _bound(body[many])
     if bound is None or bound[0] not in steps:
         return False
@@ -148,11 +148,12 @@ def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> b
     return True
 
 
-def _is_step(node: n.Statement) -> bool:
+def _step(node: n.Statement) -> int:
+    """By how much a statement moves a variable on; 0 for any other statement."""
     match node:
-        case n.Assign(n.Name(), n.Literal(value=value), "+=") if isinstance(value, int):
-            return value > 0
-    return False
+        case n.Assign(n.Name(), n.Literal(value=int() as value), "+="):
+            return value
+    return 0
 
 
 def _bound(many: n.Statement) -> tuple[str, n.Expression] | None:

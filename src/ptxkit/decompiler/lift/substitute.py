@@ -99,7 +99,7 @@ class Substitution:
     depths: dict[int, int] = field(default_factory=dict)
     signed: set[Definition] = field(default_factory=set)
     numbers: dict[Definition, Value] = field(default_factory=dict)
-    """Versions that are numbers, though their variables change."""
+    """Versions that are numbers, though their variables change; addresses are none."""
     loaded: dict[Definition, int] = field(default_factory=dict)
     """Loads that are used once, and their lines."""
     indices: set[Definition] = field(default_factory=set)
@@ -307,7 +307,7 @@ class Substitution:
                     continue
                 target, value = step.targets[0], step.args[0]
                 facts = self.facts.of(value)
-                if value.op == "const":
+                if value.op == "const" and value.width < 64:
                     self.numbers[target] = value
                 if (
                     target.variable.definitions != 1
