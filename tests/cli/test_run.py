@@ -266,8 +266,12 @@ def test_limits(race):
 @pytest.mark.parametrize("mode", [(), ("--sanitize",), ("--profile",), ("--trace", "0")])
 def test_interrupts(folder, mode):
     (folder / "race.ptx").write_text(RACE)
-    command = [sys.executable, "-c", "from ptxkit.cli import main; print(flush=True); main()"]
-    command += ["run", "race.ptx", "--kernel", "forever", *mode]
+    # A test that runs in the background of a shell inherits a SIGINT that is ignored.
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from ptxkit.cli import main; print(flush=True); main()"
+    )
+    command = [sys.executable, "-c", code, "run", "race.ptx", "--kernel", "forever", *mode]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     ) as process:
@@ -275,7 +279,10 @@ def test_interrupts(folder, mode):
         time.sleep(1.5)  # past the imports, into the loop
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        try:
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert errors == ""
     assert time.monotonic() - begin < 3

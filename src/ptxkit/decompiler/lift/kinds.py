@@ -282,6 +282,8 @@ class Kinds:
         if cell is not None:
             if kind and (access.type[0] != "u" or access.width < 32):
                 cell.votes[kind] += 1
+            elif kind and access.count == 1:
+                cell.votes["b"] += 3  # a number, with a sign or without
             if target is not None:
                 cell.join(target)
         elif target is not None and kind and access.type[0] != "u":
