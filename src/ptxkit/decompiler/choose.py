@@ -203,6 +203,12 @@ def _chosen(
                 if candidate.tree in (lifted, alone.get(name)):
                     continue  # certified already
                 verdict = verify(part, candidate.tree, name, arch=arch)
+                if (
+                    symbolic
+                    and not verdict.equivalent
+                    and (other.name != "symbolic" or verdict.rank <= parts[name].rank)
+                ):
+                    continue  # what is not proved does not take the place of the lifted form
                 key = verdict.rank, -reading_cost(candidate.tree, name)
                 if key > best[0]:
                     best = key, candidate, verdict

@@ -27,6 +27,7 @@ from ptxkit.synth.dataset import Dataset
 from ptxkit.toolchain import compile_cuda
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_PICTURES = (".png", ".svg", ".pdf")
 #: Above this the tree edit distance, which is cubic, is not computed.
 _MOST_NODES = 400
 
@@ -84,16 +85,23 @@ def dataset_items(folder: Path, split: str, arch: str | None = None) -> Iterator
                        source_lines(source))  # fmt: skip
 
 
-def folder_items(paths: Sequence[Path], arch: str, most: int = 2000) -> Iterator[Item]:
+def folder_items(
+    paths: Sequence[Path], arch: str, most: int = 2000, left_out: list[str] | None = None
+) -> Iterator[Item]:
     """The kernels of PTX files, and CUDA files, below some folders.
 
-    Kernels with more instructions than ``most`` are left out.
+    Kernels with more instructions than ``most`` are left out, and files of a folder that cannot
+    be read or compiled: ``left_out`` gets a sentence for each of those. A file that was named is
+    an error then.
     """
     for path in _files(paths):
         try:
             yield from _file_items(path, arch, most)
         except PtxkitError as error:
-            raise UsageError(f"'{path}': {str(error).partition(chr(10))[0]}") from error
+            why = f"'{path}': {str(error).partition(chr(10))[0]}"
+            if path in paths or left_out is None:
+                raise UsageError(why) from error
+            left_out.append(why)
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -113,13 +121,13 @@ def _file_items(path: Path, arch: str, most: int) -> Iterator[Item]:
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == ".cu":
         module = compile_cuda(text, arch=arch, name=path.name)
-        yield Item(path.stem, path.parent.name, module.emit(), lines=source_lines(text))
+        yield Item(path.stem, path.resolve().parent.name, module.emit(), lines=source_lines(text))
         return
     module = parse(text.rstrip("\0"), filename=path.name)
     for name in to_certify(module):
         if len(module[name].instructions) <= most:
             part = isolated(module, module[name])
-            yield Item(f"{path.stem}:{name}", path.parent.name, part.emit())
+            yield Item(f"{path.stem}:{name}", path.resolve().parent.name, part.emit())
 
 
 def source_lines(text: str) -> int:
@@ -287,8 +295,15 @@ def as_json(rows: Sequence[Row]) -> dict[str, Any]:
     return {"summary": summary(rows), "rows": [asdict(row) for row in rows]}
 
 
+def check_picture(path: Path) -> None:
+    """Complain about a file's name that says no form of picture."""
+    if path.suffix.lower() not in _PICTURES:
+        raise UsageError(f"a plot is a {', '.join(_PICTURES)} file, not '{path.name}'")
+
+
 def plot(rows: Sequence[Row], path: Path) -> None:
     """Bars for each group: what compiles, what is proved at which level."""
+    check_picture(path)
     matplotlib: Any = import_extra("matplotlib", extra="evaluate")
     matplotlib.use("Agg")
     pyplot: Any = import_extra("matplotlib.pyplot", extra="evaluate")

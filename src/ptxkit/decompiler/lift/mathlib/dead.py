@@ -178,7 +178,7 @@ class Sweep:
 
     def _need(self, definition: Definition) -> None:
         if definition in self.read:
-            return
+            return None
         self.read.add(definition)
         found = self.steps.get(definition)
         if found is not None:

@@ -131,6 +131,7 @@ def library(arch: str) -> Library:
 def _read(row: list[Any]) -> Template:
     call, takes, gives, nodes = row
     made = tuple(
-        Node(op, width, tuple(args), tuple(key) if op == "place" else key, tuple(loop)) for op, width, args, key, loop in nodes
+        Node(op, width, tuple(args), tuple(key) if op == "place" else key, tuple(loop))
+        for op, width, args, key, loop in nodes
     )
     return Template(call, tuple(takes), gives, made)

@@ -98,8 +98,11 @@ class Recorder:
                 # Values of the next round are made of this one: known from now on.
                 loop = self.terms.loops[value]
                 pending += [loop.first, loop.following, loop.again]
-            self._add(value, special or Node(
-                value.op, value.width, tuple(self.numbers[a] for a in args), _key(value)))
+            self._add(
+                value,
+                special
+                or Node(value.op, value.width, tuple(self.numbers[a] for a in args), _key(value)),
+            )
         for value in loops:
             loop = self.terms.loops[value]
             number = self.numbers[value]

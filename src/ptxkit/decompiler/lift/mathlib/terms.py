@@ -255,7 +255,9 @@ class Terms:
             return raw("field", value.width, (self._calls[base.data],), offset)
         if access.space == "local" and memory is not None:
             return raw("load", value.width, (memory, place_of(address)), ("local", access.type))
-        if any(p.op == "symbol" and p.data[1].lstrip("_").startswith(_LIBRARY) for p in address.walk()):
+        if any(
+            p.op == "symbol" and p.data[1].lstrip("_").startswith(_LIBRARY) for p in address.walk()
+        ):
             return raw("load", value.width, (address,), ("table", access.type, access.count))
         return raw("load", value.width, (address,), access)
 
