@@ -114,7 +114,7 @@ UNKNOWN = """.version 8.0
 .visible .entry k(.param .u64 x) {
     .reg .b64 %rd<3>;
     ld.param.u64 %rd1, [x];
-    frobnicate.u64 %rd2, %rd1;
+    frobnicate.u64 %rd1, %rd1;
     st.global.u64 [%rd1], %rd2;
     ret;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.lift.context import Intrinsic
@@ -9,18 +10,79 @@ from ptxkit.decompiler.lift.flow import Jump
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.mathlib.dead import Sweep
 from ptxkit.decompiler.lift.mathlib.matcher import Library, Match
+from ptxkit.decompiler.lift.mathlib.miner import library, specialised
 from ptxkit.decompiler.lift.mathlib.terms import Place, Terms
 from ptxkit.decompiler.lift.substitute import exit_values, set_exit
 from ptxkit.decompiler.lift.values import Definition, FactTable, Step, Value, raw, replaced, var
 
 
-def restore_calls(program: Program, library: Library) -> bool:
-    """Make calls of what is an instance of a template; whether there was anything."""
-    terms = Terms(program).run()
+def restore_calls(program: Program, arch: str) -> None:
+    """Make calls of what is an instance of a template."""
+    if not _computes(program):
+        return
+    known = library(arch)
+    _restore(program, known.long)
+    for usual in (False, True):
+        # A function with a number for an argument has that number in it, mostly.
+        numbers = _numbers(program)
+        suspects = known.long.suspects(numbers)
+        if not suspects:
+            break
+        theirs = frozenset(number for t in suspects for number in t.numbers)
+        tried = frozenset(filter(is_short, numbers & theirs)) if usual else numbers - theirs
+        names = frozenset(t.call for t in suspects if len(t.takes) == 2 or not usual)
+        _restore(program, specialised(arch, names, frozenset(filter(is_plain, tried))))
+    if _computes(program):
+        _restore(program, known.short)
+
+
+def _restore(program: Program, library: Library) -> None:
+    if not library.templates:
+        return
+    terms = Terms(program, library.helpers).run()
     found = library.find_all(terms, (*terms.everything(), *terms.decided))
-    if not found:
-        return False
-    return _Rewriter(program, terms).run(found)
+    # A module may have a function of its own under such a name.
+    own = program.lift.signatures.functions
+    found = {root: match for root, match in found.items() if match.template.call not in own}
+    if found:
+        _Rewriter(program, terms).run(found)
+
+
+def is_plain(number: tuple[int, int]) -> bool:
+    """Whether bits are a number that people write: neither an integer nor a tiny or huge one.
+
+    >>> is_plain((32, 0x3fc00000)), is_plain((32, 23))
+    (True, False)
+    """
+    width, bits = number
+    exponent = (bits >> 23 & 255) - 127 if width == 32 else (bits >> 52 & 2047) - 1023
+    return width in (32, 64) and -14 < exponent < 14
+
+
+def is_short(number: tuple[int, int]) -> bool:
+    """Whether it is a round one, such as may occur in a function of the library too."""
+    width, bits = number
+    return not bits & ((1 << width // 2 + 4) - 1)
+
+
+def _values(program: Program) -> Iterator[Value]:
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            for value in step.args:
+                yield from value.walk()
+
+
+def _computes(program: Program) -> bool:
+    """Whether a function has anything that could be a part of the library."""
+    return any(
+        (part.op[0] == "f" and part.data) or (part.op == "call" and part.data.assembly)
+        for part in _values(program)
+    )
+
+
+def _numbers(program: Program) -> frozenset[tuple[int, int]]:
+    """The numbers in a function, by width and bits."""
+    return frozenset((part.width, part.data) for part in _values(program) if part.op == "const")
 
 
 @dataclass(slots=True)
@@ -32,13 +94,18 @@ class _Rewriter:
     changed: dict[Definition, Value] = field(default_factory=dict)
     copies: dict[Definition, Value] = field(default_factory=dict)
     spare: set[int] = field(default_factory=set)
+    joint: set[Value] = field(default_factory=set)
     facts: FactTable = field(default_factory=FactTable)
 
     def run(self, found: dict[Value, Match]) -> bool:
         """Rewrite."""
         done: list[Match] = []
         later: list[Match] = []
+        both = [m for m in found.values() if m.template.part >= 0]
+        done += [m for pair in self._pairs(both) for m in pair if self._replace_both(pair)]
         for match in found.values():
+            if match in both:
+                continue
             if match.root in self.terms.places:
                 done += [match] if self._replace(match) else []
             else:
@@ -87,6 +154,39 @@ class _Rewriter:
                 first = place, held
         return first is not None
 
+    def _pairs(self, found: list[Match]) -> list[tuple[Match, Match]]:
+        """Results of one call."""
+        by_call: dict[tuple[object, ...], dict[int, Match]] = {}
+        for match in found:
+            key = (match.template.call, *match.arguments)
+            by_call.setdefault(key, {})[match.template.part] = match
+        return [(parts[0], parts[1]) for parts in by_call.values() if len(parts) > 1]
+
+    def _replace_both(self, pair: tuple[Match, Match]) -> bool:
+        """One call that gives two results."""
+        if pair[0].root in self.joint:
+            return True
+        places = [sorted(self.terms.places.get(m.root, ()), key=self._order) for m in pair]
+        if any(not p or p[0].step < 0 for p in places) or any(m.added or m.outer for m in pair):
+            return False
+        first = min((p[0] for p in places), key=self._order)
+        if not all(p[0] is first or self._before(first, p[0]) for p in places):
+            return False
+        argument = self._argument(pair[0].arguments[0], first)
+        if argument is None:
+            return False
+        lift = self.program.lift
+        lift.block = first.block
+        type = pair[0].template.gives
+        made = [lift.fresh(pair[0].root.width, type) for _ in pair]
+        step = Step("outputs", made, [argument], (pair[0].template.call, type), 0)
+        self.inserted.setdefault((first.block, first.step - 1), []).append(step)
+        for target, where in zip(made, places, strict=True):
+            for place in where:
+                self._set(place, var(target))
+        self.joint.add(pair[0].root)
+        return True
+
     def _order(self, place: Place) -> tuple[int, int]:
         return self.program.flow.place[place.block], place.step
 
@@ -120,8 +220,13 @@ class _Rewriter:
                 return None
             arguments.append(argument)
         template = match.template
+        if template.negated:
+            data = (template.gives, True)
+            arguments = [raw("fneg", a.width, (a,), data) for a in arguments]
         call = Intrinsic(template.call, template.takes, template.gives)
         made = raw("call", match.root.width, tuple(arguments), call)
+        for outer in match.outer:
+            made = raw(outer.op, outer.width, (made, *outer.args[1:]), outer.data)
         return made if match.added is None else self._sum(match, made, place)
 
     def _sum(self, match: Match, call: Value, place: Place) -> Value | None:

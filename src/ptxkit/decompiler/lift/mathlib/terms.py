@@ -11,6 +11,7 @@ Memory of the function itself (``.local``) is a value too: the chain of the stor
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -24,8 +25,6 @@ from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, con
 _MOST_BLOCKS = 80
 #: Of a comparison and its opposite, the one that selections ask.
 _ASKED = frozenset("eq lt.s gt.s lt.u gt.u feq".split())
-#: Functions and tables of the library that are called and read, by how their names begin.
-_LIBRARY = ("internal_", "cudart_")
 
 
 @dataclass(slots=True)
@@ -98,6 +97,8 @@ class Terms:
     """The terms of one function."""
 
     program: Program
+    helpers: frozenset[str] | None = None
+    """What the library calls and the tables that it reads, by their content; None for all."""
     terms: dict[Definition, Value] = field(default_factory=dict)
     places: dict[Value, list[Place]] = field(default_factory=dict)
     """Where a term is held by a variable."""
@@ -112,6 +113,7 @@ class Terms:
     _ends: dict[tuple[Variable, int], Definition | None] = field(default_factory=dict)
     _memory: dict[int, Value] = field(default_factory=dict)
     _calls: dict[Variable, Value] = field(default_factory=dict)
+    _contents: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def flow(self) -> Flow:
@@ -230,6 +232,8 @@ class Terms:
         if op == "var":
             known = self.terms.get(value.data)
             return known if known is not None else raw("leaf", value.width, (), value.data)
+        if op == "symbol":
+            return self._table(value)
         if not value.args and op not in ("load", "function"):
             return value
         args = tuple([self.of(a, memory) for a in value.args])
@@ -237,8 +241,8 @@ class Terms:
             return self._loaded(value, args[0], memory)
         if op == "function":
             how, callee, _, serial = value.data
-            quiet = how == "direct" and callee.lstrip("_").startswith(_LIBRARY)
-            return raw(op, value.width, args, (callee, 0 if quiet else serial))
+            content = self._content(callee) if how == "direct" else None
+            return raw(op, value.width, args, content or (callee, serial))
         if op == "select":
             return choose(*args)
         if op in ("add", "sub"):
@@ -255,11 +259,36 @@ class Terms:
             return raw("field", value.width, (self._calls[base.data],), offset)
         if access.space == "local" and memory is not None:
             return raw("load", value.width, (memory, place_of(address)), ("local", access.type))
-        if any(
-            p.op == "symbol" and p.data[1].lstrip("_").startswith(_LIBRARY) for p in address.walk()
-        ):
+        if any(p.op == "table" for p in address.walk()):
             return raw("load", value.width, (address,), ("table", access.type, access.count))
         return raw("load", value.width, (address,), access)
+
+    def _table(self, value: Value) -> Value:
+        """A variable of the module, as what it holds if it is a table of the library."""
+        space, name = value.data
+        if space not in ("global", "const"):
+            return value
+        if name not in self._contents:
+            memory = next((m for m in self.program.lift.signatures.memory.values()
+                           if m.name == name), None)  # fmt: skip
+            held = memory.node.initializer if memory is not None else None
+            self._remember(name, "".join(held.text.split()) if held is not None else "")
+        content = self._contents[name]
+        return value if content is None else raw("table", value.width, (), content)
+
+    def _content(self, callee: str) -> str | None:
+        """A function of the library, by what is in it: its name may have been changed."""
+        if callee not in self._contents:
+            functions = [f for f in self.program.lift.module.functions
+                         if f.name == callee and f.has_body]  # fmt: skip
+            words = [f"{i.opcode} {len(i.operands)}" for f in functions for i in f.instructions]
+            self._remember(callee, " ".join(words))
+        return self._contents[callee]
+
+    def _remember(self, name: str, text: str) -> None:
+        digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        known = bool(text) and (self.helpers is None or digest in self.helpers)
+        self._contents[name] = digest if known else None
 
     # ---- meetings ------------------------------------------------------------------------
 
