@@ -75,7 +75,7 @@ fuzz: $(VENV)/.installed ## Fuzz the native core under sanitizers
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" fuzz/run.sh
 
 docs: .venv-docs/.installed ## Build the documentation into build/docs
-	.venv-docs/bin/python -m mkdocs build --quiet --strict --site-dir build/docs
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --quiet --strict --site-dir build/docs
 
 clean: ## Remove environments, builds and caches
 	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -111,6 +111,7 @@ $(VENV)/.installed: $(NATIVE) | $(VENV)/.created
 	.venv-corpus/bin/python -m pip install --quiet --requirement corpus/requirements.txt
 	@touch $@
 
-.venv-docs/.installed: mkdocs.yml | .venv-docs/.created
-	.venv-docs/bin/python -m pip install --quiet 'mkdocs>=1.6,<2'
+# The reference is read out of the source, so the package itself is not needed here.
+.venv-docs/.installed: pyproject.toml constraints.txt | .venv-docs/.created
+	.venv-docs/bin/python $(PIP_INSTALL) mkdocs mkdocs-material 'mkdocstrings[python]'
 	@touch $@

@@ -80,8 +80,9 @@ class Polynomials(Source):
                 digest({"x": x}), digest({"y": found}),
             )  # fmt: skip
             target = Target(
-                arch, text, text, None, needs.registers, needs.shared, needs.spills, needs.code
-            )
+                arch, text, text, None, True,
+                needs.registers, needs.shared, needs.spills, needs.code,
+            )  # fmt: skip
             results.append(Made({"expression": sample.text}, proof, (target,), (_THREADS,)))
         return results
 

@@ -1,5 +1,7 @@
 """Kernels written by hand, run on the simulator against numpy, and assembled by ptxas."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -102,6 +104,38 @@ def test_while_and_else():
     launch(collatz, (1, 128), x, 100)
     assert x.tolist() == expected
     assert collatz.check() == []
+
+
+@kernel(target="sm_80")
+def from_the_middle(out: ptr[s32], n: s32):
+    total, rounds = reg.s32(init=0), reg.s32(init=0)
+    with ptx.loop(inside=True) as loop:
+        total += 100
+        loop.start_here()
+        total += 1
+        rounds += 1
+        ptx.break_(when=rounds == n)
+    ptx.st.global_.s32(addr(out), total)
+    ptx.ret()
+
+
+def test_a_loop_that_begins_in_its_middle():
+    out = np.zeros(1, dtype=np.int32)
+    launch(from_the_middle, (1, 1), out, 3)
+    assert out[0] == 203
+    assert from_the_middle.check() == []
+
+
+def test_registers_in_another_order():
+    module = Module(version="8.0", target="sm_80", style="nvcc")
+
+    @module.kernel(registers=("%r<9> 7 1-3 5",))
+    def ordered():
+        for _ in range(6):
+            ptx.mov.u32.new(1)
+
+    numbers = re.findall(r"%r(\d+),", module.ptx())
+    assert numbers == ["7", "1", "2", "3", "5", "6"]
 
 
 @kernel(target="sm_80")

@@ -296,6 +296,26 @@ def range_of_floats(x: f32):
         ptx.ret()
 
 
+def loop_that_starts_nowhere():
+    with ptx.loop(inside=True):
+        ptx.ret()
+
+
+def start_of_another_loop():
+    with ptx.loop() as loop:
+        loop.start_here()
+
+
+def odd_order_of_registers():
+    ptx.registers("%r<8> 3-x")
+
+
+def order_beyond_the_range():
+    ptx.registers("%r<8> 3 9")
+    for _ in range(2):
+        ptx.mov.u32.new(1)
+
+
 MISTAKES = [
     value
     for value in list(globals().values())

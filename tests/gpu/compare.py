@@ -10,9 +10,9 @@ import numpy as np
 from tests.run.kernels.case import Case, arrays, check_against_numpy
 
 import ptxkit
+from ptxkit.decompiler.verify.gpu import unfused
 
 Record = Callable[[str, Any], None]
-_ROUNDINGS = {".rn", ".rz", ".rm", ".rp", ".rna", ".rs"}
 
 
 @cache
@@ -21,22 +21,7 @@ def loaded(module: ptxkit.Module, device: str) -> Any:
     return ptxkit.load(module, device=device)
 
 
-@cache
-def rounded(module: ptxkit.Module) -> ptxkit.Module:
-    """The module with ``.rn`` written where it is the default.
-
-    Without it an assembler may fuse a product and a sum (PTX ISA, ``add`` and ``mul``), which
-    rounds once where the simulator rounds twice. With it nothing is left to choose.
-    """
-    edit = module.edit()
-    for instruction in module.instructions:
-        floating = instruction.opcode.endswith((".f32", ".f64"))
-        if not floating or instruction.name not in ("add", "sub", "mul"):
-            continue
-        if not _ROUNDINGS & set(instruction.modifiers):
-            opcode = next(node for node in instruction.children if node.kind == "Opcode")
-            edit.replace(opcode, opcode.text.replace(instruction.name, f"{instruction.name}.rn", 1))
-    return edit.apply()
+rounded = cache(unfused)
 
 
 def check_both(case: Case, module: ptxkit.Module, record: Record) -> None:

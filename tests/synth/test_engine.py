@@ -214,6 +214,8 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(FolderError, match="is not empty and holds no run"):
         generate(PLAN, tmp_path)
+    with pytest.raises(FolderError, match=r"thesis\.txt' is a file; choose a folder"):
+        generate(PLAN, tmp_path / "thesis.txt")
     assert hashes(tmp_path).keys() == {"thesis.txt"}
 
 
@@ -241,6 +243,7 @@ def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(PtxkitError, match=r"no Ray cluster answers at '127\.0\.0\.1:1'"):
         generate(PLAN, tmp_path / "x", engine="ray", address="127.0.0.1:1")
     assert time.monotonic() - start < 60
+    assert not (tmp_path / "x").exists()
 
 
 def test_a_missing_extra_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def kernel(body: str) -> str:
     """A kernel in nvcc's layout around some instructions."""
     lines = []
     for line in body.strip("\n").split("\n"):
-        plain = line.endswith(":") or line.startswith("\t") or not line
+        plain = line.endswith((":", "}")) or line.startswith("\t") or not line
         if not plain:
             # The opcode, not the guard, has a tab after it.
             guard, _, rest = (
@@ -130,6 +130,41 @@ add.s32 %r1, %r1, 2;
 
 mov.u32 %r2, 1;
 """
+BRACES = """
+ld.param.u64 %rd1, [k_param_0];
+\t// begin inline asm
+\t{  cvt.rn.f16.f32 %rs1, 0f3F800000;}
+
+\t// end inline asm
+\t// begin inline asm
+\t{add.f16 %rs2,%rs1,%rs1;
+}
+\t// end inline asm
+\t// begin inline asm
+\t{abs.f16 %rs3,%rs2;
+}
+\t// end inline asm
+\t// begin inline asm
+\t{ neg.f16 %rs4, %rs3; }
+\t// end inline asm
+st.global.u16 [%rd1], %rs4;
+"""
+ROTATED = """
+setp.lt.s32 %p1, %r1, 4;
+bra.uni $L__BB0_2;
+
+$L__BB0_1:
+add.s32 %r1, %r1, 1;
+setp.eq.s32 %p2, %r1, %r2;
+@%p2 bra $L__BB0_3;
+
+$L__BB0_2:
+add.s32 %r1, %r1, 2;
+bra.uni $L__BB0_1;
+
+$L__BB0_3:
+mov.u32 %r3, 1;
+"""
 ADDRESSES = """
 ld.param.u64 %rd1, [k_param_0];
 ld.param.u32 %r2, [k_param_1];
@@ -217,6 +252,8 @@ SAMPLES = {
     "other numbers": OTHER_NUMBERS,
     "other names": OTHER_NAMES,
     "into a loop": INTO_A_LOOP,
+    "rotated loop": ROTATED,
+    "braces": BRACES,
     "addresses": ADDRESSES,
     "unrolled": UNROLLED,
     "table": TABLE,
@@ -243,7 +280,7 @@ def plain_file(text: str):
     source = module.source()
     style = guess_style(source)
     file = Plain(module, style, source).run()
-    file.opening = [transpile._opening(module, style.name, "\n")]
+    file.opening = transpile._opening(module, style, "\n")
     return module, file
 
 

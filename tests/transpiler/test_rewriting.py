@@ -3,6 +3,7 @@
 import pytest
 
 import ptxkit
+from ptxkit.dsl.styles import find_style
 from ptxkit.transpiler import transpile
 from ptxkit.transpiler.plain import Plain
 from ptxkit.transpiler.rewriting import rewrite
@@ -74,7 +75,7 @@ def plain_file():
     module = ptxkit.parse(TEXT)
     source = module.source()
     file = Plain(module, guess_style(source), source).run()
-    file.opening = [transpile._opening(module, "nvcc-7", "\n")]
+    file.opening = transpile._opening(module, find_style("nvcc-7"), "\n")
     return module, file
 
 

@@ -32,10 +32,13 @@ def command(
         bool, typer.Option("--backward/--no-backward", help="Differentiate the kernels too.")
     ] = True,
     sass: Annotated[bool, typer.Option("--sass", help="Machine code as a view.")] = False,
-    resources: Annotated[
+    assemble: Annotated[
         bool,
-        typer.Option("--resources", help="Registers and memory, where the source leaves them out."),
-    ] = False,
+        typer.Option(
+            "--assemble/--no-assemble",
+            help="Make machine code of all PTX, or have the assembler check it only: faster.",
+        ),
+    ] = True,
     raw: Annotated[
         bool, typer.Option("--raw/--no-raw", help="Keep PTX as the compiler wrote it, too.")
     ] = True,
@@ -58,16 +61,7 @@ def command(
 
     Example: ptxkit synth warp --count 1000 --seed 7 --out kernels
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
+    from ptxkit.cli.progress import shown
     from ptxkit.errors import UsageError
     from ptxkit.synth import Plan, Settings, generate
     from ptxkit.synth.decontamination import read_texts
@@ -76,7 +70,7 @@ def command(
         raise UsageError(f"--views is all or source, not '{views}'")
     if resume and not out.exists():
         raise UsageError(f"there is no run to resume in '{out}'")
-    settings = Settings(_words(archs), _words(categories), views, backward, sass, resources, raw)
+    settings = Settings(_words(archs), _words(categories), views, backward, sass, assemble, raw)
     plan = Plan(
         source,
         seed,
@@ -87,26 +81,7 @@ def command(
         level=level,
         avoid=read_texts(decontaminate or []),
     )
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=not console.is_terminal) as bar:
-        task = bar.add_task(f"{source} kernels", total=count, rate="")
-        before = None
-
-        def progress(done: int, total: int) -> None:
-            nonlocal before
-            before = done if before is None else before
-            elapsed = bar.tasks[0].elapsed or 0
-            rate = f"{(done - before) / elapsed:.1f}/s" if elapsed and done > before else ""
-            bar.update(task, completed=done, total=total, rate=rate)
-
+    with shown(f"{source} kernels", count) as progress:
         manifest = generate(
             plan, out, workers=workers, engine=engine, address=address, progress=progress
         )

@@ -20,6 +20,9 @@ def command(
     ],
     kernel: Annotated[str | None, typer.Option(help="One kernel; else all of the PTX.")] = None,
     arch: Annotated[str | None, typer.Option(help="What to compile for; else the target.")] = None,
+    device: Annotated[
+        str, typer.Option(help="cpu: the simulator runs both; cuda: a GPU runs them, too.")
+    ] = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
 ) -> None:
     """Compile CUDA C++ and compare it with PTX: identical, equal by proof, equal in execution.
@@ -40,7 +43,7 @@ def command(
         if not isinstance(tree, CudaModule):
             raise InputError(f"'{candidate}' holds no kernel or module")
         program = tree
-    verdict = verify(module, program, kernel, arch=arch)
+    verdict = verify(module, program, kernel, arch=arch, device=device)
     if as_json:
         typer.echo(json.dumps(plain_data(verdict.to_dict()), indent=1))
     else:

@@ -163,12 +163,15 @@ class Words:
             parts[-1].init = init
         made = [self._declare(part.declarator, space, builder) for part in parts]
         in_body = builder.is_body
-        gap = " "
-        if in_body:
-            gap = builder.style.name_gap(space, is_asm=builder.is_asm, is_nested=builder.is_nested)
         text = " ".join(self._words)
         if parts:
-            text += gap + ", ".join([_declarator_text(part) for part in parts])
+            if in_body:
+                text = builder.style.declaration(
+                    text, space, is_asm=builder.is_asm, is_nested=builder.is_nested
+                )
+            else:
+                text += " "
+            text += ", ".join([_declarator_text(part) for part in parts])
         kind = "register" if space == ".reg" else "declaration"
         builder.add(kind if in_body else "variable", f"{text};")
         return made[0] if len(made) == 1 else tuple(made)

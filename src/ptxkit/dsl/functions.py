@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ptxkit.dsl import pools
 from ptxkit.dsl.builder import reset_current, set_current
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.heads import check_name
@@ -45,6 +46,7 @@ class Function(Operand):
         directives: Sequence[str] = (),
         spaced: Mapping[int, str] | None = None,
         constants: Mapping[str, Any] | None = None,
+        registers: Sequence[str] = (),
     ) -> None:
         self.name = function_name(name, body)
         super().__init__(self.name, _FUNCTION_NUMBER)
@@ -60,6 +62,7 @@ class Function(Operand):
         self.notes: list[tuple[str, str | None]] = []  # comments behind its last line
         self.__doc__ = body.__doc__
         self.__name__ = body.__name__
+        self.registers = tuple(registers)
         self.given = dict(constants or {})
         self.shared_bytes: int | None = None
         """What the body takes of the launch's shared memory; None where it takes none of it."""
@@ -103,6 +106,8 @@ class Function(Operand):
         constants = self._constants(signature)
         token = set_current(builder)
         try:
+            if self.registers:
+                pools.declare(builder, self.registers)
             arguments = [one.value() for one in signature.parameters]
             value = self.body(*arguments, **constants)
             code = self.body.__code__

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.builder import Builder, current, get_current
 from ptxkit.dsl.errors import DslError
-from ptxkit.dsl.operands import Constant, Label, Operand, operand, pair
+from ptxkit.dsl.operands import Constant, Label, Operand, addr, operand, pair
 from ptxkit.dsl.registers import Register, Variable
 from ptxkit.dsl.statements import Statement
 from ptxkit.dsl.words import word_of
@@ -61,21 +61,26 @@ class Opcode:
             )
         if self._is_branch:
             builder.use_labels(operands)
-        ready: list[Any] = [
-            one if one.__class__ in _READY else operand(one, self._type) for one in operands
-        ]
-        for one in ready:
-            if one.owner is not builder and one.owner is not None:
-                _foreign(one)
         text = self._text
+        texts: list[str] = []
+        key: list[Any] = [text]
+        for one in operands:  # the hottest loop of tracing
+            if one.__class__ not in _READY:
+                one = operand(one, self._type)
+            owner = one.owner
+            if owner is not builder and owner is not None:
+                _foreign(one)
+            texts.append(one.text)
+            key.append(one.number)
         if self._is_checked:
-            key = (text, *[one.number for one in ready])
-            if key not in builder.good:
-                builder.judge(key, ready)
-        texts = [one.text for one in ready]
-        text = builder.style.instruction(self._name, text, texts, builder.is_asm)
-        if when is not None:
-            text = guard_text(when, builder, self._is_checked) + text
+            found = tuple(key)
+            if found not in builder.good:
+                ready: list[Any] = [
+                    one if one.__class__ in _READY else operand(one, self._type) for one in operands
+                ]
+                builder.judge(found, ready)
+        guard = "" if when is None else guard_text(when, builder, self._is_checked)
+        text = builder.style.instruction(self._name, text, texts, builder.is_asm, guard)
         statement = Statement("instruction", text, builder.pending)
         builder.pending = None
         builder.statements.append(statement)
@@ -103,6 +108,10 @@ class Opcode:
         result = made if count else made[0]
         self(result, *operands, when=when)
         return result
+
+    def at(self, base: Any, offset: Any = None, **options: Any) -> Any:
+        """The same from an address: ``ptx.ld.global_.f32.at(p, 8)``; options are those of `new`."""
+        return self.new(addr(base, offset), **options)
 
     def paired(
         self,

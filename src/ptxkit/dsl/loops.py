@@ -28,13 +28,30 @@ from ptxkit.isa.types import SCALAR_TYPES
 class Loop(Region):
     """A loop: where it begins, where ``continue_`` leads, where ``break_`` does."""
 
-    __slots__ = ("_is_continued", "_next", "_top")
+    __slots__ = ("_first", "_is_continued", "_next", "_top")
 
-    def __init__(self, what: str, top: GivenLabel, after: GivenLabel, hint: str = "") -> None:
+    def __init__(
+        self,
+        what: str,
+        top: GivenLabel,
+        after: GivenLabel,
+        hint: str = "",
+        inside: GivenLabel | bool = False,
+    ) -> None:
         self._top = as_label(top)
         super().__init__(what, after, hint)
         self._next = self._top
         self._is_continued = False
+        self._first = None if inside is False else as_label(None if inside is True else inside)
+
+    def start_here(self) -> None:
+        """Let the first round begin here, where the loop was made with ``inside=True``."""
+        if self._first is None or self._first.is_placed:
+            raise DslError(
+                f"{self.what} does not begin in its middle, or does so already",
+                "say it once, in a loop that is made with inside=True",
+            )
+        body().place(self._first)
 
     def continue_(self, when: Any = None, uniform: bool | None = None) -> Statement:
         """Branch to the next round."""
@@ -42,12 +59,23 @@ class Loop(Region):
         return branch(self._next, when, uniform)
 
     def _begin(self) -> None:
+        if self._first is not None:
+            branch(self._first)
         if not self._top.is_placed:
             body().place(self._top)
 
     def _finish(self) -> None:
+        self._check_start()
         branch(self._top)
         super()._finish()
+
+    def _check_start(self) -> None:
+        if self._first is not None and not self._first.is_placed:
+            raise DslError(
+                "the first round of the loop begins nowhere",
+                "say where with 'loop.start_here()' in 'with ptx.loop(inside=True) as loop:'",
+                place=self.place,
+            )
 
 
 class Repeat(Loop):
@@ -56,6 +84,7 @@ class Repeat(Loop):
     __slots__ = ()
 
     def _finish(self) -> None:
+        self._check_start()
         Region._finish(self)
 
 
@@ -90,14 +119,24 @@ class DoWhile(Loop):
         Region._finish(self)
 
 
-def loop(top: GivenLabel = None, after: GivenLabel = None) -> Loop:
-    """Run the block again and again, until ``ptx.break_()``."""
-    return Loop("a ptx.loop block", top, after)
+def loop(
+    top: GivenLabel = None, after: GivenLabel = None, *, inside: GivenLabel | bool = False
+) -> Loop:
+    """Run the block again and again, until ``ptx.break_()``.
+
+    With ``inside=True`` the first round begins where ``start_here()`` says, in the middle.
+    """
+    return Loop("a ptx.loop block", top, after, inside=inside)
 
 
-def repeat(top: GivenLabel = None, after: GivenLabel = None) -> Repeat:
-    """Run the block once, and again where ``ptx.continue_(when=...)`` says so."""
-    return Repeat("a ptx.repeat block", top, after)
+def repeat(
+    top: GivenLabel = None, after: GivenLabel = None, *, inside: GivenLabel | bool = False
+) -> Repeat:
+    """Run the block once, and again where ``ptx.continue_(when=...)`` says so.
+
+    With ``inside=True`` the first round begins where ``start_here()`` says, in the middle.
+    """
+    return Repeat("a ptx.repeat block", top, after, inside=inside)
 
 
 def while_(condition: Condition, top: GivenLabel = None, after: GivenLabel = None) -> While:

@@ -11,7 +11,14 @@ from ptxkit.dsl.builder import Builder
 from ptxkit.dsl.declarations import LINKAGES, SPACES, WORDS, Words
 from ptxkit.dsl.errors import DslError, UnknownWordError
 from ptxkit.dsl.functions import Function
-from ptxkit.dsl.heads import check_address_size, check_name, check_targets, check_version
+from ptxkit.dsl.heads import (
+    check_address_size,
+    check_name,
+    check_targets,
+    check_version,
+    nvcc_comments,
+)
+from ptxkit.dsl.layouts import hand_style
 from ptxkit.dsl.operands import Operand, operand
 from ptxkit.dsl.registers import Variable
 from ptxkit.dsl.statements import Statement
@@ -50,17 +57,21 @@ class Module(Builder):
         target: str | Sequence[str] | None = "sm_75",
         address_size: int | None = 64,
         style: str | Style = "ptxkit",
+        layout: Mapping[str, Any] | None = None,
         newline: str = "\n",
+        blank_end: bool = False,
         unchecked: bool = False,
     ) -> None:
         if newline not in ("\n", "\r\n"):
             raise DslError(f"{newline!r} is no line break", r"it is '\n' or '\r\n'")
         self.is_unchecked = unchecked
         """Whether odd versions and targets, and functions defined twice, are taken as they are."""
-        self.style: Style = style if isinstance(style, Style) else find_style(style)
+        self.style: Style = _style(style, layout)
         super().__init__(self)
         self._items: list[Statement | Function] = []
         self.newline = newline
+        self.blank_end = blank_end
+        """Whether a blank line stands at the end, as NVRTC has it."""
         self.refused: list[int] | None = None
         """Python lines of instructions that the table is against; None: those are errors."""
         self.name_count = 0
@@ -138,9 +149,14 @@ class Module(Builder):
 
     # -- directives --------------------------------------------------------------------------
 
-    def head(self) -> None:
-        """Put ``.version``, ``.target`` and ``.address_size`` here; else they come first."""
+    def head(self, nvcc: tuple[str, str, str] | None = None) -> None:
+        """Put ``.version``, ``.target`` and ``.address_size`` here; else they come first.
+
+        ``nvcc`` puts its comment before them: the build, the release, and the NVVM it is based on.
+        """
         self._head_given = True
+        if nvcc is not None:
+            self.comments(*nvcc_comments(*nvcc))
         if self._version is not None:
             self.add("version", f".version {self._version}")
         if self._target:
@@ -290,7 +306,8 @@ class Module(Builder):
                 found += item.statements()
             else:
                 found.append(item)
-        found.append(Statement("end", "", self.pending))
+        pending = 1 if self.pending is None and self.blank_end else self.pending
+        found.append(Statement("end", "", pending))
         return found
 
     def ptx(self) -> str:
@@ -327,6 +344,14 @@ class Module(Builder):
     def __repr__(self) -> str:
         names = [item.name for item in self._items if isinstance(item, Function)]
         return f"<module {self.says()}: {', '.join(names)}>"
+
+
+def _style(style: str | Style, layout: Mapping[str, Any] | None) -> Style:
+    if style == "hand":
+        return hand_style(layout or {})
+    if layout is not None:
+        raise DslError(f"the style {style!r} has its own layout", "layout goes with style='hand'")
+    return style if isinstance(style, Style) else find_style(style)
 
 
 def quoted(values: Sequence[str]) -> list[str]:
@@ -372,15 +397,23 @@ class FunctionWords:
         parentheses: bool = True,
         spaced: Mapping[int, str] | None = None,
         constants: Mapping[str, Any] | None = None,
-        globl: bool = False,
+        registers: Sequence[str] = (),
+        globl: bool | str = False,
         **directives: Any,
     ) -> Any:
-        """Make a function; ``globl`` puts the comment before it that compilers put there."""
+        """Make a function.
+
+        ``registers`` are ranges to declare at the head, as ``ptx.registers`` does.
+        ``globl`` puts the comment before it that compilers put there, ``"apart"`` with a blank
+        line after it.
+        """
 
         def decorate(body: Callable[..., Any]) -> Function:
             if globl:
                 word = ".weak" if ".weak" in self._words else ".globl"
                 self._module.comment(f"{word}\t{name or body.__name__}")
+                if globl == "apart":
+                    self._module.blank()
             made = Function(
                 self._module,
                 body,
@@ -392,6 +425,7 @@ class FunctionWords:
                 directives=directive_texts(directives),
                 spaced=spaced,
                 constants=constants,
+                registers=registers,
             )
             return self._module.add_function(made)
 

@@ -39,7 +39,10 @@ class Ptx:
         return body().returns
 
     def registers(self, *ranges: str) -> Any:
-        """Declare ranges, ``"%r<28>"``, that new registers are taken from, one after another."""
+        """Declare ranges, ``"%r<28>"``, that new registers are taken from, one after another.
+
+        Another order is said with the range: ``"%r<28> 7 1-3"``, see :mod:`ptxkit.dsl.pools`.
+        """
         return pools.declare(body(), ranges)
 
     # -- labels ------------------------------------------------------------------------------

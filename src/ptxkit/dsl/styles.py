@@ -110,21 +110,22 @@ class Style:
         # The tab that begins the line is not counted.
         return " " * max(1, self.note_column - len(line.removeprefix("\t").expandtabs(8)))
 
-    def instruction(self, name: str, opcode: str, operands: Sequence[str], is_asm: bool) -> str:
-        """An instruction without its guard."""
+    def instruction(
+        self, name: str, opcode: str, operands: Sequence[str], is_asm: bool, guard: str = ""
+    ) -> str:
+        """An instruction with its guard."""
         if not operands:
-            return f"{opcode};"
+            return f"{guard}{opcode};"
         if is_asm:
             joined = ", ".join(operands)
-            return (
-                f"{opcode}{self.asm_gap}{joined.translate(_LOOSE) if self.asm_loose else joined};"
-            )
+            inner = joined.translate(_LOOSE) if self.asm_loose else joined
+            return f"{guard}{opcode}{self.asm_gap}{inner};"
         if name == "call" and self.call_break is not None:
-            return self._call(opcode, operands, self.call_break)
+            return guard + self._call(opcode, operands, self.call_break)
         gap = self.opcode_gaps.get(name, self.opcode_gap)
         if self.local_branch_gap and opcode == "bra.uni" and operands[0].startswith("$L__tmp"):
             gap = self.local_branch_gap
-        return f"{opcode}{gap}{', '.join(operands)};"
+        return f"{guard}{opcode}{gap}{', '.join(operands)};"
 
     @staticmethod
     def _call(opcode: str, operands: Sequence[str], begin: str) -> str:
@@ -169,11 +170,11 @@ class Style:
                 comma = 0
         return "".join([piece for pair in zip(gaps, tokens, strict=True) for piece in pair])
 
-    def name_gap(self, space: str, *, is_asm: bool, is_nested: bool) -> str:
-        """Between type and name of a declaration in a body."""
+    def declaration(self, words: str, space: str, *, is_asm: bool, is_nested: bool) -> str:
+        """The words of a declaration in a body, up to the first name."""
         if is_asm:
-            return " "
-        return (self.nested_name_gaps if is_nested else self.name_gaps).get(space, " ")
+            return f"{words} "
+        return words + (self.nested_name_gaps if is_nested else self.name_gaps).get(space, " ")
 
     def label_kind(self, name: str) -> str:
         """The kind of a label: that of a basic block, or another."""
@@ -392,7 +393,7 @@ STYLES = {
 
 
 def find_style(name: str) -> Style:
-    """The style of a name.
+    """The style of a name; ``"hand"`` is :mod:`ptxkit.dsl.layouts`, its measures are given.
 
     >>> find_style("nvcc").gap("register", "first_instruction", 1)
     '\\n\\n\\t'

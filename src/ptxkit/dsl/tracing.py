@@ -117,13 +117,13 @@ class FunctionBuilder(Builder):
 
     def fresh_declarations(self) -> list[Statement]:
         """The declarations of the registers nobody named."""
-        gap = self.style.name_gaps.get(".reg", " ")
         found = []
         for key in sorted(self._fresh, key=lambda key: (_REGISTER_ORDER.index(key[0]), key[1])):
             type, width = key
-            vector = f".v{width} " if width > 1 else ""
+            words = f".reg .v{width} .{type}" if width > 1 else f".reg .{type}"
+            begin = self.style.declaration(words, ".reg", is_asm=False, is_nested=False)
             name = f"{self._prefixes[key]}<{self._fresh[key] + 1}>"
-            found.append(Statement("register", f".reg {vector}.{type}{gap}{name};"))
+            found.append(Statement("register", f"{begin}{name};"))
         return found
 
     # -- labels ------------------------------------------------------------------------------

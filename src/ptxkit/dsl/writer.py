@@ -67,24 +67,31 @@ def write(statements: Iterable[Statement], style: Style) -> str:
     push = out.append
     spacer = Spacer(style)
     width = style.width
+    last, row_gap = "", ""  # what stands between instructions in a row
     for statement in statements:
         kind = statement.kind
-        spacer.entering(kind)
         before = statement.before
-        if before is None:
-            gap = spacer.gap(kind)
-        elif isinstance(before, str):
-            gap = before
+        if before is None and kind == "instruction" == last:
+            gap = row_gap
         else:
-            gap = "\n" * (before + 1) + style.indent(kind, spacer.depth)
+            spacer.entering(kind)
+            if before is None:
+                gap = spacer.gap(kind)
+            elif isinstance(before, str):
+                gap = before
+            else:
+                gap = "\n" * (before + 1) + style.indent(kind, spacer.depth)
+            spacer.passed(kind)
+            if kind == "instruction":
+                row_gap = spacer.gap(kind)
+            last = kind
         push(gap)
-        if width and not statement.is_spaced:
-            push(style.wrapped(statement.text, gap))
-        else:
-            push(statement.text)
+        text = statement.text
+        if width and not statement.is_spaced and len(gap) + len(text) > width:
+            text = style.wrapped(text, gap)
+        push(text)
         if statement.notes is not None:
             _write_notes(out, statement, style)
-        spacer.passed(kind)
     return "".join(out)
 
 

@@ -55,7 +55,10 @@ class Scope:
     ranges: dict[str, list[Declaration]] = field(default_factory=dict)
     settled: int = -1
     """From this offset on nothing is declared here any more, nor around."""
+    _settled_here: int = -1
+    """The same for this very scope: what it declares hides all around it."""
     _known: dict[str, Declaration | None] = field(default_factory=dict)
+    _own: dict[str, Declaration | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.parent is not None:
@@ -66,6 +69,7 @@ class Scope:
         table = self.names if declaration.count is None else self.ranges
         table.setdefault(declaration.name, []).append(declaration)
         self.settled = max(self.settled, declaration.position)
+        self._settled_here = max(self._settled_here, declaration.position)
 
     def local(self, name: str, position: int) -> Declaration | None:
         """The declaration of a name in this very scope, visible at a position."""
@@ -86,11 +90,17 @@ class Scope:
 
     def resolve(self, name: str, position: int) -> Declaration | None:
         """The declaration that a name means at a position."""
-        if position < self.settled:
+        if position >= self.settled:
+            if name not in self._known:
+                self._known[name] = self._resolve(name, position)
+            return self._known[name]
+        if position < self._settled_here:
             return self._resolve(name, position)
-        if name not in self._known:
-            self._known[name] = self._resolve(name, position)
-        return self._known[name]
+        # Functions follow, but no names of this one: most names are its own registers.
+        if name not in self._own:
+            self._own[name] = self.local(name, position)
+        own = self._own[name]
+        return own if own is not None or not self.parent else self.parent._resolve(name, position)
 
     def _resolve(self, name: str, position: int) -> Declaration | None:
         scope: Scope | None = self

@@ -29,8 +29,13 @@ def card(plan: Plan, source: Source, manifest: dict[str, Any]) -> str:
         ]  # fmt: skip
     size = next((name for name, limit in _SIZES if rows < limit), "n>1M")
     executed = plan.settings.views == "all"
+    took = (
+        "made machine code of the PTX of every row"
+        if plan.settings.assemble
+        else "read and checked the PTX of every row, but made no machine code (`--no-assemble`)"
+    )
     proof = (
-        "NVIDIA's assembler took every row; it was executed, and compared with an independent "
+        f"NVIDIA's assembler {took}; every row was executed, and compared with an independent "
         "oracle: the column `verification` says how."
         if executed
         else "The rows were made with `--views source`: they are not compiled and not executed."

@@ -22,6 +22,16 @@ class ClusterError(PtxkitError):
     """There is no Ray cluster where one was said to be."""
 
 
+def check(address: str | None) -> None:
+    """Refuse a cluster that is not there, before anything is written."""
+    import_extra("ray", extra="ray")
+    if address is not None:
+        try:
+            _knock(address)
+        except OSError as error:
+            raise _nobody(address) from error
+
+
 def run(
     plan: Plan,
     folder: Path,
@@ -80,14 +90,17 @@ def _connect(ray: Any, address: str | None, workers: int) -> bool:
         if address is None:
             ray.init(num_cpus=workers, include_dashboard=False, **quiet)
         else:
-            _knock(address)
             ray.init(address=address, **quiet)
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
-        where = f"at '{address}'" if address else "here"
-        raise ClusterError(
-            f"no Ray cluster answers {where}: start one (ray start --head), or leave --address out"
-        ) from error
+        raise _nobody(address) from error
     return True
+
+
+def _nobody(address: str | None) -> ClusterError:
+    where = f"at '{address}'" if address else "here"
+    return ClusterError(
+        f"no Ray cluster answers {where}: start one (ray start --head), or leave --address out"
+    )
 
 
 def _knock(address: str) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ from ptxkit.errors import import_extra
 from ptxkit.synth import shards, storage
 from ptxkit.synth.duplicates import Duplicates
 from ptxkit.synth.plan import DATA, MANIFEST, SHARDS, Plan
-from ptxkit.synth.schema import SPLITS, rejected_schema, row_schema, split_of
-from ptxkit.synth.source import find
+from ptxkit.synth.schema import SPLITS, split_of
 
-_GROUP = 2000
-"""Rows that are compressed together: what rows have in common is written once."""
+_GROUP = 1000
+_GROUP_BYTES = 48 << 20
+"""Rows that are compressed together, at most so many and so large: what they have in common is
+written once. The compressor looks back some megabytes in each column, so more would only take
+more memory."""
 _PAGE = 64 << 20
 REJECTED = "rejected"
 
@@ -26,36 +29,37 @@ REJECTED = "rejected"
 def merge(plan: Plan, folder: Path, notes: dict[int, dict[str, Any]]) -> dict[str, Any]:
     """Write the files of the dataset, and give its manifest.
 
-    Everything goes to a temporary name first; files that an interrupted merge left are
-    written again with the same bytes.
+    Shards are read one after another, and no more of them is held than a group of rows of
+    each split. Everything goes to a temporary name first; files that an interrupted merge left
+    are written again with the same bytes.
     """
-    source = find(plan.source)
     counts = shards.total(notes)
-    (folder / DATA).mkdir(exist_ok=True)
-    writer: type[_ParquetFile] | type[_JsonFile]
-    writer = _ParquetFile if plan.format == "parquet" else _JsonFile
-    duplicates = Duplicates()
-    files: dict[str, Any] = {}
-    schema = row_schema(source)
-    for split in SPLITS:
-        names = _names(split, counts[split], plan)
-        rows = _rows(folder, plan, partial(_of_split, split))
-        _write(folder, names, rows, plan, lambda p: writer(p, schema, plan), duplicates, split)
-        files.update({name: {"split": split} for name in names})
-    if counts[REJECTED]:
-        (folder / REJECTED).mkdir(exist_ok=True)
-        name = f"{REJECTED}/{REJECTED}-00000-of-00001.{_suffix(plan)}"
-        rows = _rows(folder, plan, lambda table: table, rejected=True)
-        big = Plan(plan.source, plan.seed, plan.count, file_rows=1 << 62)
-        _write(folder, [name], rows, big, lambda p: writer(p, rejected_schema(), plan), None, "")
-        files[name] = {"split": REJECTED}
-    for name in files:
-        path = folder / name
-        files[name] |= {"sha256": storage.sha256(path), "bytes": path.stat().st_size}
+    duplicates = Duplicates(sum(counts[split] for split in SPLITS))
+    files = {split: _names(f"{DATA}/{split}", counts[split], plan) for split in SPLITS}
+    files[REJECTED] = _names(f"{REJECTED}/{REJECTED}", min(1, counts[REJECTED]), plan)
+    with ExitStack() as stack:
+        spread = {
+            split: stack.enter_context(_Spread(folder, names, plan.file_rows, partial(_open, plan)))
+            for split, names in files.items()
+        }
+        for number in range(plan.shards):
+            rows, rejected, _ = shards.paths(folder, number)
+            table = _read(rows)
+            for split in SPLITS:
+                own = _of_split(split, table)
+                duplicates.add(own, split)
+                spread[split].add(own)
+            spread[REJECTED].add(_read(rejected))
+    found: dict[str, Any] = {}
+    for split, names in files.items():
+        for name in names:
+            path = folder / name
+            size = path.stat().st_size
+            found[name] = {"split": split, "sha256": storage.sha256(path), "bytes": size}
     return {
         "plan": plan.to_dict(),
         "counts": counts,
-        "files": files,
+        "files": found,
         "duplicates": duplicates.report(),
     }
 
@@ -66,29 +70,26 @@ def finish(folder: Path, manifest: dict[str, Any]) -> None:
     shutil.rmtree(folder / SHARDS, ignore_errors=True)
 
 
-def _suffix(plan: Plan) -> str:
-    return "parquet" if plan.format == "parquet" else "jsonl"
-
-
-def _names(split: str, rows: int, plan: Plan) -> list[str]:
+def _names(start: str, rows: int, plan: Plan) -> list[str]:
     """The files of a split.
 
-    >>> _names("test", 25, Plan("warp", 1, 100, file_rows=20))
+    >>> _names("data/test", 25, Plan("warp", 1, 100, file_rows=20))
     ['data/test-00000-of-00002.parquet', 'data/test-00001-of-00002.parquet']
     """
     count = -(-rows // plan.file_rows)
-    return [f"{DATA}/{split}-{n:05d}-of-{count:05d}.{_suffix(plan)}" for n in range(count)]
+    suffix = "parquet" if plan.format == "parquet" else "jsonl"
+    return [f"{start}-{n:05d}-of-{count:05d}.{suffix}" for n in range(count)]
 
 
-def _rows(
-    folder: Path, plan: Plan, select: Callable[[Any], Any], *, rejected: bool = False
-) -> Iterator[Any]:
-    """The rows of all shards, as tables of one shard each."""
+def _open(plan: Plan, path: Path, schema: Any) -> _ParquetFile | _JsonFile:
+    return (_ParquetFile if plan.format == "parquet" else _JsonFile)(path, schema, plan)
+
+
+def _read(path: Path) -> Any:
+    """A file of a shard. `read_table` would start threads, and keep memory for each."""
     parquet = import_extra("pyarrow.parquet", extra="synth")
-    for number in range(plan.shards):
-        table = select(parquet.read_table(shards.paths(folder, number)[1 if rejected else 0]))
-        if table.num_rows:
-            yield table
+    with parquet.ParquetFile(path, pre_buffer=False) as file:
+        return file.read(use_threads=False)
 
 
 def _of_split(split: str, table: Any) -> Any:
@@ -97,56 +98,84 @@ def _of_split(split: str, table: Any) -> Any:
     return table.filter(pa.array(mask))
 
 
-def _write(
-    folder: Path,
-    names: list[str],
-    tables: Iterator[Any],
-    plan: Plan,
-    open_file: Callable[[Path], _ParquetFile | _JsonFile],
-    duplicates: Duplicates | None,
-    split: str,
-) -> None:
-    """Spread tables over files, a group of rows at a time."""
-    groups = _grouped(tables, plan.file_rows)
-    pending = next(groups, None)
-    for name in names:
-        path = folder / name
-        temporary = path.with_name(f".{path.name}.new")
-        try:
-            file = open_file(temporary)
-            left = plan.file_rows
-            while pending is not None and left > 0:
-                if duplicates is not None:
-                    duplicates.add(pending, split)
-                file.write(pending)
-                left -= pending.num_rows
-                pending = next(groups, None)
-            file.close()
-            with temporary.open("rb") as written:
-                os.fsync(written.fileno())
-            storage.commit(temporary, path)
-        except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise storage.explained(error, path) from error
+class _Spread:
+    """Spreads the rows of a split over its files, a group of rows at a time."""
 
+    def __init__(
+        self,
+        folder: Path,
+        names: list[str],
+        file_rows: int,
+        open_file: Callable[[Path, Any], _ParquetFile | _JsonFile],
+    ) -> None:
+        self._paths = [folder / name for name in names]
+        self._file_rows = file_rows
+        self._open = open_file
+        self._file: _ParquetFile | _JsonFile | None = None
+        self._left = 0
+        """Rows that the open file still takes."""
+        self._kept: list[Any] = []
+        self._rows = self._bytes = 0
 
-def _grouped(tables: Iterator[Any], file_rows: int) -> Iterator[Any]:
-    """Tables of `_GROUP` rows each, with a new one where a new file begins."""
-    pa = import_extra("pyarrow", extra="synth")
-    kept: list[Any] = []
-    have, left = 0, file_rows
-    for table in tables:
+    def __enter__(self) -> _Spread:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._flush()
+            self._finish()
+        elif self._paths:
+            self._temporary.unlink(missing_ok=True)
+
+    def add(self, table: Any) -> None:
+        """Take rows; they are written when there is a group of them, or the file is full."""
         while table.num_rows:
-            take = min(table.num_rows, _GROUP - have, left - have)
-            kept.append(table.slice(0, take))
-            table = table.slice(take)
-            have += take
-            if have == min(_GROUP, left):
-                yield pa.concat_tables(kept)
-                left = left - have or file_rows
-                kept, have = [], 0
-    if have:
-        yield pa.concat_tables(kept)
+            room = self._left if self._file is not None else self._file_rows
+            part = table.slice(0, min(table.num_rows, _GROUP - self._rows, room - self._rows))
+            table = table.slice(part.num_rows)
+            self._kept.append(part)
+            self._rows += part.num_rows
+            self._bytes += part.nbytes
+            if self._rows == min(_GROUP, room) or self._bytes >= _GROUP_BYTES:
+                self._flush()
+
+    @property
+    def _temporary(self) -> Path:
+        path = self._paths[0]
+        return path.with_name(f".{path.name}.new")
+
+    def _flush(self) -> None:
+        """Write what is kept as one group."""
+        if not self._rows:
+            return
+        pa = import_extra("pyarrow", extra="synth")
+        group = pa.concat_tables(self._kept)
+        self._kept, rows, self._rows, self._bytes = [], self._rows, 0, 0
+        try:
+            if self._file is None:
+                self._paths[0].parent.mkdir(exist_ok=True)
+                self._file = self._open(self._temporary, group.schema)
+                self._left = self._file_rows
+            self._file.write(group)
+        except OSError as error:
+            raise storage.explained(error, self._paths[0]) from error
+        self._left -= rows
+        if not self._left:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Close the file and give it its name."""
+        if self._file is None:
+            return
+        try:
+            self._file.close()
+            with self._temporary.open("rb") as written:
+                os.fsync(written.fileno())
+            storage.commit(self._temporary, self._paths[0])
+        except OSError as error:
+            raise storage.explained(error, self._paths[0]) from error
+        self._file = None
+        del self._paths[0]
 
 
 class _ParquetFile:

@@ -82,6 +82,8 @@ def check(plan: Plan) -> Source:
         raise UsageError(f"the compression level is from 1 to 22, not {plan.level}")
     if not plan.settings.archs:
         raise UsageError("name at least one architecture, such as sm_90")
+    if plan.settings.sass and not plan.settings.assemble:
+        raise UsageError("--sass is machine code: leave --no-assemble out")
     source = find(plan.source)
     source.chosen(plan.settings)
     return source
@@ -92,6 +94,8 @@ def claim(plan: Plan, folder: Path) -> bool:
 
     Gives True where the run is complete. A folder with anything else in it is refused.
     """
+    if folder.exists() and not folder.is_dir():
+        raise FolderError(f"'{folder}' is a file; choose a folder")
     known = storage.read_json(folder / PLAN)
     if known is not None:
         if known != json.loads(json.dumps(plan.to_dict())):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from ptxkit.errors import PtxkitError
 from ptxkit.run import load
 from ptxkit.syntax import parse
+from ptxkit.synth.assembling import assembled
 from ptxkit.synth.canonical import Library, canonical
 from ptxkit.synth.comparing import difference, digest, tolerance_of
 from ptxkit.synth.program import Program, Values
@@ -24,17 +25,6 @@ from ptxkit.synth.source import (
     Target,
     Verification,
 )
-from ptxkit.toolchain import Cubin, assemble, assemble_many, disassemble
-
-_PROBE = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
-
-
-def assembler_of(settings: Settings) -> dict[str, str]:
-    """The assembler with its version; refuses architectures that it does not know."""
-    found = {}
-    for arch in settings.archs:
-        found["assembler"] = assemble(_PROBE, arch, cache=False).engine
-    return found
 
 
 def _renamed(ptx: str, old: str, new: str) -> str:
@@ -101,45 +91,27 @@ class ProgramSource(Source):
         Triton makes code for sm_90a where it is asked for sm_90.
         """
         own = arch
-        results: list[tuple[Target, int] | Rejected] = []
-        texts: list[str] = []
-        raws: list[str] = []
+        texts: dict[int, tuple[str, str, int]] = {}
+        found: dict[int, tuple[Target, int] | Rejected] = {}
         for number, one in enumerate(samples):
             code = self.compile(one.program, arch, workspace)
             if isinstance(code, Rejected):
-                results.append(code)
+                found[number] = code
                 continue
             module = parse(code.text)
             own = module.target or arch
             part = Library(module).extract(code.kernel)
-            texts.append(canonical(part, f"k{number}_forward"))
             # Some compilers count the kernels of a process in their names.
-            raws.append(_renamed(part.raw, code.kernel, one.name))
-            results.append((Target(own, "", None), code.shared))
-        cubins = assemble_many(texts, own, workers=1, batch=True, errors="return", cache=False)
-        found = zip(texts, raws, cubins, strict=True)
-        for number, result in enumerate(results):
-            if isinstance(result, Rejected):
-                continue
-            text, raw, cubin = next(found)
-            if isinstance(cubin, PtxkitError):
-                results[number] = Rejected("assemble", str(cubin).splitlines()[0])
-                continue
-            assert isinstance(cubin, Cubin)
-            needs = cubin.resources[f"k{number}_forward"]
-            target = Target(
-                own,
-                text.replace(f"k{number}_", ""),
-                raw,
-                None,
-                needs.registers,
-                needs.shared,
-                needs.spills,
-                needs.code,
-                disassemble(cubin) if settings.sass else None,
-            )
-            results[number] = target, result[1]
-        return results
+            raw = _renamed(part.raw, code.kernel, one.name)
+            texts[number] = canonical(part, f"k{number}_forward"), raw, code.shared
+        proofs = assembled([text for text, *_ in texts.values()], own, settings)
+        for (number, (text, raw, shared)), proof in zip(texts.items(), proofs, strict=True):
+            if isinstance(proof, Rejected):
+                found[number] = proof
+            else:
+                plain = text.replace(f"k{number}_", "")
+                found[number] = proof.target(plain, raw, settings), shared
+        return [found[number] for number in range(len(samples))]
 
     def _row(
         self, seed: int, one: Sample, targets: list[tuple[Target, int] | Rejected]
@@ -165,7 +137,7 @@ class ProgramSource(Source):
         tolerance = tolerance_of(expected.values())
         proof = Verification(
             "verified",
-            tuple(f"ptx {target.arch} = numpy" for target, _ in good),
+            tuple(c for t, _ in good for c in (t.check, f"ptx {t.arch} = numpy")),
             tolerance.relative,
             tolerance.absolute,
             digest(values),

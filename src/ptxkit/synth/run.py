@@ -46,6 +46,8 @@ def generate(
         shard_size=plan.shard_size or source.shard_size,
         tools=_tools(source.provenance(plan.settings)),
     )
+    if engine == "ray":
+        cluster.check(address)
     if claim(plan, folder):
         return dict(storage.read_json(folder / MANIFEST))
     with locked(folder):

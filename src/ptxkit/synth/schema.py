@@ -32,6 +32,7 @@ def row_schema(source: Source) -> Any:
             ("ptx_forward", pa.string()),
             ("ptx_backward", pa.string()),
             ("ptx_raw", pa.string()),
+            ("assembled", pa.bool_()),
             ("registers", pa.int32()),
             ("shared_bytes", pa.int32()),
             ("spill_bytes", pa.int32()),

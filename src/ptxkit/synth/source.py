@@ -46,9 +46,8 @@ class Settings:
     backward: bool = True
     """Whether kernels are differentiated, where the source can."""
     sass: bool = False
-    resources: bool = False
-    """Whether machine code is made just to say how many registers and how much memory it needs,
-    where the source would do with the assembler's word that it takes the PTX."""
+    assemble: bool = True
+    """Whether machine code is made of all PTX; otherwise the assembler reads and checks it."""
     raw: bool = True
     """Whether PTX is kept as the compiler wrote it, beside the canonical one."""
 
@@ -94,11 +93,22 @@ class Target:
     ptx_raw: str | None
     """The same as the compiler wrote it."""
     ptx_backward: str | None = None
+    assembled: bool = False
+    """Whether machine code was made of it; the columns that follow are of that code."""
     registers: int | None = None
     shared_bytes: int | None = None
     spill_bytes: int | None = None
     code_bytes: int | None = None
     sass: str | None = None
+
+    @property
+    def check(self) -> str:
+        """What the assembler said to it, as rows tell it.
+
+        >>> Target("sm_90", ".version 8.0", None).check
+        'ptx sm_90 accepted by the assembler'
+        """
+        return f"ptx {self.arch} {'assembled' if self.assembled else 'accepted by the assembler'}"
 
 
 @dataclass(frozen=True, slots=True)

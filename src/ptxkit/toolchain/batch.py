@@ -21,6 +21,7 @@ from ptxkit.toolchain.cubin import Cubin
 Source = Module | str | bytes
 
 _MOST_KERNELS = 64
+_MOST_OF_ONE_WORKER = 256  # of several each gets something to do
 _BYTES_PER_KERNEL = 4096
 _MOST_BYTES = _MOST_KERNELS * _BYTES_PER_KERNEL
 _SHARED_LINKAGE = (".common", ".weak")
@@ -95,7 +96,8 @@ def assemble_many(
             own = {name: needs for name, needs in whole.resources.items() if name in part.names}
             found[part.index] = replace(whole, resources=own)
 
-    groups, alone = join(everything) if batch else ([], list(range(len(everything))))
+    most = _MOST_OF_ONE_WORKER if workers == 1 else _MOST_KERNELS
+    groups, alone = join(everything, most) if batch else ([], list(range(len(everything))))
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
         tasks = [pool.submit(group, members) for members in groups]
         tasks += [pool.submit(one, index) for index in alone]

@@ -113,10 +113,8 @@ def parameter(node: Node, reader: OperandReader) -> tuple[Chain, str, str]:
     return chain, tokens[at][1], "".join([token[1] for token in tokens[at:]])
 
 
-def variable(
-    node: Node, reader: OperandReader, *, is_body: bool, name_gap: str
-) -> tuple[Line, str]:
-    """A declaration as a line, and its PTX as the writer gives it."""
+def variable(node: Node, reader: OperandReader, *, is_body: bool) -> tuple[Line, str, str]:
+    """A declaration as a line, and its PTX: the words, and what they declare."""
     declarators = [child for child in node.children if child.kind == "Declarator"]
     tokens = node.tokens() if not declarators else node.tokens(own=True)
     if declarators and any(child.kind == "Attribute" for child in node.children):
@@ -127,7 +125,7 @@ def variable(
     )
     kind = ("register" if chain.space == ".reg" else "declaration") if is_body else "variable"
     if not declarators:
-        return Line(kind, f"{chain.python}.nothing", node=node), f"{chain.ptx};"
+        return Line(kind, f"{chain.python}.nothing", node=node), chain.ptx, ""
     arguments: list[Argument] = []
     keywords: list[tuple[str, Argument]] = []
     targets: list[str] = []
@@ -149,8 +147,7 @@ def variable(
         targets.append(_declare(shape, chain, reader, is_body=is_body))
     reader.changed(reader.scope)
     line = Line(kind, chain.python, arguments, keywords, node=node, target=", ".join(targets))
-    gap = name_gap if is_body else " "
-    return line, f"{chain.ptx}{gap}{', '.join(texts)};"
+    return line, chain.ptx, ", ".join(texts)
 
 
 def _declared(shape: str, init: Argument) -> Argument:

@@ -15,7 +15,9 @@ from ptxkit.transpiler.layout import Layout, spacing_argument
 from ptxkit.transpiler.operands import OperandReader
 from ptxkit.transpiler.tree import FunctionSuite, Names, Symbol, quoted
 
-_KEYWORDS = frozenset("name returns declare parentheses spaced constants directives body".split())
+_KEYWORDS = frozenset(
+    "name returns declare parentheses spaced constants directives body registers globl".split()
+)
 #: Bodies nest Python blocks up to this depth; Python itself allows twenty.
 DEEPEST_BLOCK = 12
 
@@ -137,9 +139,18 @@ class FunctionHeader:
         given = whole.removeprefix(expected) if name == expected else whole
         return f"{python}: named({type}, {quoted(given)})"
 
-    def mark(self) -> None:
+    def mark(self, how: str = "True") -> None:
         """Put the comment before the function that compilers put there."""
-        self._keywords.append("globl=True")
+        self._keywords.append(f"globl={how}")
+
+    def declare_registers(self, ranges: Sequence[str], names: Names) -> bool:
+        """Declare ranges of registers in the decorator, if it has room for them in its line."""
+        closing = ",)" if len(ranges) == 1 else ")"
+        self._keywords.append(f"registers=({', '.join(ranges)}{closing}")
+        if self.lines(names)[0].endswith(")"):
+            return True
+        self._keywords.pop()
+        return False
 
     def suite(self, number: int) -> FunctionSuite:
         """The Python function, without its body; its number among those that have one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ptxkit.dsl.heads import nvcc_comments
 from ptxkit.syntax import Function
 from ptxkit.transpiler.functions import FunctionHeader
 from ptxkit.transpiler.tree import Argument, Entry, File, FunctionSuite, Line, Suite, quoted
@@ -19,21 +20,79 @@ def sweeten(file: File) -> None:
     """Join comments, and let functions put the comment themselves that compilers put there."""
     made: list[Entry] = []
     row: list[Line] = []
-    for entry in file.body:
+    for at, entry in enumerate(file.body):
         if isinstance(entry, FunctionSuite) and row and _marks(row[-1], entry):
             row.pop()
             assert isinstance(entry.header, FunctionHeader)
             entry.header.mark()
+        if _is_blank(entry) and row and at + 1 < len(file.body):
+            following = file.body[at + 1]
+            if isinstance(following, FunctionSuite) and _marks(row[-1], following):
+                row.pop()
+                assert isinstance(following.header, FunctionHeader)
+                following.header.mark('"apart"')
+                continue
         if _is_comment(entry):
             assert isinstance(entry, Line)
             row.append(entry)
             continue
         made += _joined(row)
         row = []
+        if isinstance(entry, FunctionSuite):
+            entry = _with_registers(entry)
         if isinstance(entry, Suite) and entry.kind == "section":
             entry = entry.with_body(_rows(entry.body))
         made.append(entry)
     file.body = made + _joined(row)
+    _sweeten_head(file.body)
+
+
+def _with_registers(function: FunctionSuite) -> FunctionSuite:
+    """The function with its registers declared in the decorator, if nothing names them."""
+    first = function.body[0] if function.body else None
+    if not isinstance(first, Line) or first.call != "ptx.registers" or first.target:
+        return function
+    texts = [str(argument) for argument in first.arguments]
+    assert isinstance(function.header, FunctionHeader)
+    if len(function.body) < 2 or not function.header.declare_registers(texts, function.names):
+        return function
+    return function.rewritten(function.body[1:])
+
+
+def _sweeten_head(body: list[Entry]) -> None:
+    """One call for the comment that nvcc begins with and what follows it."""
+    if len(body) < 2 or not isinstance(body[0], Line) or not isinstance(body[1], Line):
+        return
+    first, second = body[0], body[1]
+    if first.call != "module.comments" or second.call != "module.head" or second.suffixes:
+        return
+    texts = tuple(str(argument)[1:-1] for argument in first.arguments)
+    if len(texts) != len(nvcc_comments("", "", "")):
+        return
+    pairs = list(zip(texts, nvcc_comments("", "", ""), strict=True))
+    if not all(text.startswith(begin) if begin else not text for text, begin in pairs):
+        return
+    said = [text.removeprefix(begin) for text, begin in pairs if text != begin]
+    if nvcc_comments(*said) == texts:
+        body[:2] = [Line("head", "module.head", (), [("nvcc", f"({', '.join(map(_text, said))})")])]
+
+
+def _text(text: str) -> str:
+    return f'"{text}"'
+
+
+def _is_blank(entry: Entry) -> bool:
+    """Whether exactly one blank line is asked for."""
+    return isinstance(entry, Line) and entry.call == "module.blank" and not entry.arguments
+
+
+def take_end(file: File) -> bool:
+    """Take away the blank line at the end; whether there was one."""
+    last = file.body[-1] if file.body else None
+    if last is None or not _is_blank(last):
+        return False
+    file.body.pop()
+    return True
 
 
 def _rows(body: Sequence[Entry]) -> list[Entry]:

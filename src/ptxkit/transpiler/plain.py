@@ -79,7 +79,12 @@ class Plain:
             return False
         module = self.module
         targets = ", ".join([str(module.target), *module.target_options])
-        lines = f".version {module.version}\n.target {targets}\n.address_size {module.address_size}"
+        texts = (
+            f".version {module.version}",
+            f"{self.style.gap('version', 'target', 0)}.target {targets}",
+            f"{self.style.gap('target', 'address_size', 0)}.address_size {module.address_size}",
+        )
+        lines = "".join(texts)
         start, end = nodes[0].span[0], nodes[2].span[1]
         if self._head is not None or self.layout.text(start, end) != lines:
             return False
@@ -204,16 +209,18 @@ class Plain:
         # Comments before the declaration may begin or end inline assembly: first those.
         line = Line("declaration", "", node=node)
         kind = "variable"
-        gap = " "
         if is_body:
-            words = [word for _, word, _, _ in node.tokens(own=True)]
-            space = next((word for word in words if word in SPACES), "")
+            own = [word for _, word, _, _ in node.tokens(own=True)]
+            space = next((word for word in own if word in SPACES), "")
             kind = "register" if space == ".reg" else "declaration"
         layout.begin(kind, node.span[0], line)
-        if is_body:
+        made, words, names = variable(node, self.reader, is_body=is_body)
+        if is_body and names:
             nested = self._blocks > 0
-            gap = self.style.name_gap(space, is_asm=layout.is_asm, is_nested=nested)
-        made, predicted = variable(node, self.reader, is_body=is_body, name_gap=gap)
+            begin = self.style.declaration(words, space, is_asm=layout.is_asm, is_nested=nested)
+            predicted = f"{begin}{names};"
+        else:
+            predicted = f"{words} {names};" if names else f"{words};"
         line.kind, line.call, line.target = made.kind, made.call, made.target
         line.arguments, line.keywords = made.arguments, made.keywords
         layout.finish(line, node.span[1], predicted)
@@ -384,7 +391,7 @@ class Plain:
         start, end = node.span
         # Comments before the instruction may begin or end inline assembly: first those.
         layout.begin("instruction", start, line)
-        predicted = guard_text + style.instruction(name, opcode, texts, layout.is_asm)
+        predicted = style.instruction(name, opcode, texts, layout.is_asm, guard_text)
         layout.finish(line, end, predicted)
 
     def _branch(self, arguments: list[Argument]) -> None:

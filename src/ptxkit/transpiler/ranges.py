@@ -35,7 +35,7 @@ class Ranges:
             if isinstance(entry, Line) and entry.call == "ptx.registers" and not entry.target:
                 names = [self._names[_prefix(argument)] for argument in entry.arguments]
                 if self.used.intersection(names):
-                    line = Line(entry.kind, entry.call, entry.arguments, node=entry.node)
+                    line = type(entry)(entry.kind, entry.call, entry.arguments, node=entry.node)
                     line.target = ", ".join(names)
                     made[at] = line
         return made

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import gc
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ptxkit.dsl import DslError
 from ptxkit.dsl import Module as DslModule
 from ptxkit.dsl.heads import check_targets, check_version
+from ptxkit.dsl.layouts import HandStyle
+from ptxkit.dsl.styles import Style
 from ptxkit.syntax import Function, Instruction, Module, parse
-from ptxkit.transpiler.module_sugar import sweeten
+from ptxkit.transpiler.module_sugar import sweeten, take_end
 from ptxkit.transpiler.passes import PASSES
 from ptxkit.transpiler.plain import Plain
 from ptxkit.transpiler.rewriting import rewrite
-from ptxkit.transpiler.styles import guess_style
+from ptxkit.transpiler.styles import style_of
 from ptxkit.transpiler.tree import File, Line, quoted
 from ptxkit.transpiler.verify import (
     TranspileError,
@@ -75,10 +77,10 @@ def _transpiled(module: Module, sugar: bool) -> tuple[str, File]:
     plain = source.replace(newline, b"\n") if newline != b"\n" else source
     if newline != b"\n":
         module = parse(plain, filename=module.filename)
-    style = guess_style(plain)
+    style = style_of(module, plain)
     transpiler = Plain(module, style, plain, demangles=sugar)
     file = transpiler.run()
-    file.opening = [_opening(module, style.name, newline.decode())]
+    file.opening = _opening(module, style, newline.decode())
     if transpiler.unknown:
         names = ", ".join(sorted(transpiler.unknown))
         file.notices.append(f"Not in the instruction table, passed on unchecked: {names}")
@@ -91,6 +93,8 @@ def _transpiled(module: Module, sugar: bool) -> tuple[str, File]:
     if sugar and PASSES:
         rewrite(file, module, PASSES, made)
         sweeten(file)
+        if take_end(file):
+            file.opening = _opening(module, style, newline.decode(), blank_end=True)
         text, _ = _proved(file, source, module.filename)
     return text, file
 
@@ -153,22 +157,64 @@ def _is_odd(module: Module) -> bool:
     return False
 
 
+_WIDTH = 100
 _HEAD = frozenset(("Version", "Target"))
 
 
-def _opening(module: Module, style: str, newline: str) -> str:
+def _opening(module: Module, style: Style, newline: str, *, blank_end: bool = False) -> list[str]:
     target = [str(module.target), *module.target_options] if module.target else None
     kinds = {child.kind for child in module.children}
     shown = {
         "version": quoted(module.version) if module.version else "None",
         "target": "None" if target is None else quoted(target[0]),
         "address_size": str(module.address_size) if "AddressSize" in kinds else "None",
-        "style": quoted(style),
+        "style": quoted("hand" if isinstance(style, HandStyle) else style.name),
     }
+    layout = style.options() if isinstance(style, HandStyle) else {}
+    if layout:
+        shown["layout"] = python_value(layout)
     if target is not None and len(target) > 1:
         shown["target"] = f"[{', '.join(quoted(one) for one in target)}]"
     if newline != "\n":
         shown["newline"] = quoted(newline)
+    if blank_end:
+        shown["blank_end"] = "True"
     if _is_odd(module):
         shown["unchecked"] = "True"
-    return f"module = Module({', '.join(f'{name}={value}' for name, value in shown.items())})"
+    rows = [f"{name}={value}" for name, value in shown.items()]
+    one = f"module = Module({', '.join(rows)})"
+    if len(one) <= _WIDTH:
+        return [one]
+    if layout and len(shown["layout"]) > _WIDTH - 12:
+        items = [f"{quoted(word)}: {python_value(value)}" for word, value in layout.items()]
+        inner = [f"    {line}" for line in _filled(items)]
+        rows = [row for row in rows if not row.startswith("layout=")]
+        return ["module = Module(", *_filled(rows), "    layout={", *inner, "    },", ")"]
+    return ["module = Module(", *_filled(rows), ")"]
+
+
+def _filled(parts: Sequence[str]) -> list[str]:
+    """Arguments over several lines."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(lines[-1]) + len(part) + 2 <= _WIDTH:
+            lines[-1] += f" {part},"
+        else:
+            lines.append(f"    {part},")
+    return lines
+
+
+def python_value(value: Any) -> str:
+    """A value of a layout as Python, with strings in double quotes.
+
+    >>> python_value({"indent": "\\t", "parameters": ("", " ", "")})
+    '{"indent": "\\\\t", "parameters": ("", " ", "")}'
+    """
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(python_value, value))})"
+    if isinstance(value, dict):
+        rows = [f"{python_value(key)}: {python_value(one)}" for key, one in value.items()]
+        return f"{{{', '.join(rows)}}}"
+    return str(value)

@@ -59,6 +59,11 @@ class Group:
         self.parts = list(parts)
         self.closing = closing
 
+    @property
+    def is_address(self) -> bool:
+        """Whether it is ``addr(base)`` or ``addr(base, offset)``."""
+        return self.opening == "addr(" and self.closing == ")" and len(self.parts) <= 2
+
 
 class Formula:
     """A number that depends on the counters of loops: ``f[8 + 4 * i]`` or ``4 * i or None``.
@@ -134,10 +139,16 @@ def python_of(argument: Argument, names: Names = NO_NAMES) -> str:
     if isinstance(argument, Formula):
         return argument.text()
     opening = argument.opening
-    inner = ", ".join([python_of(part, names) for part in argument.parts])
+    inner = ", ".join([item_of(part, names) for part in argument.parts])
     if opening == "~":
         inner = atom_of(argument.parts[0], names)
     return f"{opening}{inner}{argument.closing}"
+
+
+def item_of(argument: Argument, names: Names = NO_NAMES) -> str:
+    """The text of an argument between commas: there a name is given without parentheses."""
+    text = python_of(argument, names)
+    return text[1:-1] if isinstance(argument, Line) and argument.is_named else text
 
 
 def atom_of(argument: Argument, names: Names = NO_NAMES) -> str:
@@ -146,6 +157,13 @@ def atom_of(argument: Argument, names: Names = NO_NAMES) -> str:
     infix = isinstance(argument, Line) and argument.is_infix and not argument.is_named
     loose = infix or text[0] == "-" or (isinstance(argument, Formula) and not argument.name)
     return f"({text})" if loose else text
+
+
+#: Operators by the first word of an opcode, and those that change what stands before them.
+OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "shl": "<<", "and": "&", "or": "|", "xor": "^",
+}  # fmt: skip
+CHANGES = frozenset(f"{sign}=" for sign in OPERATORS.values())
 
 
 def _is_row(left: Argument, sign: str) -> bool:
@@ -194,6 +212,11 @@ class Line:
         """Whether it is an operator between two arguments."""
         return not self.call[-1:].isalnum() and self.call[-1:] not in ("", "_", ")")
 
+    @property
+    def is_change(self) -> bool:
+        """Whether it is an operator that changes its first argument: ``+=``, but not ``==``."""
+        return self.call in CHANGES
+
     def text(self, names: Names = NO_NAMES) -> str:
         """The Python statement."""
         text = self.called(names)
@@ -205,18 +228,25 @@ class Line:
             return ", ".join([python_of(argument, names) for argument in self.arguments])
         if self.is_infix:
             left, right = self.arguments
-            if self.call[-1] == "=":
+            if self.is_change:
                 return f"{python_of(left, names)} {self.call} {python_of(right, names)}"
             begin = python_of(left, names) if _is_row(left, self.call) else atom_of(left, names)
             return f"{begin} {self.call} {atom_of(right, names)}"
         if self.call[0] == ".":
             first, *rest = self.arguments
-            inner = [python_of(argument, names) for argument in rest]
+            inner = [item_of(argument, names) for argument in rest]
             inner += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
             return f"{atom_of(first, names)}{self.call}({', '.join(inner)})"
-        parts = [python_of(argument, names) for argument in self.arguments]
+        call, arguments = self.call, self.arguments
+        if call[-4:] == ".new" and len(arguments) == 1:
+            if call == "ptx.cvta.to.global_.u64.new" and not self.keywords:
+                return f"{atom_of(arguments[0], names)}.to_global()"
+            place = arguments[0]
+            if call[:7] == "ptx.ld." and isinstance(place, Group) and place.is_address:
+                call, arguments = f"{call[:-4]}.at", place.parts
+        parts = [item_of(argument, names) for argument in arguments]
         parts += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
-        return f"{self.call}({', '.join(parts)}){''.join(self.suffixes)}"
+        return f"{call}({', '.join(parts)}){''.join(self.suffixes)}"
 
 
 class Suite:
@@ -424,7 +454,13 @@ def _import_lines(names: Sequence[str]) -> list[str]:
     one = f"from ptxkit.dsl import {', '.join(names)}"
     if len(one) <= 100:
         return [one]
-    return ["from ptxkit.dsl import (", *[f"    {name}," for name in names], ")"]
+    rows: list[str] = []
+    for name in names:
+        if rows and len(rows[-1]) + len(name) <= 96:
+            rows[-1] += f" {name},"
+        else:
+            rows.append(f"    {name},")
+    return ["from ptxkit.dsl import (", *rows, ")"]
 
 
 # A name that is neither in a string, an attribute nor a keyword.

@@ -128,29 +128,148 @@ def _sign(node: Instruction, _: random.Random) -> str | None:
     return node.text.replace(node.opcode, node.opcode[: -len(last)] + "." + flipped, 1)
 
 
+def _shuffle(node: Instruction, draw: random.Random) -> str | None:
+    """Another direction, or another width of a shuffle."""
+    if node.name != "shfl":
+        return None
+    if draw.random() < 0.5:
+        modes = {".down": ".up", ".up": ".down", ".bfly": ".down", ".idx": ".bfly"}
+        mode = next(m for m in node.modifiers if m in modes)
+        return node.text.replace(mode, modes[mode], 1)
+    clamp = node.operands[-2] if ".sync" in node.modifiers else node.operands[-1]
+    if not clamp.text.isdigit():
+        return None
+    start = clamp.span[0] - node.span[0]
+    return node.text[:start] + str(int(clamp.text) ^ 0x10) + node.text[start + len(clamp.text) :]
+
+
+def _mask(node: Instruction, _: random.Random) -> str | None:
+    """A lane less in what votes, shuffles and matches."""
+    if node.name not in ("shfl", "vote", "match", "redux") or not node.text.rstrip(";").endswith(
+        "-1"
+    ):
+        return None
+    return re.sub(r"-1\s*;$", "2147483647;", node.text)
+
+
+def _denormals(node: Instruction, _: random.Random) -> str | None:
+    """Denormals flushed, or not any more."""
+    if ".ftz" in node.modifiers:
+        return node.text.replace(".ftz", "", 1)
+    if node.name not in ("add", "sub", "mul", "fma", "setp", "min", "max") or (
+        ".f32" not in node.modifiers
+    ):
+        return None
+    return node.text.replace(".f32", ".ftz.f32", 1)
+
+
+def _rounding(node: Instruction, _: random.Random) -> str | None:
+    modes = {".rn": ".rz", ".rz": ".rn", ".rzi": ".rni", ".rni": ".rzi", ".rmi": ".rpi",
+             ".rpi": ".rmi"}  # fmt: skip
+    mode = next((m for m in node.modifiers if m in modes), None)
+    if mode is None and node.name in ("add", "mul", "sub") and node.modifiers[-1] in (
+        ".f32", ".f64"
+    ):  # fmt: skip
+        return node.text.replace(node.modifiers[-1], ".rz" + node.modifiers[-1], 1)
+    return None if mode is None else node.text.replace(mode, modes[mode], 1)
+
+
+def _width(node: Instruction, _: random.Random) -> str | None:
+    """Half of the bits: of a load, a store, or what is converted."""
+    last = node.modifiers[-1] if node.modifiers else ""
+    halves = {"64": "32", "32": "16", "16": "8"}
+    if node.name not in ("ld", "st", "cvt") or last[1:2] not in ("s", "u", "b"):
+        return None
+    if last[2:] not in halves or (node.name != "cvt" and last[2:] == "64"):
+        return None
+    if ".param" in node.modifiers or any(m in node.modifiers for m in (".v2", ".v4")):
+        return None
+    new = node.opcode[: -len(last)] + last[:2] + halves[last[2:]]
+    return node.text.replace(node.opcode, new, 1)
+
+
+def _extension(node: Instruction, _: random.Random) -> str | None:
+    """A narrow load extended by zeros for the sign, or the other way round."""
+    last = node.modifiers[-1] if node.modifiers else ""
+    if node.name != "ld" or last not in (".s8", ".u8", ".s16", ".u16"):
+        return None
+    new = node.opcode[: -len(last)] + (".u" if last[1] == "s" else ".s") + last[2:]
+    return node.text.replace(node.opcode, new, 1)
+
+
+def _lane(node: Instruction, draw: random.Random) -> str | None:
+    """Two elements of a vector swapped."""
+    vector = next((o for o in node.operands if o.kind == "Vector"), None)
+    if vector is None or len(vector.children) < 2:
+        return None
+    parts = [child.text for child in vector.children]
+    a, b = draw.sample(range(len(parts)), 2)
+    parts[a], parts[b] = parts[b], parts[a]
+    start = vector.span[0] - node.span[0]
+    end = vector.span[1] - node.span[0]
+    return node.text[:start] + "{" + ", ".join(parts) + "}" + node.text[end:]
+
+
+def _outside(node: Instruction, draw: random.Random) -> str | None:
+    """A store that is done once more, at a place beside what the kernel owns."""
+    if node.name != "st" or ".global" not in node.modifiers or node.guard is not None:
+        return None
+    place = next(o for o in node.operands if o.kind == "Address").text
+    inside = place.strip("[]").split("+")[0]
+    far = draw.choice((-4096, -16, 16, 20480))
+    return f"{node.text} {node.text.replace(place, f'[{inside}+{far}]', 1)}"
+
+
+def _last_bit(node: Instruction, draw: random.Random) -> str | None:
+    found = list(_FLOAT.finditer(node.text))
+    if not found:
+        return None
+    one = draw.choice(found)
+    digits = len(one[0]) - 2
+    bits = int(one[0][2:], 16) ^ 1
+    return node.text[: one.start()] + f"{one[0][:2]}{bits:0{digits}X}" + node.text[one.end() :]
+
+
+def _bound(node: Instruction, draw: random.Random) -> str | None:
+    """A step or the bound of a loop that is one off."""
+    if node.name not in ("setp", "add", "sub") or node.modifiers[-1] not in (".s32", ".u32"):
+        return None
+    number = node.operands[-1].text
+    if not number.lstrip("-").isdigit():
+        return None
+    start = node.operands[-1].span[0] - node.span[0]
+    new = str(int(number) + draw.choice((-1, 1)))
+    return node.text[:start] + new + node.text[start + len(number) :]
+
+
 BUGS: tuple[tuple[str, Change], ...] = (
     ("operator", _opcode), ("comparison", _condition), ("constant", _constant), ("float", _float),
     ("guard flipped", _guard), ("dropped", _dropped), ("wrong register", _register),
-    ("operands swapped", _swapped), ("atomic", _atom), ("sign", _sign),
+    ("operands swapped", _swapped), ("atomic", _atom), ("sign", _sign), ("shuffle", _shuffle),
+    ("mask", _mask), ("denormals", _denormals), ("rounding", _rounding), ("width", _width),
+    ("extension", _extension), ("vector lane", _lane), ("store outside", _outside),
+    ("last bit", _last_bit), ("loop bound", _bound),
 )  # fmt: skip
 
 
 def mutant(module: Module, kernel: str, draw: random.Random) -> tuple[str, Module] | None:
-    """A module with one bug in a kernel, and what it is; None where that is not PTX any more."""
+    """A module with one bug in a kernel, and what it is; None where that is not PTX any more.
+
+    The kind is drawn first, so that rare ones have their share.
+    """
     instructions = list(module[kernel].instructions)
-    for _ in range(50):
-        name, change = draw.choice(BUGS)
-        node = draw.choice(instructions)
-        text = change(node, draw)
-        if text is None or text == node.text:
-            continue
-        edit = module.edit()
-        if text:
-            edit.replace(node, text)
-        else:
-            edit.delete(node)
-        made = edit.apply()
-        if any(d.severity == "error" for d in ptxkit.check(made)):
-            continue
-        return f"{name} at line {node.line}: {node.text} -> {text or 'nothing'}", made
+    for name, change in draw.sample(BUGS, len(BUGS)):
+        for node in draw.sample(instructions, len(instructions)):
+            text = change(node, draw)
+            if text is None or text == node.text:
+                continue
+            edit = module.edit()
+            if text:
+                edit.replace(node, text)
+            else:
+                edit.delete(node)
+            made = edit.apply()
+            if any(d.severity == "error" for d in ptxkit.check(made)):
+                continue
+            return f"{name} at line {node.line}: {node.text} -> {text or 'nothing'}", made
     return None

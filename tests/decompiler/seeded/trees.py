@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
+
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import DOUBLE, FLOAT, INT, SCALARS, Scalar
 
@@ -76,6 +78,27 @@ def _other_axis(node: n.Member, _: random.Random) -> n.Node:
     return replace(node, field="y" if node.field == "x" else "x")
 
 
+def _loop_bound(node: n.For, draw: random.Random) -> n.Node:
+    condition = node.condition
+    assert isinstance(condition, n.Binary)
+    other = n.Binary(draw.choice("+-"), condition.right, n.integer(1))
+    return replace(node, condition=replace(condition, right=other))
+
+
+def _unsigned(node: n.Declare, _: random.Random) -> n.Node:
+    return replace(node, type=SCALARS["uint"])
+
+
+def _other_width(node: n.Call, _: random.Random) -> n.Node:
+    """A shuffle among half as many lanes."""
+    return replace(node, arguments=(*node.arguments[:3], n.integer(16)))
+
+
+def _last_bit(node: n.Literal, _: random.Random) -> n.Node:
+    kind = np.float32 if node.type == FLOAT else np.float64
+    return n.Literal(float(np.nextafter(kind(node.value), kind(np.inf))), node.type)
+
+
 #: What a bug is called, which nodes it can be put into, and how.
 BUGS: tuple[tuple[str, Callable[[Any], bool], Change], ...] = (
     ("operator", lambda x: isinstance(x, n.Binary) and x.operator in _OPERATORS, _operator),
@@ -90,6 +113,12 @@ BUGS: tuple[tuple[str, Callable[[Any], bool], Change], ...] = (
     ("narrowed", lambda x: isinstance(x, n.Declare) and isinstance(x.type, Scalar)
      and x.type in _NARROWER, _narrowed),
     ("truncated", lambda x: isinstance(x, n.Assign) and x.operator == "=", _truncated),
+    ("loop bound", lambda x: isinstance(x, n.For) and isinstance(x.condition, n.Binary),
+     _loop_bound),
+    ("unsigned", lambda x: isinstance(x, n.Declare) and x.type == INT, _unsigned),
+    ("shuffle width", lambda x: isinstance(x, n.Call) and x.function.startswith("__shfl")
+     and len(x.arguments) >= 3, _other_width),
+    ("last bit", lambda x: isinstance(x, n.Literal) and x.type in (FLOAT, DOUBLE), _last_bit),
     ("wrong axis", lambda x: isinstance(x, n.Member) and isinstance(x.base, n.Name)
      and x.base.name in ("threadIdx", "blockIdx", "blockDim"), _other_axis),
 )  # fmt: skip

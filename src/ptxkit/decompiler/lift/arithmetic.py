@@ -76,7 +76,12 @@ def _sum(lift: Lift, node: Instruction) -> None:
             value = lift.pure(directed, *values)
         else:
             exact = "rn" in words
-            value = make(f"f{node.name}", values[0].width, *values, data=(type, exact))
+            if exact and lift.contracts:
+                stem = "f" if type == "f32" else "d"
+                call = Intrinsic(f"__{stem}{node.name}_rn", (type, type), type)
+                value = lift.pure(call, *values)
+            else:
+                value = make(f"f{node.name}", values[0].width, *values, data=(type, exact))
         return lift.write(node.operands[0], type, _saturated(lift, words, value, type))
     _refuse(words, "cc", "sat")
     a, b = lift.read(first, type), lift.read(second, type)
@@ -182,12 +187,24 @@ def _extreme(lift: Lift, node: Instruction) -> None:
     if type[0] == "f":
         _refuse(words, "NaN")
         _flush(lift, words, type)
+        if node.operands[2].kind == "Float" and _is_choice(node.name, values[1]):
+            # A function keeps its numbers in registers: this was `a > 0 ? a : 0`.
+            op = "fgt" if node.name == "max" else "flt"
+            chosen = make(op, 1, *values, data=(type, True))
+            value = make("select", values[0].width, chosen, *values)
+            return lift.write(node.operands[0], type, value)
         name = f"f{node.name}{'f' if type == 'f32' else ''}"
         return lift.write(
             node.operands[0], type, lift.pure(Intrinsic(name, (type, type), type), *values)
         )
     lift.write(node.operands[0], type, make(f"{node.name}.{type[0]}", values[0].width, *values))
     return None
+
+
+def _is_choice(name: str, limit: Value) -> bool:
+    """Whether ``a > c ? a : c`` (or ``<``) is the larger (smaller) of both for all ``a``."""
+    magnitude = limit.data & ((1 << (limit.width - 1)) - 1)
+    return bool(magnitude) or (name == "max" and not limit.data)
 
 
 def _absolute(lift: Lift, node: Instruction) -> None:

@@ -81,6 +81,8 @@ class Lift:
     signatures: Signatures
     flushes: bool = False
     """Whether code is compiled so that ``.ftz`` is what plain arithmetic does."""
+    contracts: bool = False
+    """Whether the compiler could contract sums: then ``add.rn`` was asked for by name."""
     steps: list[Step] = field(default_factory=list)
     """Statements of the block being lifted."""
     variables: list[Variable] = field(default_factory=list)

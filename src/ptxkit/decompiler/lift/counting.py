@@ -126,6 +126,8 @@ class Counting:
         changed = {name for s in body for name in written(s)}
         if any(name in changed for name in _names(limit)):
             return None
+        same = self._counters(before, setup, body)
+        setup = [_renamed(s, same, n.Literal(0, INT)) for s in setup]
         movers, rest = self._movers(setup, body, changed)
         if setup and len(movers) != len([s for s in setup if _target(s) in changed]):
             return None
@@ -134,6 +136,7 @@ class Counting:
         index = self.fresh()
         self.types[index] = INT
         new = tuple(_indexed(s, movers, index, self.types) for s in rest)
+        new = tuple(_renamed(s, same, n.Name(index)) for s in new if _target(s) not in same)
         if any(_names(s)[m] for s in new for m in movers):
             return None
         kept = [s for s in setup if _target(s) not in movers]
@@ -141,6 +144,25 @@ class Counting:
         condition = n.Binary("<", n.Name(index), limit)
         loop = n.For(n.Assign(n.Name(index), n.Literal(0, INT)), condition, step, new)
         return [*before[:place], *before[place + 1 :], *kept, loop]
+
+    def _counters(
+        self, before: list[n.Statement], setup: list[n.Statement], body: Body
+    ) -> set[str]:
+        """Numbers that count from 0 in steps of 1, as the index does."""
+        found: set[str] = set()
+        one, zero = n.Literal(1, INT), n.Literal(0, INT)
+        for place, statement in enumerate(body):
+            name = _target(statement)
+            if statement != n.Assign(n.Name(name), one, "+=") or self.types.get(name) != INT:
+                continue
+            later = any(_names(s)[name] for s in body[place + 1 :])
+            sets = [s for s in before if name in set(written(s))]
+            inside = sum(_names(s)[name] for s in (*setup, *body))
+            if later or len(sets) != 1 or sets[0] != n.Assign(n.Name(name), zero):
+                continue
+            if inside + 1 == self.total[name]:
+                found.add(name)
+        return found
 
     def _movers(
         self, setup: list[n.Statement], body: Body, changed: set[str]
@@ -258,6 +280,18 @@ def _indexed(
     return bottom_up(node, change)  # type: ignore[no-any-return]
 
 
+_PURE = frozenset(("min", "max", "abs"))
+
+
+def _renamed(node: n.Statement, names: set[str], value: n.Expression) -> n.Statement:
+    """A statement with a value in the place of some variables."""
+
+    def change(part: n.Node) -> n.Node:
+        return value if isinstance(part, n.Name) and part.name in names else folded(part)
+
+    return bottom_up(node, change)  # type: ignore[no-any-return]
+
+
 def _without_unread(body: Body) -> Body:
     """The body without assignments of variables that nobody reads."""
     reads = Counter(name for s in body for name in read(s))
@@ -267,7 +301,7 @@ def _without_unread(body: Body) -> Body:
         for statement in items:
             name = _target(statement)
             if name and not reads[name] and isinstance(statement, n.Assign) and not any(
-                isinstance(p, n.Call) for p in statement.value.walk()
+                isinstance(p, n.Call) and p.function not in _PURE for p in statement.value.walk()
             ):  # fmt: skip
                 continue
             made = _with_bodies(statement, walk, lambda node: node)
@@ -278,10 +312,21 @@ def _without_unread(body: Body) -> Body:
                     otherwise=(),
                 ) if left == right and _from_zero(loop):
                     made = loop
+                case n.If(condition, (n.For() as loop,), ()) if _asks_entry(condition, loop):
+                    made = loop
             kept.append(made)
         return tuple(kept)
 
     return walk(body)
+
+
+def _asks_entry(condition: n.Expression, loop: n.For) -> bool:
+    """Whether a condition asks what the loop asks before its first turn."""
+    match loop:
+        case n.For(n.Assign(n.Name(name=index), first), n.Binary("<", n.Name(name=own), limit)):
+            mirrored = n.Binary(">", limit, first)
+            return index == own and condition in (n.Binary("<", first, limit), mirrored)
+    return False
 
 
 def _from_zero(loop: n.For) -> bool:

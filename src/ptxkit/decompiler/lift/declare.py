@@ -76,6 +76,12 @@ class Declarer:
         """The body with its declarations."""
         own = {name for s in body for name in _names(s) if name in self.types} - self.known
         already = {p.name for s in body for p in s.walk() if isinstance(p, n.Declare)}
+        if any(isinstance(p, n.Goto) for s in body for p in s.walk()):
+            # Nothing may jump over an initial value: all are declared before.
+            first = [
+                n.Declare(self.types[name], name) for name in sorted(own - already, key=_order)
+            ]
+            return (*first, *body)
         return self._block(body, own - already)
 
     def _block(self, body: Body, variables: set[str]) -> Body:

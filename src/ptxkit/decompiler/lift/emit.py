@@ -300,6 +300,11 @@ class Emitter(Conversions):
 
     def _extreme(self, value: Value, hint: Type | None) -> Expr:
         name, _, sign = value.op.partition(".")
+        if value.width == 64:
+            # There is one for two operands of a type, none for two types.
+            want = (SIGNED if sign == "s" else UNSIGNED)[64]
+            both = tuple(self.typed(a, want) for a in value.args)
+            return Expr(n.Call(name, both), want)
         left, right = (self.signed(a, sign) for a in value.args)
         assert isinstance(left.type, Scalar)
         assert isinstance(right.type, Scalar)
@@ -479,6 +484,11 @@ class Emitter(Conversions):
             type = chosen if chosen in (INT, UINT) else UINT
             if name.startswith("atomicExch") and chosen == FLOAT:
                 type = FLOAT
+        elif access.type == "u32" and name.startswith("atomicAdd"):
+            # A sum is the same with a sign or without.
+            cell = self.kinds.accessed(value.args[0], 32, 1, count_it=False)
+            if cell is not None and self.kinds.type_of(cell, 32) == INT:
+                type = INT
         address = self.places.pointer(value.args[0], Pointer(type), access.space, element=True)
         return Expr(n.Call(name, (address, *(self.typed(a, type) for a in value.args[1:]))), type)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ptxkit.decompiler.lift.algebra import negated
 from ptxkit.decompiler.lift.context import Lift, NotLiftedError
+from ptxkit.decompiler.lift.divisions import undo_short_divisions
 from ptxkit.decompiler.lift.flow import Branch, Exit, Flow, FlowBlock, Jump, Leave, Select
 from ptxkit.decompiler.lift.instructions import lift_instruction
 from ptxkit.decompiler.lift.pieces import Piece, pieces_of
@@ -16,6 +17,9 @@ from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Declarator, Function, Instruction, Module, Scopes
 from ptxkit.syntax import Variable as Declaration
 from ptxkit.syntax.graph import ControlFlowGraph
+
+#: What operators become where the compiler may contract them; else they say ``.rn``.
+_CONTRACTED = frozenset(f"{op}.{type}" for op in ("add", "sub", "mul") for type in ("f32", "f64"))
 
 
 @dataclass(slots=True)
@@ -43,6 +47,7 @@ def lift_function(
     versions = finder.run()
     lift = Lift(module, function, scopes, versions, signatures, flushes)
     lift.variables = versions.variables
+    lift.contracts = any(i.opcode in _CONTRACTED for i in function.instructions)
     parameters = [_slot(lift, p, "parameter") for p in function.parameters]
     results = [_slot(lift, p, "result") for p in function.return_parameters]
     for variable in function.find("Variable"):
@@ -59,6 +64,7 @@ def lift_function(
     blocks = {
         p.index: _block(lift, pieces, p, labels, result) for p in pieces if p.index in reached
     }
+    undo_short_divisions(blocks)
     return Program(lift, Flow(blocks), lift.variables, parameters, result, versions.meeting)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.flow import Branch, FlowBlock
 from ptxkit.decompiler.lift.function import Program
-from ptxkit.decompiler.lift.values import Definition, Value, const, raw, signed
+from ptxkit.decompiler.lift.values import Definition, Value, Variable, const, raw, signed, var
 
 
 @dataclass(slots=True)
@@ -19,20 +20,36 @@ class Idioms:
 
     program: Program
     values: dict[Definition, Value] = field(default_factory=dict)
+    fresh: set[Definition] = field(default_factory=set)
+    """What was set in the block at hand, from variables that still hold the same."""
 
     def run(self) -> bool:
         """Rewrite; whether anything changed."""
         changed = False
         for number in self.program.flow.order:
+            self.fresh = set()
             for step in self.program.flow.blocks[number].statements:
                 for place, value in enumerate(step.args):
                     made = self._rewritten(value)
                     if made is not None:
                         step.args[place] = made
                         changed = True
+                for target in step.targets:
+                    if target.variable.definitions > 1:
+                        self._forget(target.variable)
                 if step.kind == "set" and step.targets[0].variable.definitions == 1:
                     self.values[step.targets[0]] = step.args[0]
+                    self.fresh.add(step.targets[0])
+            changed |= self._halving(self.program.flow.blocks[number])
         return changed
+
+    def _forget(self, variable: Variable) -> None:
+        """A variable changes: what was computed from it says nothing about it any more."""
+        gone = {d for d in self.fresh if _takes(self.values[d], variable)}
+        while gone:
+            self.fresh -= gone
+            names = {d.variable for d in gone}
+            gone = {d for d in self.fresh if any(_takes(self.values[d], v) for v in names)}
 
     def peek(self, value: Value) -> Value:
         """A value, through a variable that is set once to something that never changes."""
@@ -40,10 +57,35 @@ class Idioms:
             inner = self.values.get(value.data)
             if inner is None or inner.op in ("load", "atomic", "collective", "function"):
                 return value
-            if any(a.op == "var" and a.data.variable.definitions > 1 for a in inner.args):
+            moves = any(a.op == "var" and a.data.variable.definitions > 1 for a in inner.args)
+            if moves and value.data not in self.fresh:
                 return value
             value = inner
         return value
+
+    def _halving(self, block: FlowBlock) -> bool:
+        """``x > 1`` at the end of a turn, where ``x`` was halved, is ``x / 2 > 0``."""
+        exit = block.exit
+        if not isinstance(exit, Branch):
+            return False
+        condition = exit.condition
+        if condition.op == "var":
+            condition = self.values.get(condition.data, condition)
+        if condition.op not in _HALVED or condition.args[1].op != "const":
+            return False
+        source = condition.args[0]
+        inner = self.values.get(source.data, source) if source.op == "var" else source
+        for step in reversed(block.statements):
+            if step.kind != "set" or step.targets[0].variable.definitions == 1:
+                continue
+            half = self.values.get(step.args[0].data) if step.args[0].op == "var" else step.args[0]
+            if half is None or half.op not in ("div.s", "shr.s", "shr.u"):
+                continue
+            made = _halved(condition, source, inner, half, var(step.targets[0]))
+            if made is not None:
+                block.exit = Branch(made, exit.then, exit.otherwise)
+                return True
+        return False
 
     def _rewritten(self, value: Value) -> Value | None:
         op = value.op
@@ -192,6 +234,47 @@ class Idioms:
             return None
         factor = signed(source.args[1])
         return _quotient(source.args[0], factor, count, width) if factor > 0 else None
+
+
+def _takes(value: Value, variable: Variable) -> bool:
+    return any(a.op == "var" and a.data.variable is variable for a in value.args)
+
+
+#: Comparisons with a number as: the sign, what to add for "more than", whether it is the opposite.
+_HALVED = {f"{op}.{sign}": (sign, more, opposite) for sign in "su"
+           for op, more, opposite in (("gt", 0, False), ("ge", -1, False), ("lt", -1, True),
+                                      ("le", 0, True))}  # fmt: skip
+
+
+def _halved(
+    condition: Value, source: Value, inner: Value, half: Value, result: Value
+) -> Value | None:
+    """A comparison of a number as one of its half, which a variable holds now."""
+    sign, more, opposite = _HALVED[condition.op]
+    limit = (signed(condition.args[1]) if sign == "s" else condition.args[1].data) + more
+    count = half.args[1]
+    if count.op != "const":
+        return None
+    divisor = count.data if half.op == "div.s" else 1 << count.data
+    if divisor < 2 or divisor & (divisor - 1):
+        return None
+    width, x = half.width, half.args[0]
+    zero = const(0, width)
+    if half.op == "div.s" and sign == "u":
+        # x + 1 > 2 without a sign: x is neither -1, 0 nor 1.
+        one = inner.op == "add" and inner.args[0] is x and inner.args[1] is const(1, width)
+        if divisor == 2 and one and limit == 2:
+            return make("eq" if opposite else "ne", 1, result, zero)
+        return None
+    if source is not x or (half.op[-1] == "u") != (sign == "u"):
+        return None
+    if limit < 0 or (limit + 1) % divisor:
+        return None
+    least = (limit + 1) // divisor - 1
+    if sign == "u" and least == 0:
+        return make("eq" if opposite else "ne", 1, result, zero)
+    op = "le" if opposite else "gt"
+    return make(f"{op}.{sign}", 1, result, const(least, width))
 
 
 def _unsigned(x: Value, factor: int, count: int, width: int) -> Value | None:

@@ -268,6 +268,11 @@ class Kinds:
                 source = self.cell_of(next(updates)) if both else None
                 if source is not None:
                     self.cell(made.variable).join(source)
+        elif step.kind == "outputs":
+            for value in step.args:
+                self.visit(value, kind_of(step.data[1]))
+            for made in step.targets:
+                self.cell(made.variable).votes[kind_of(step.data[1])] += 1
         else:
             for value in step.args:
                 self.visit(value, "")
@@ -282,6 +287,8 @@ class Kinds:
         if cell is not None:
             if kind and (access.type[0] != "u" or access.width < 32):
                 cell.votes[kind] += 1
+            elif kind and access.count == 1:
+                cell.votes["b"] += 3  # a number, with a sign or without
             if target is not None:
                 cell.join(target)
         elif target is not None and kind and access.type[0] != "u":

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
+from math import prod
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
+from ptxkit.cuda.printer import print_module
 from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, Type
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.contraction import swallowed
@@ -18,8 +20,14 @@ from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
+from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.kinds import Kinds, vector_type
+from ptxkit.decompiler.lift.mathlib.calls import restore_calls
+from ptxkit.decompiler.lift.mathlib.miner import architecture
+from ptxkit.decompiler.lift.mathlib.unused import still_used
+from ptxkit.decompiler.lift.matrices import with_matrices
 from ptxkit.decompiler.lift.names import Namer
+from ptxkit.decompiler.lift.order import Order
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.polish import Polisher
 from ptxkit.decompiler.lift.prelude import (
@@ -29,6 +37,7 @@ from ptxkit.decompiler.lift.prelude import (
     prototypes,
     table_of_addresses,
 )
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt
 from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.signatures import Memory, Signatures
 from ptxkit.decompiler.lift.statements import Statements
@@ -52,6 +61,15 @@ class Options:
     careful: bool = False
     roll: bool = False
     """Propose unrolled loops as they were written; the verifier has to agree."""
+    math: bool = True
+    """Make calls of what a compiler made of functions of the math library."""
+    keep_loops: bool = False
+    """Tell the compiler to unroll no loop: what PTX still has as a loop stays one."""
+    order: Order = "free"
+    """Compute values in the blocks, or in the very order, in which PTX does.
+
+    There are more variables then; more often it is the same PTX again.
+    """
 
 
 class _Names(dict[str, Type]):
@@ -67,6 +85,7 @@ class ModuleLifter:
     def __init__(self, module: Module, options: Options | None = None) -> None:
         self.module = module
         self.options = options or Options()
+        self.arch = architecture(module)
         self.scopes = Scopes(module)
         self.signatures = Signatures(module)
         self.arrays: dict[str, Type] = {}
@@ -75,6 +94,8 @@ class ModuleLifter:
         self.headers: set[str] = set()
         self.structs: list[n.StructDefinition] = []
         self.layouts: dict[tuple[str, str], Layout] = {}
+        self.single: set[str] = set()
+        """Variables that are declared as no array."""
         self.common: set[str] = set()
         """Shared variables of more than one function: declared outside of them."""
         self.tables: list[n.StructDefinition] = []
@@ -85,7 +106,9 @@ class ModuleLifter:
     def function(self, function: Function) -> n.Function:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, False)
-        Substitution(program).run()
+        if self.options.math:
+            restore_calls(program, self.arch)
+        Substitution(program, self.options.order).run()
         kinds = Kinds(program)
         kinds.survey()
         types, layouts = self._types(program, kinds)
@@ -97,6 +120,7 @@ class ModuleLifter:
         emitter.converts, emitter.headers = self.converts, self.headers
         places = Places(emitter, self.arrays, layouts)
         emitter.places = places
+        places.wide = self.options.order != "free"
         self._restrict(program, kinds, types, places)
         statements = Statements(program, emitter, places)
         flow = self._flow(program, emitter, statements)
@@ -124,11 +148,17 @@ class ModuleLifter:
                 names.add(wish)
                 return wish
 
-            body = Polisher(is_float).run(Counting(by_name, index).run(rolled(body)))
+            counted = Counting(by_name, index).run(rolled(body))
+            if counted != body:
+                body = Polisher(is_float).run(without_guards(counted))
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
+        if self.options.keep_loops:
+            body = tuple(bottom_up(statement, _kept_loop) for statement in body)
         own = [m for m in self.signatures.memory.values() if m.name in places.used]
         body = (*self._declarations(own, function), *body)
+        if not self.options.careful:
+            body = with_matrices(body)
         parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
         returns: Type = types[program.result] if program.result is not None else VOID
         signature = self.signatures.functions[function.name]
@@ -293,12 +323,27 @@ class ModuleLifter:
         value = None
         if memory.node.initializer is not None:
             value = initial_value(memory, type, self.contents, self.signatures)
+        if memory.name in self.single:
+            return n.Declare(type.element, memory.name, value, space=where, alignment=align)
         return n.Declare(type, memory.name, value, space=where, alignment=align)
 
     @cached_property
     def contents(self) -> ModuleMemory:
         """What variables hold at the start."""
         return ModuleMemory(self.module)
+
+    def _single_variables(self) -> set[str]:
+        """Variables outside of functions that are no arrays; declared as such from now on."""
+        found: set[str] = set()
+        for memory in self.signatures.memory.values():
+            type = self.arrays.get(memory.name)
+            single = isinstance(type, Array) and type.shape == (1,)
+            if single and memory.space in ("global", "const") and not memory.node.dimensions:
+                assert isinstance(type, Array)
+                if not isinstance(type.element, Struct | Array):
+                    found.add(memory.name)
+        self.single = found
+        return found
 
     def _address_tables(self) -> None:
         """Variables that hold addresses are arrays of pointers, whatever reads them."""
@@ -339,16 +384,41 @@ class ModuleLifter:
         ordered = _callees_first(functions, self.scopes)
         self._address_tables()
         self.common = _shared_by_several(self.signatures, functions)
-        made = [self.function(f) for f in ordered]
+        made, unnamed = still_used([self.function(f) for f in ordered], ordered)
+        if len(made) < len(ordered):
+            text = print_module(n.CudaModule(tuple(made)))
+            self.structs = [s for s in self.structs if s.name in text]
+        alone = self._single_variables()
+        made = [_with_single(f, alone) for f in made]
         items: list[n.StructDefinition | n.Declare | n.Function] = [*self.structs]
         early = bool(self.tables)
         first = prototypes(self.signatures, made, early)
-        variables = self._variables()
+        variables = [v for v in self._variables() if v.name not in unnamed]
         # Tables of functions name these; else variables come first.
         items += [*first, *self.tables, *variables] if early else [*variables, *first]
         items += helper_functions(self.helpers, self.converts)
         items += made
         return n.CudaModule(tuple(items), tuple(sorted(self.headers)))
+
+
+def _with_single(function: n.Function, names: set[str]) -> n.Function:
+    """A function with variables that are no arrays used as what they are."""
+    if not names:
+        return function
+
+    def change(node: n.Node) -> n.Node:
+        match node:
+            case n.Index(n.Name(name=name), n.Literal(value=0)) if name in names:
+                return n.Name(name)
+            case n.Name(name=name) if name in names:
+                return n.Unary("&", node)
+        return rebuilt(node, change)
+
+    return rebuilt(function, change)
+
+
+def _kept_loop(node: n.Node) -> n.Node:
+    return replace(node, unroll=1) if isinstance(node, n.For | n.While | n.DoWhile) else node
 
 
 def _indices() -> Iterator[str]:
@@ -449,13 +519,12 @@ def _shared_by_several(signatures: Signatures, functions: list[Function]) -> set
 
 
 def launch_bounds(function: Function) -> tuple[int, ...]:
-    """``__launch_bounds__`` from ``.maxntid`` and ``.minnctapersm``."""
+    """``__launch_bounds__`` from ``.maxntid`` or ``.reqntid``, and ``.minnctapersm``."""
     found = {d.name: d.values for d in function.directives if isinstance(d, FunctionDirective)}
-    threads = 1
-    for one in found.get(".maxntid", ()):
-        threads *= int(one)
-    if ".maxntid" not in found:
+    sizes = found.get(".maxntid") or found.get(".reqntid")
+    if not sizes:
         return ()
+    threads = prod(map(int, sizes))
     least = found.get(".minnctapersm")
     return (threads, int(least[0])) if least else (threads,)
 

@@ -60,6 +60,8 @@ class Places:
     """Pointers that promise that nobody writes what they read."""
     used: set[str] = field(default_factory=set)
     """Variables of memory that the function names."""
+    wide: bool = False
+    """Whether an index is scaled in 64 bits where PTX does so."""
 
     # ---- what is accessed ----------------------------------------------------------------
 
@@ -99,8 +101,12 @@ class Places:
         type = self.element(address, access)
         place = self.place(address, access, type)
         if isinstance(type, Vector) and access.count > 1:
-            parts = tuple(self.emitter.assigned(v, type.element) for v in values)
-            value: n.Expression = n.Call(_maker(type), parts)
+            whole = _whole_vector(values)
+            if whole is not None and self.emitter.types[whole] == type:
+                value: n.Expression = n.Name(whole.name)
+            else:
+                parts = tuple(self.emitter.assigned(v, type.element) for v in values)
+                value = n.Call(_maker(type), parts)
         else:
             value = self.emitter.assigned(values[0], type)
         if access.hint in _STORES and not access.volatile:
@@ -332,6 +338,8 @@ class Places:
         """Whether the sum may be computed in 32 bits: it then has the same value."""
         if len(parts) == 1 and not number and abs(parts[0][1]) == 1:
             return True
+        if self.wide and any(abs(times) != 1 and term.width == 64 for term, times in parts):
+            return False
         inner = []
         for term, times in parts:
             if term.width == 32 or (term.op in ("sext", "zext") and term.args[0].width <= 32):
@@ -359,6 +367,14 @@ class Places:
         assert isinstance(made.type, Scalar)
         factor = n.Literal(abs(times), INT if abs(times) < 1 << 31 else LONG_LONG)
         return Expr(n.Binary("*", made.node, factor), common(made.type, INT))
+
+
+def _whole_vector(values: list[Value]) -> Variable | None:
+    """The vector of which these are all the components, in order."""
+    if not all(v.op == "component" and v.data == k for k, v in enumerate(values)):
+        return None
+    found = {v.args[0].data.variable for v in values}
+    return found.pop() if len(found) == 1 else None
 
 
 def _maker(type: Vector) -> str:

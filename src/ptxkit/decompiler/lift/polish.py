@@ -12,6 +12,22 @@ _COMPOUND = frozenset(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"))
 _COMMUTES = frozenset(("+", "*", "&", "|", "^"))
 
 
+def _joined(first: bool, condition: n.Expression, value: n.Expression) -> n.Expression:
+    """What is ``first``, or where a condition holds ``value``."""
+    if not first:
+        return n.Binary("&&", condition, value)
+    match condition:
+        case n.Unary("!", inner):
+            return n.Binary("||", inner, value)
+        case n.Binary(operator, left, right) if operator in _OPPOSITE:
+            return n.Binary("||", n.Binary(_OPPOSITE[operator], left, right), value)
+    return n.Binary("||", n.Unary("!", condition), value)
+
+
+#: Of comparisons that hold for numbers that are none, too.
+_OPPOSITE = {"==": "!=", "!=": "=="}
+
+
 class Polisher:
     """Rewrites one function's body."""
 
@@ -35,6 +51,13 @@ class Polisher:
                     n.Return(value=n.Name(name=returned)),
                 ) if name == returned:
                     made[-1] = n.Return(value)
+                    continue
+                case (
+                    n.Assign(n.Name(name=name), n.Literal(value=bool() as first), "="),
+                    n.If(condition, (n.Assign(n.Name(name=again), value, "="),), ()),
+                ) if name == again and name not in _names(condition) | _names(value):
+                    # x = false; if (a) x = b: that is a && b.
+                    made[-1] = n.Assign(n.Name(name), _joined(first, condition, value))
                     continue
             made.append(one)
         return tuple(made)

@@ -40,6 +40,7 @@ class Structurer:
     children: dict[int, list[int]] = field(default_factory=dict)
     follows: dict[int, int] = field(default_factory=dict)
     """The block written after a loop, by the loop's head."""
+    followed: set[int] = field(default_factory=set)
     merges: set[int] = field(default_factory=set)
 
     def run(self) -> Body:
@@ -64,7 +65,7 @@ class Structurer:
                 follow = self._follow(head, inside)
                 if follow is not None:
                     self.follows[head] = follow
-        taken = set(self.follows.values())
+        taken = self.followed = set(self.follows.values())
         self.children = {block: [] for block in flow.order}
         for block in flow.order:
             if block in self.merges and block not in taken:
@@ -95,15 +96,46 @@ class Structurer:
 
     def _tree(self, block: int, fall: int | None) -> Body:
         """A block and all it dominates. ``fall`` is the block that runs after the text."""
-        inside = self.flow.loop_blocks(block)
-        if not inside:
-            return self._within(block, self.children[block], fall)
-        follow = self.follows.get(block)
-        own = [child for child in self.children[block] if child in inside]
-        later = [child for child in self.children[block] if child not in inside]
-        after = [*later, follow] if follow is not None else later
-        after.sort(key=lambda child: self.flow.place[child])
-        return self._loop(block, own, after, fall)
+        made: list[n.Statement] = []
+        while True:
+            inside = self.flow.loop_blocks(block)
+            merged = self.children[block]
+            if not inside:
+                if not merged:
+                    following = self._onward(block, fall)
+                    if following is None:
+                        return (*made, *self._block(block, fall))
+                    made += (n.Label(self.label(block)), *self.flow.blocks[block].statements)
+                    block = following
+                    continue
+                *before, last = merged
+                made += self._within(block, before, last)
+            else:
+                own = [child for child in merged if child in inside]
+                after = [child for child in merged if child not in inside]
+                follow = self.follows.get(block)
+                after += [follow] if follow is not None else []
+                after.sort(key=lambda child: self.flow.place[child])
+                if not after:
+                    return (*made, *self._loop(block, own, after, fall))
+                *before, last = after
+                made += self._loop(block, own, before, last)
+            # What comes last is written in the next turn: blocks in a row are no deeper.
+            block = last
+
+    def _onward(self, block: int, fall: int | None) -> int | None:
+        """The block to write right after another one that goes nowhere else."""
+        exit = self.flow.blocks[block].exit
+        if not isinstance(exit, Jump) or exit.target == fall:
+            return None
+        loop = self.loops[-1] if self.loops else None
+        elsewhere = (
+            self.flow.is_back_edge(block, exit.target)
+            or (loop is not None and loop.follow == exit.target)
+            or exit.target in self.merges
+            or exit.target in self.followed
+        )
+        return None if elsewhere else exit.target
 
     def _loop(self, head: int, own: list[int], after: list[int], fall: int | None) -> Body:
         """A loop, and the blocks written after it."""
@@ -184,7 +216,7 @@ class Structurer:
             return self._goto(target)
         if loop is not None and loop.follow == target:
             return (n.Break(),)
-        if target in self.merges or target in self.follows.values():
+        if target in self.merges or target in self.followed:
             return self._copied(target, fall) or self._goto(target)
         return self._tree(target, fall)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.idioms import Idioms
+from ptxkit.decompiler.lift.order import Order, as_written, moved_away, out_of_line
 from ptxkit.decompiler.lift.values import (
     Definition,
     FactTable,
@@ -25,6 +26,10 @@ from ptxkit.decompiler.lift.values import (
 )
 
 _LIMIT = 28
+#: So many more operations are not behind `&&` where they are always computed.
+_HEAVY = 3
+#: After so many attempts nothing is substituted.
+_ROUNDS = 40
 _COPIES = frozenset(("const", "var", "symbol", "slot", "component"))
 _ADDRESS_PARTS = frozenset(
     "add sub mul shl sext zext const var symbol slot generic specific builtin component".split()
@@ -82,6 +87,8 @@ class Substitution:
     """Substitutes in one function."""
 
     program: Program
+    order: Order = "free"
+    """Whether values stay in the blocks, or the lines, in which PTX computes them."""
     facts: FactTable = field(default_factory=FactTable)
     uses: dict[Definition, int] = field(default_factory=dict)
     reads: dict[Variable, int] = field(default_factory=dict)
@@ -91,6 +98,10 @@ class Substitution:
     addresses: set[Definition] = field(default_factory=set)
     depths: dict[int, int] = field(default_factory=dict)
     signed: set[Definition] = field(default_factory=set)
+    numbers: dict[Definition, Value] = field(default_factory=dict)
+    """Versions that are numbers, though their variables change; addresses are none."""
+    loaded: dict[Definition, int] = field(default_factory=dict)
+    """Loads that are used once, and their lines."""
     indices: set[Definition] = field(default_factory=set)
     """What is computed from the indices of threads alone."""
 
@@ -104,17 +115,37 @@ class Substitution:
         self._drop_dead()
         if Idioms(self.program).run():
             self._drop_dead()
+        if self.order == "line":
+            as_written(self.flow)
         self._depths()
         self._mark_addresses()
         self._order()
         self._choose()
-        for _ in range(12):
+        for _ in range(_ROUNDS):
             self.expanded, self.carriers = {}, {}
-            if not self._check():
+            if not self._check() and not self._keep_in_order():
                 break
         else:
             self.candidates = {}
         self._rewrite()
+
+    def _keep_in_order(self) -> bool:
+        """Keep what must stand where it does; whether there was any."""
+        found = moved_away(self) if self.order != "free" else set()
+        if self.order == "line":
+            found |= out_of_line(self)
+        for definition in found:
+            del self.candidates[definition]
+        return bool(found)
+
+    def moving(self, definition: Definition) -> Value | None:
+        """The value of a definition that goes to its uses."""
+        found = self.candidates.get(definition)
+        return None if found is None else found.value
+
+    def exits(self, block: int) -> tuple[Value, ...]:
+        """What decides where control goes after a block."""
+        return exit_values(self.flow.blocks[block])
 
     # ---- dead code -----------------------------------------------------------------------
 
@@ -181,11 +212,14 @@ class Substitution:
     def _mark_addresses(self) -> None:
         """Definitions that addresses are made of."""
         values: dict[Definition, Value] = {}
+        sets: dict[Variable, list[Value]] = {}
         pending: list[Definition] = []
         for block in self.flow.blocks.values():
             for step in block.statements:
                 if step.kind == "set":
                     values[step.targets[0]] = step.args[0]
+                    if step.targets[0].variable.definitions > 1:
+                        sets.setdefault(step.targets[0].variable, []).append(step.args[0])
                 if step.kind == "store":
                     pending.extend(leaves(step.args[0]))
                 for value in step.args:
@@ -200,28 +234,68 @@ class Substitution:
                 for part in value.walk():
                     if part.op in _SIGNED_TAKERS:
                         self.signed.update(leaves_here(part))
+        # What holds bytes: an index is scaled in there, and belongs to the address.
+        whole = set(pending)
         while pending:
             definition = pending.pop()
             if definition in self.addresses:
                 continue
+            # A pointer that moves is set to addresses.
+            for value in sets.pop(definition.variable, ()):
+                if value.width == 64:
+                    pending.extend(leaves(value))
             value = values.get(definition)
             if value is None or value.op not in _ADDRESS_PARTS:
                 continue
-            if definition.variable.width != 64 and not _names_memory(value, values):
+            bytes_ = definition in whole
+            scales = bytes_ and value.op in ("shl", "mul") and value.args[1].op == "const"
+            if definition.variable.width != 64 and not (scales or _names_memory(value, values)):
                 continue
             self.addresses.add(definition)
-            pending.extend(leaves(value))
+            inner = list(leaves(value))
+            if bytes_ and value.op in ("add", "sub", "var", "generic", "specific"):
+                whole.update(inner)
+            pending.extend(inner)
 
     def _order(self) -> None:
         """Write what was computed first on the left, where the order is free."""
         places: dict[Definition, int] = {}
+        weights: dict[Definition, int] = {}
         for number in self.flow.order:
             for step in self.flow.blocks[number].statements:
-                step.args = [_ordered(value, places, self.uses) for value in step.args]
+                step.args = [self._sorted(value, places, weights) for value in step.args]
                 for target in step.targets:
-                    # The compiler moves loads about: their order says nothing.
-                    loads = step.kind == "set" and step.args[0].op in ("load", "builtin")
-                    places[target] = 0 if loads else len(places) + 1
+                    places[target] = _place(step, places)
+                if step.kind == "set":
+                    if _is_load(step.args[0]) and self.uses.get(step.targets[0]) == 1:
+                        self.loaded[step.targets[0]] = step.line
+                    inner = [weights.get(d, 0) for d in leaves(step.args[0]) if self.uses[d] == 1]
+                    weights[step.targets[0]] = sum(inner) + (step.args[0].op not in _COPIES)
+
+    def _sorted(
+        self, value: Value, places: dict[Definition, int], weights: dict[Definition, int]
+    ) -> Value:
+        if value.width == 1 and value.op in ("and", "or"):
+            # Both were computed: what takes long would not have been, after `&&`.
+            one, two = (weights.get(a.data, 0) if a.op == "var" else 0 for a in value.args)
+            if abs(one - two) > _HEAVY:
+                return value if one > two else raw(value.op, 1, value.args[::-1], value.data)
+        if value.op in _FREE and all(a.op == "var" and a.data in self.loaded for a in value.args):
+            # The compiler reads the second one first.
+            one, two = (self.loaded[a.data] for a in value.args)
+            return value if one > two else raw(value.op, value.width, value.args[::-1], value.data)
+        if value.op == "fma" and self._after_loads(value):
+            return raw("fma", value.width, value.args, (*value.data[:2], "after"))
+        if self.order == "line" and value.width > 1:
+            return value  # what is computed first stands on a line of its own
+        return _ordered(value, places, self.uses)
+
+    def _after_loads(self, value: Value) -> bool:
+        """Whether what a product is added to was computed before its factors were read."""
+        *factors, addend = value.args
+        if addend.op != "var" or self.uses.get(addend.data, 0) != 1 or addend.data in self.loaded:
+            return False
+        return all(f.op == "var" and f.data in self.loaded for f in factors)
 
     def _choose(self) -> None:
         epochs: dict[str, int] = {}
@@ -233,6 +307,8 @@ class Substitution:
                     continue
                 target, value = step.targets[0], step.args[0]
                 facts = self.facts.of(value)
+                if value.op == "const" and value.width < 64:
+                    self.numbers[target] = value
                 if (
                     target.variable.definitions != 1
                     or target.variable.role == "result"
@@ -266,7 +342,7 @@ class Substitution:
         if value.op in ("sext", "zext") and value.args[0].op in ("var", "const", "builtin"):
             return True
         if value.op in _COMPARISONS and self.facts.of(value).size <= 3:
-            return uses <= 3
+            return uses <= 3 or not self.facts.of(value).fragile
         if value.op == "not" and value.width == 1:
             return True
         return value.op == "load" and value.data.space == "param"
@@ -322,7 +398,7 @@ class Substitution:
     def _lookup(self, leaf: Value) -> Value | None:
         if leaf.data in self.candidates:
             return self.expand(leaf.data)
-        return None
+        return self.numbers.get(leaf.data)
 
     def _check(self) -> bool:
         """Drop candidates that cannot go everywhere they are used; whether there were any."""
@@ -444,6 +520,24 @@ class Substitution:
             self.flow.blocks[number].statements = kept
 
 
+def _is_load(value: Value) -> bool:
+    inner = value.args[0] if value.op in ("sext", "zext") else value
+    return inner.op == "load"
+
+
+def _place(step: Step, places: dict[Definition, int]) -> int:
+    """Where a value stands among others; 0 where that says nothing."""
+    if step.kind == "set" and step.args[0].op == "load":
+        # The compiler moves loads about: where the address is computed counts.
+        address = step.args[0].args[0]
+        if address.op == "add" and address.args[1].op == "const":
+            address = address.args[0]
+        return places.get(address.data, 0) if address.op == "var" else 0
+    if step.kind == "set" and step.args[0].op == "builtin":
+        return 0
+    return len(places) + 1
+
+
 _FREE = frozenset("add mul and or xor fadd fmul eq ne feq fne".split())
 
 
@@ -457,7 +551,8 @@ def _ordered(value: Value, places: dict[Definition, int], uses: dict[Definition,
             continue
         known.append(places.get(argument.data, 0) if uses.get(argument.data, 0) == 1 else 0)
     if value.op == "fma":
-        if known[2] and known[2] < max(known[:2]):
+        loads = not any(known[:2])
+        if known[2] and (known[2] < max(known[:2]) or loads):
             return raw("fma", value.width, value.args, (*value.data[:2], "after"))
         return value
     if known[0] and known[1] and known[1] < known[0]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ptxkit.decompiler.lift.values import Value, signed
+from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.values import Value, const, signed
 
 
 @dataclass(slots=True)
@@ -50,6 +51,10 @@ def sum_of(value: Value) -> Sum:
         total = Sum()
         total.add(sum_of(value.args[0]), -1)
         return total
+    if op == "and":
+        masked = _masked(value)
+        if masked is not None:
+            return masked
     if op in ("generic", "specific"):
         # Between spaces addresses differ by a constant: in C++ both are the pointer.
         inner = sum_of(value.args[0])
@@ -64,3 +69,21 @@ def sum_of(value: Value) -> Sum:
         if any(t.op == "symbol" for t in inner.terms):
             return inner
     return Sum({value: 1})
+
+
+def _masked(value: Value) -> Sum | None:
+    """``(x << 2) & 12`` is ``4 * (x & 3)``, and ``(x >>> 3) & 28`` is ``4 * (x >>> 5 & 7)``."""
+    inner, mask = value.args
+    if mask.op != "const" or not mask.data:
+        return None
+    low = (mask.data & -mask.data).bit_length() - 1
+    narrow = inner.args[0] if inner.op == "zext" else inner
+    if not low or mask.data >> narrow.width or narrow.op not in ("shl", "shr.u"):
+        return None
+    source, count = narrow.args
+    if count.op != "const" or (narrow.op == "shl" and count.data != low):
+        return None
+    if narrow.op == "shr.u":
+        source = make("shr.u", narrow.width, source, const(count.data + low, count.width))
+    kept = make("and", narrow.width, source, const(mask.data >> low, narrow.width))
+    return Sum({make("zext", value.width, kept): 1 << low})

@@ -479,6 +479,8 @@ def _logic(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value |
 
 def _absolute(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value | None:
     (a,) = operands
+    if is_literal(a):
+        return s.literal(abs(_number(a)), a.type)
     if a.operator == operator:
         return a
     if a.operator.startswith("neg."):

@@ -77,6 +77,7 @@ def certify(
     execute: bool = True,
     wanted: int = WANTED,
     most: int = MOST,
+    device: str = "cpu",
 ) -> Verdict:
     """What can be said about a compiled candidate's kernel."""
     other = other or kernel
@@ -93,7 +94,9 @@ def certify(
         reasons.append("E3: only kernels can be run")
     if not execute or not original[kernel].is_entry:
         return Verdict(True, reasons=tuple(reasons))
-    execution = same_execution(original, candidate, kernel, other, wanted=wanted, most=most)
+    execution = same_execution(
+        original, candidate, kernel, other, wanted=wanted, most=most, device=device
+    )
     if not execution.equal:
         reasons.append(f"E3: {execution.reason}")
     return Verdict(True, execution=execution, reasons=tuple(reasons))
@@ -106,8 +109,11 @@ def verify(
     *,
     arch: str | None = None,
     execute: bool = True,
+    device: str = "cpu",
 ) -> Verdict:
     """The verdict on a candidate for a kernel of a module, or for all of its kernels.
+
+    E3 runs on the simulator; with ``device="cuda"`` on the GPU as well.
 
     >>> import ptxkit
     >>> source = "__global__ void k(int *x) { x[threadIdx.x] = %d; }"
@@ -123,7 +129,9 @@ def verify(
         return Verdict(reasons=(f"E0: {made.error}",))
     partners = paired(original, made.module)
     parts = {
-        name: certify(original, made.module, name, partners.get(name, name), execute=execute)
+        name: certify(
+            original, made.module, name, partners.get(name, name), execute=execute, device=device
+        )
         for name in names
     }
     return Verdict.of(parts)

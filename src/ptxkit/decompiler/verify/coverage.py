@@ -1,9 +1,7 @@
-"""Which instructions of a kernel have run."""
+"""Which instructions of a kernel have run, and which ways its branches went."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -12,13 +10,6 @@ from ptxkit.syntax import Function, Instruction, Module
 from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph
 
 _WRITES = frozenset(("st", "atom", "red", "sust", "sured", "call"))
-#: The share that must have run where the rest is not the same to the letter.
-_ENOUGH = 0.5
-_MEMORY = frozenset("ld st atom red bar barrier membar fence call".split())
-_MOVES = frozenset("mov cvta bra selp setp trap".split())
-_ADDRESSES = frozenset("add sub mul mad shl cvt not and or xor shr".split())
-_FLOAT = re.compile(r"\.(?:b?f16|f16x2|bf16x2|f32|f64)\b")
-_NAME = re.compile(r"[%$A-Za-z_][\w$.]*")
 
 
 @dataclass(slots=True)
@@ -28,6 +19,8 @@ class Coverage:
     blocks: list[BasicBlock]
     ran: set[int] = field(default_factory=set)
     """Spans of instructions, by their starts."""
+    sides: dict[int, set[bool]] = field(default_factory=dict)
+    """For each branch, by its start, the ways that threads went: taken, and not."""
     wrote: bool = False
 
     @staticmethod
@@ -47,14 +40,24 @@ class Coverage:
         writes = any(i.name in _WRITES for b in blocks for i in b.instructions)
         return Coverage(blocks, wrote=not writes)
 
+    def instructions(self) -> Iterator[Instruction]:
+        """All instructions that control can reach."""
+        return (one for block in self.blocks for one in block.instructions)
+
     def add(self, report: RunReport) -> None:
         """Take in what a run has executed."""
+        threads: dict[int, int] = {}
         for node, count in report.counts:
             if count:
+                threads[node.span[0]] = count
                 self.ran.add(node.span[0])
                 self.wrote |= node.name in _WRITES
+        for block in self.blocks:
+            for branch, taken in _ways(block, threads):
+                self.sides.setdefault(branch.span[0], set()).add(taken)
 
-    def _missing(self) -> list[tuple[BasicBlock, list[Instruction]]]:
+    def missing(self) -> list[tuple[BasicBlock, list[Instruction]]]:
+        """The blocks in which something has not run, and what."""
         found = []
         for block in self.blocks:
             left = [i for i in block.instructions if i.span[0] not in self.ran]
@@ -63,59 +66,36 @@ class Coverage:
                 found.append((block, left))
         return found
 
+    def one_sided(self) -> list[Instruction]:
+        """Branches that always went one way, though the code at both of their ends has run."""
+        unreached = {block for block, _ in self.missing()}
+        return [
+            block.instructions[-1]
+            for block in self.blocks
+            if len(self.sides.get(block.instructions[-1].span[0], ())) == 1
+            and unreached.isdisjoint(block.successors)
+        ]
+
     @property
     def complete(self) -> bool:
         """Whether everything has run."""
-        return not self._missing()
+        return not self.missing()
 
     @property
     def share(self) -> float:
         """The share of instructions that have run."""
         total = sum(len(block.instructions) for block in self.blocks)
-        return 1.0 - sum(len(left) for _, left in self._missing()) / max(1, total)
-
-    def unlike(self, other: Coverage) -> str:
-        """What has not run here or there and is not the same in both; empty where nothing is.
-
-        Code that no input reaches, such as the rest of a loop that a compiler has unrolled, need
-        not be the same to the letter: it is enough that there is little of it, and that it has
-        the same loads, stores, barriers and floating-point arithmetic.
-        """
-        mine, theirs = (Counter(_shape(left) for _, left in c._missing()) for c in (self, other))
-        if mine == theirs:
-            return ""
-        if self.complete and other.share >= _ENOUGH:
-            # Every way of the original was gone: what the compiler made besides is for no input.
-            return ""
-        works = [Counter(w for _, left in c._missing() for w in _work(left)) for c in (self, other)]
-        if works[0] == works[1] and min(self.share, other.share) >= _ENOUGH:
-            return ""
-        count = sum(len(left) for _, left in (*self._missing(), *other._missing()))
-        lines = sorted({left[0].line for _, left in self._missing()})
-        shown = ", ".join(map(str, lines[:4]))
-        where = f"; of the original from line {shown}" if lines else ""
-        return f"{count} instructions of both never ran, and differ{where}"
+        return 1.0 - sum(len(left) for _, left in self.missing()) / max(1, total)
 
 
-def _shape(instructions: list[Instruction]) -> tuple[str, ...]:
-    """Instructions with their registers and labels numbered in the order they appear."""
-    numbers: dict[str, str] = {}
-
-    def number(match: re.Match[str]) -> str:
-        return numbers.setdefault(match[0], f"${len(numbers)}")
-
-    shapes = []
-    for one in instructions:
-        guard = f"@{'!' * one.guard.negated}{one.guard.predicate.text} " if one.guard else ""
-        operands = ", ".join(operand.text for operand in one.operands)
-        shapes.append(_NAME.sub(number, guard) + one.opcode + " " + _NAME.sub(number, operands))
-    return tuple(shapes)
-
-
-def _work(instructions: list[Instruction]) -> Iterator[str]:
-    """What instructions do besides computing addresses and conditions."""
-    for one in instructions:
-        if one.name in _MEMORY:
-            yield re.sub(r"\.[us](?=\d)", ".b", one.opcode)
-        elif one.name not in _MOVES and (one.name not in _ADDRESSES or _FLOAT.search(one.opcode)):
-            yield one.opcode
+def _ways(block: BasicBlock, threads: dict[int, int]) -> Iterator[tuple[Instruction, bool]]:
+    """The ways that threads went at the end of a block, where counts tell."""
+    branch = block.instructions[-1]
+    came = [threads.get(one.span[0], 0) for one in block.instructions if one.guard is None]
+    if branch.name != "bra" or branch.guard is None or not came:
+        return
+    taken = threads.get(branch.span[0], 0)
+    if taken:
+        yield branch, True
+    if taken < max(came):
+        yield branch, False

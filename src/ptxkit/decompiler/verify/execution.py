@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dialect import Dialect
+from ptxkit.decompiler.verify.gpu import LAUNCHES, OnGpu
 from ptxkit.decompiler.verify.inputs import (
     InputMaker,
     Inputs,
@@ -27,14 +30,15 @@ from ptxkit.decompiler.verify.inputs import (
     large_trials,
     trials,
 )
+from ptxkit.decompiler.verify.unreached import ground
 from ptxkit.decompiler.verify.usage import Usage, usage_of
-from ptxkit.errors import PtxkitError
+from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.run import CpuModule, RunReport, SimulationError, load
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Module
 
 #: Launches that must say something, and launches to try at most.
-WANTED, MOST = 32, 200
+WANTED, MOST = 40, 240
 _STEPS = 100_000
 #: Seconds after which half of the launches that are wanted will do.
 _BUDGET = 5.0
@@ -72,6 +76,12 @@ class Execution:
     """The share of the original's instructions that ran at least once."""
     different: bool = False
     """Whether a difference was seen, not only too little tried."""
+    ground: str = ""
+    """What the claim stands on where not all code ran: a row of the table in `unreached`."""
+    one_sided: tuple[int, ...] = ()
+    """Lines of the original's branches that went the same way in all launches."""
+    on_gpu: int = 0
+    """How many of the launches were equal on a GPU, too."""
     skip_reasons: Counter[str] = field(default_factory=Counter)
 
 
@@ -84,6 +94,7 @@ class _Outcome:
     surfaces: list[bytes]
     output: str
     events: Counter[str]
+    loads: int
     report: RunReport
 
 
@@ -95,20 +106,22 @@ class Comparison:
         self.loaded: tuple[CpuModule, CpuModule] = (load(original, "cpu"), load(candidate, "cpu"))
         self.kernels = self.loaded[0][kernel], self.loaded[1][other]
         self.usage: Usage = usage_of(original, original[kernel])
-        self.usage.constants |= usage_of(candidate, candidate[other]).constants
+        theirs = usage_of(candidate, candidate[other])
+        self.usage.constants |= theirs.constants
+        self.usage.thresholds |= theirs.thresholds
         self.variables = _variables(original, self.usage)
-        self.maker = InputMaker(
-            self.kernels[0].parameters,
-            self.usage,
-            _variables(original, self.usage, initialised=False),
-        )
+        self.uninitialised = _variables(original, self.usage, initialised=False)
+        self.maker = InputMaker(self.kernels[0].parameters, self.usage, self.uninitialised)
         self.tried: list[Trial] = []
+        self.other_loads = False
+        """Whether the two read memory more or less often than each other."""
         self.skipped: Counter[str] = Counter()
         self._initial: dict[tuple[int, str], Any] = {}
         self.coverage = (
             Coverage.of(original, original[kernel]),
             Coverage.of(candidate, candidate[other]),
         )
+        self.dialects = [Dialect.of(c.instructions()) for c in self.coverage]
 
     def run(self, wanted: int = WANTED, most: int = MOST) -> Execution:
         """Compare on as many launches as are wanted, more where some code has not run yet."""
@@ -121,7 +134,7 @@ class Comparison:
         several = len(block_shapes(self.usage, rules)) > 1
         for trial in trials(self.usage, rules, most):
             enough = len(self.tried) >= wanted
-            if enough and (self._covered() or len(self.tried) >= 4 * wanted):
+            if enough and len(self.tried) >= self._patience() * wanted:
                 break
             if len(self.tried) >= wanted // 2 and time.monotonic() > end:
                 break
@@ -170,6 +183,7 @@ class Comparison:
         if why is not None:
             return self._done(False, f"with {trial}, {why}", different=True)
         self.tried.append(trial)
+        self.other_loads |= first.loads != second.loads
         self.coverage[0].add(first.report)
         self.coverage[1].add(second.report)
         return "tried"
@@ -224,10 +238,16 @@ class Comparison:
             return self._done(False, why)
         if not self.coverage[0].wrote:
             return self._done(False, "no launch wrote anything")
-        left = self.coverage[0].unlike(self.coverage[1])
-        return self._done(not left, left)
+        found = ground(*self.coverage)
+        foreign = self.dialects[0].foreign(self.dialects[1])
+        if found.name and foreign:
+            why = f"nothing differed, but it {foreign}, as the original does not"
+            return self._done(False, why)
+        return self._done(bool(found.name), found.reason, ground=found.name)
 
-    def _done(self, equal: bool, reason: str, different: bool = False) -> Execution:
+    def _done(
+        self, equal: bool, reason: str, different: bool = False, ground: str = ""
+    ) -> Execution:
         return Execution(
             equal,
             reason,
@@ -235,11 +255,43 @@ class Comparison:
             self.skipped.total(),
             self.coverage[0].share,
             different,
+            ground,
+            tuple(branch.line for branch in self.coverage[0].one_sided()),
+            0,
             self.skipped,
         )
 
-    def _covered(self) -> bool:
-        return self.coverage[0].complete and self.coverage[1].complete
+    def on_gpu(self, found: Execution) -> Execution:
+        """Repeat launches that were equal on the GPU."""
+        modules = self.loaded[0].module, self.loaded[1].module
+        gpu = OnGpu(
+            modules, self.names, self.kernels[0].parameters, self.usage, self.variables,
+            self.uninitialised,
+        )  # fmt: skip
+        step = max(1, len(found.tried) // LAUNCHES)
+        count = 0
+        try:
+            for trial in found.tried[::step]:
+                why = gpu.difference(trial)
+                if why:
+                    reason = f"on the GPU with {trial}, {why}"
+                    return replace(found, equal=False, reason=reason, different=True)
+                count += why is None
+        finally:
+            gpu.close()
+        if not count:
+            return replace(
+                found, equal=False, reason="on the GPU the original does not agree with itself"
+            )
+        return replace(found, on_gpu=count)
+
+    def _patience(self) -> int:
+        """How many times the launches that are wanted are worth trying."""
+        if self.other_loads or not all(coverage.complete for coverage in self.coverage):
+            return 4
+        if self.dialects[0].signs != self.dialects[1].signs:
+            return 3  # only few numbers tell signed from unsigned
+        return 2 if any(coverage.one_sided() for coverage in self.coverage) else 1
 
     # ---- before anything runs --------------------------------------------------------------
 
@@ -249,10 +301,11 @@ class Comparison:
         if first != second:
             return f"the parameters differ: {len(first)} of sizes {[s for _, s in first]}, " \
                    f"against {len(second)} of {[s for _, s in second]}"  # fmt: skip
-        rules = self.kernels[0].rules, self.kernels[1].rules
-        if rules[0].required_block != rules[1].required_block or (
-            rules[1].most_threads is not None
-            and (rules[0].most_threads or 1024) > rules[1].most_threads
+        rules, theirs = (kernel.rules for kernel in self.kernels)
+        # Every launch that the original takes must be one that the candidate takes.
+        most = math.prod(rules.required_block or (rules.most_threads or 1024,))
+        if (theirs.required_block or rules.required_block) != rules.required_block or (
+            theirs.most_threads is not None and most > theirs.most_threads
         ):
             return "the launch bounds differ"
         return ""
@@ -290,15 +343,19 @@ class Comparison:
             if surface.writable:
                 surface.array[...] = before
         events: Counter[str] = Counter()
+        loads = 0
         for node, count in report.counts:
             if node.name in _COUNTED:
                 events[_COUNTED[node.name]] += count
+            elif node.name == "ld" and ".global" in node.modifiers:
+                loads += count
         return _Outcome(
             [arena.whole.tobytes() for arena in inputs.arenas],
             {name: loaded.variable(name).tobytes() for name in held},
             surfaces,
             report.output,
             +events,
+            loads,
             report,
         )
 
@@ -313,6 +370,11 @@ class Comparison:
             if value.size == array.size:
                 array[:] = value
         return names
+
+    def _before(self, name: str, inputs: Inputs) -> bytes:
+        """What a variable of the original held at the start."""
+        start = self._initial[(id(self.loaded[0]), name)]
+        return bytes(inputs.variables.get(name, start).tobytes())
 
     def _races(self, trial: Trial, inputs: Inputs) -> str | None:
         """What a sanitizer finds in the candidate and not in the original."""
@@ -335,7 +397,9 @@ class Comparison:
             if a != b:
                 return _where(arena, a, b)
         for name, data in first.variables.items():
-            if second.variables.get(name) != data:
+            if second.variables.get(name) != data and (
+                name in second.variables or data != self._before(name, inputs)
+            ):
                 return f"the variable '{name}' differs"
         for a, b in zip(first.surfaces, second.surfaces, strict=True):
             if a != b:
@@ -386,8 +450,11 @@ def same_execution(
     *,
     wanted: int = WANTED,
     most: int = MOST,
+    device: str = "cpu",
 ) -> Execution:
     """Run two kernels on the same inputs and compare what they leave behind, bit for bit.
+
+    The simulator runs them; with ``device="cuda"`` a GPU runs some of the launches, too.
 
     >>> import ptxkit
     >>> text = '''.version 8.0
@@ -411,8 +478,11 @@ def same_execution(
     >>> same_execution(m, wrong, "k").reason
     "with small numbers, ... the memory of 'x' differs at byte 0: ..."
     """
+    if device not in ("cpu", "cuda"):
+        raise UnknownNameError("device", device, ("cpu", "cuda"))
     try:
         comparison = Comparison(original, candidate, kernel, other or kernel)
     except PtxkitError as error:
         return Execution(False, f"the simulator cannot run it: {_first_line(error)}")
-    return comparison.run(wanted, most)
+    found = comparison.run(wanted, most)
+    return comparison.on_gpu(found) if device == "cuda" and found.equal else found

@@ -6,14 +6,14 @@ A trial is made from its number alone, so that a result can be had again.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ptxkit.decompiler.verify.usage import Origin, Usage
-from ptxkit.decompiler.verify.values import KINDS, Bytes, filled, integers, places
+from ptxkit.decompiler.verify.values import KINDS, Bytes, filled, integers, places, shifted
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 from ptxkit.run import Surface, Texture
 from ptxkit.run.layout import Item, scalar_bytes
@@ -35,10 +35,10 @@ _LINES = (
 )
 _PLANES = (
     *((16, 16, 1), (32, 8, 1), (8, 8, 1), (32, 4, 1), (16, 8, 1), (32, 32, 1)),
-    *((5, 7, 1), (13, 3, 1)),
+    *((5, 7, 1), (13, 3, 1), (1, 1, 1)),
 )
 _CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
-_ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2))
+_ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2), (1, 1, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +62,15 @@ class Trial:
         return f"{self.kind} numbers, grid {self.grid}, block {self.block}{sizes}"
 
 
-def trials(usage: Usage, rules: LaunchRules, count: int) -> Iterator[Trial]:
-    """Launches that are worth trying, the most promising first."""
+def trials(usage: Usage, rules: LaunchRules, count: int, first: int = 0) -> Iterator[Trial]:
+    """Launches that are worth trying, the most promising first; others from another first one."""
     blocks = block_shapes(usage, rules)
     axes = 3 if "%ctaid.z" in usage.special else 2 if "%ctaid.y" in usage.special else 1
     clustered = "mapa" in usage.names or any(s.startswith(_CLUSTERED) for s in usage.special)
     cluster = 2 if clustered and rules.required_cluster is None else 0
     cooperative = any(s.startswith("%envreg") for s in usage.special)
     shared = _shared(usage, rules)
-    for number in range(count):
+    for number in range(first, first + count):
         generator = np.random.default_rng([number, 0x507])
         block = blocks[number % len(blocks)] if number % 3 else blocks[number // 3 % len(blocks)]
         extent = (2, 3, 1, 4)[number % 4]
@@ -129,7 +129,8 @@ def _sizes(
         return ()
     near = sorted({c + d for c in constants for d in (-1, 0, 1, 2) if -3 <= c + d <= 200})
     if count == 1:
-        few = [100, 33, -1, block[0], 0, 2 * block[0], 1, 257, 5, 300, 64, 2, 37, -3, 16, 3, *near]
+        few = [100, 33, -1, block[0], 0, 2 * block[0], 1, 257, 5, block[0] + 1, 300, 64, 2, 37, -3]
+        few += [16, 3, *near]
         return (few[number % len(few)],)
     most = 40 if count == 2 else 14
     few = [1, 2, 3, 4, 5, 7, 8, 9, *(v for v in near if 0 < v <= most), 13, most]
@@ -182,11 +183,13 @@ class Arena:
     whole: Bytes
     start: int
     before: Bytes
+    base: int
+    """Where a kernel finds the first byte: here, or on a GPU."""
 
     @property
     def address(self) -> int:
         """Where the pointer points to."""
-        return int(self.whole.ctypes.data) + self.start
+        return self.base + self.start
 
     def restore(self) -> None:
         """Make it as it was before the first run."""
@@ -211,7 +214,15 @@ class Inputs:
 class InputMaker:
     """Makes the arguments of a kernel for trials."""
 
-    def __init__(self, items: list[Item], usage: Usage, variables: dict[str, int]) -> None:
+    def __init__(
+        self,
+        items: list[Item],
+        usage: Usage,
+        variables: dict[str, int],
+        reserve: Callable[[int], int] | None = None,
+    ) -> None:
+        """``reserve`` gives the address of so many bytes elsewhere, as on a GPU."""
+        self._reserve = reserve
         self.items = items
         self.usage = usage
         self.variables = variables
@@ -248,7 +259,10 @@ class InputMaker:
             return places(
                 width, count, min(limit, 64), trial.ascending, trial.number % 3 == 2, generator
             )[:size]
-        return filled(type, count, trial.kind, generator)[:size]
+        if trial.kind == "alike":
+            shift = int(generator.integers(0, 3))
+            return shifted(type, count, shift, trial.number, generator)[:size]
+        return filled(type, count, trial.kind, generator, self.usage.marks)[:size]
 
     def _arena(
         self, origin: Origin, trial: Trial, generator: Any, known: dict[Origin, Arena]
@@ -256,8 +270,9 @@ class InputMaker:
         data = DATA if math.prod(trial.grid) <= _FEW_BLOCKS else DATA + _LARGE * 16
         if (origin, data) not in self._held:
             whole = np.empty(GUARD + data + GUARD + _ALIGNMENT, np.uint8)
-            start = GUARD + -(whole.ctypes.data + GUARD) % _ALIGNMENT
-            self._held[origin, data] = Arena(origin, whole, start, whole.copy())
+            base = int(whole.ctypes.data if self._reserve is None else self._reserve(whole.nbytes))
+            start = GUARD + -(base + GUARD) % _ALIGNMENT
+            self._held[origin, data] = Arena(origin, whole, start, whole.copy(), base)
         arena = self._held[origin, data]
         target = known.get(origin.loaded())
         if target is not None:
@@ -295,7 +310,7 @@ class InputMaker:
             else:
                 known = self.usage.floats.get(origin, ())
                 float_type = next((f for f in sorted(known) if scalar_bytes(f) == width), type)
-                value = filled(float_type, 1, trial.kind, generator).tobytes()
+                value = filled(float_type, 1, trial.kind, generator, self.usage.marks).tobytes()
             data[origin.offset : origin.offset + width] = value[:width]
         if item.is_array:
             return bytes(data[: item.size])

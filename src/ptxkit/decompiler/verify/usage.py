@@ -29,6 +29,7 @@ This follows values from parameters through registers, and notes what becomes of
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -43,6 +44,7 @@ from ptxkit.syntax import Function, Instruction, Module, Name, evaluate
 COMPUTED, MOVED, SAME = 0, 1, 2
 
 _DEPTH = 3
+_SHIFTS = 1 << 16
 _FLOATS = frozenset(("f16", "f16x2", "bf16", "bf16x2", "f32", "f64"))
 _MEMORY = frozenset(("ld", "ldu", "st", "atom", "red", "prefetch", "cp", "ldmatrix", "stmatrix"))
 _TEXTURES = frozenset(("tex", "tld4", "suld", "sust", "sured", "txq", "suq"))
@@ -105,7 +107,16 @@ class Usage:
     """Variables of the module that the code names."""
     constants: set[int] = field(default_factory=set)
     """Numbers that the code compares with."""
+    shifts: set[int] = field(default_factory=set)
+    """Numbers that sums become zero with, as in ``c - 'a' < 26``."""
+    thresholds: set[float] = field(default_factory=set)
+    """Floating-point numbers that the code compares with."""
     dynamic_shared: bool = False
+
+    @property
+    def marks(self) -> tuple[int | float, ...]:
+        """All numbers that the code compares with."""
+        return (*sorted(self.constants | self.shifts), *sorted(self.thresholds))
 
     def element(self, pointer: Origin) -> str:
         """The type of what a pointer points to."""
@@ -222,6 +233,12 @@ class _Tracker:
                 number = evaluate(operand)
                 if isinstance(number, int):
                     self.usage.constants.add(number)
+                elif isinstance(number, float) and math.isfinite(number):
+                    self.usage.thresholds.add(number)
+        if name in ("add", "sub") and type[1:] in ("16", "32") and len(operands) == 3:
+            number = evaluate(operands[2])
+            if isinstance(number, int) and 1 < abs(number) < _SHIFTS:
+                self.usage.shifts.add(-number if name == "add" else number)
         for position, operand in enumerate(operands[1:], 1):
             strength = _strength(node, position)
             taint = self._value(function, operand)
@@ -259,7 +276,8 @@ class _Tracker:
                 for origin in taint:
                     self.usage.indices.add(origin)
                 continue
-            for origin, level in taint.items():
+            # A register may be loaded through its own address: what it holds grows meanwhile.
+            for origin, level in list(taint.items()):
                 if level == COMPUTED:
                     self.usage.indices.add(origin)
                     continue

@@ -7,30 +7,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from ptxkit.isa.types import SCALAR_TYPES
 
-#: The ways to fill memory, in the order they are tried.
-KINDS = ("small", "random", "special", "tiny", "unit", "zeros", "special")
+#: The ways to fill memory, in the order they are tried. Arrays that are "alike" hold the same
+#: numbers, shifted and with few changes; "marks" are those that the code compares with; of
+#: "rising" ones the greatest, or with the other sign the least, is the last.
+KINDS = (
+    *("small", "random", "special", "tiny", "alike"),
+    *("unit", "marks", "rising", "zeros", "special"),
+)
 Generator = np.random.Generator
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 #: Few enough that many of them are equal.
-_RANGES = {"small": (-8, 9), "tiny": (-1, 3), "zeros": (0, 1)}
+_RANGES = {"small": (-8, 9), "tiny": (-1, 3), "alike": (0, 4), "zeros": (0, 1)}
 _SPECIAL = (
     *(0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, np.nan, 0.5, 2.0, 1e-3, 100.0),
     *(1e-40, -1e-40, 1e5, 3e38, -3e38, 1.1754944e-38, 0.99999994, 1e-310, 1e300),
 )
 
 
-def filled(type: str, count: int, kind: str, generator: Generator) -> Bytes:
+def filled(
+    type: str,
+    count: int,
+    kind: str,
+    generator: Generator,
+    marks: Collection[int | float] = (),
+) -> Bytes:
     """That many numbers of a PTX type, as bytes."""
     if type.endswith("x2"):
         type, count = type[:-2], 2 * count
+    if kind == "marks" and type != "bf16":
+        return _marked(type, count, marks, generator)
     if type in _FLOATS:
         with np.errstate(over="ignore"):
             numbers: Bytes = _reals(count, kind, generator).astype(_FLOATS[type]).view(np.uint8)
@@ -43,7 +57,33 @@ def filled(type: str, count: int, kind: str, generator: Generator) -> Bytes:
     return integers(max(1, SCALAR_TYPES[type].width // 8), count, kind, generator)
 
 
+def _marked(type: str, count: int, marks: Collection[int | float], generator: Generator) -> Bytes:
+    """Numbers that the code compares with, and their neighbours, among small ones."""
+    if type in _FLOATS:
+        known = np.array(sorted({0.0, 1.0, *map(float, marks)}))
+        with np.errstate(over="ignore"):
+            chosen = generator.choice(known, count).astype(_FLOATS[type])
+            beside = generator.choice((-np.inf, np.inf), count).astype(_FLOATS[type])
+            near = np.where(generator.random(count) < 0.4, np.nextafter(chosen, beside), chosen)
+            other = _reals(count, "small", generator).astype(_FLOATS[type])
+        reals: Bytes = np.where(generator.random(count) < 0.25, other, near).view(np.uint8)
+        return reals
+    size = max(1, SCALAR_TYPES[type].width // 8)
+    whole = [int(m) for m in marks if isinstance(m, int)]
+    bits = 8 * size
+    known = np.array(
+        sorted({(m + d + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+                for m in (0, *whole) for d in (-1, 0, 1)})
+    )  # fmt: skip
+    values = generator.choice(known, count).astype(np.dtype(f"i{size}"))
+    small = generator.integers(0, 9, count).astype(values.dtype)
+    numbers: Bytes = np.where(generator.random(count) < 0.25, small, values).view(np.uint8)
+    return numbers
+
+
 def _reals(count: int, kind: str, generator: Generator) -> Any:
+    if kind == "rising":
+        return generator.choice((-0.25, 0.25)) * np.arange(count)
     if kind in _RANGES:
         # Both zeros: sums that begin with a wrong one show it.
         signs = generator.choice((1.0, -1.0), count) if kind != "small" else 1.0
@@ -51,7 +91,7 @@ def _reals(count: int, kind: str, generator: Generator) -> Any:
     if kind == "unit":
         return generator.uniform(0.0, 1.0, count)
     ordinary = generator.standard_normal(count)
-    if kind == "random":
+    if kind in ("random", "marks"):
         return ordinary * 4.0
     # Enough ordinary ones that not everything becomes NaN.
     scaled = ordinary * 10.0 ** generator.integers(-4, 8, count)
@@ -63,11 +103,13 @@ def integers(size: int, count: int, kind: str, generator: Generator) -> Bytes:
     """Integers of so many bytes each."""
     dtype = np.dtype(f"i{size}")
     limits = np.iinfo(dtype)
-    if kind in _RANGES:
+    if kind == "rising":
+        values = generator.choice((-1, 1)) * np.arange(count)
+    elif kind in _RANGES:
         values = generator.integers(*_RANGES[kind], count)
     elif kind == "unit":
         values = generator.integers(0, 200 if size > 1 else 128, count)
-    elif kind == "random":
+    elif kind in ("random", "marks"):
         values = generator.integers(limits.min, limits.max, count, endpoint=True)
     else:
         extremes = np.array([0, 1, -1, 2, limits.min, limits.max, limits.min + 1, 32, 31, -7])
@@ -91,3 +133,17 @@ def places(
         # Rising slowly from the start, as the starts of rows do.
         values = np.cumsum(generator.integers(0, 4, count)) % max(1, 16 * limit)
     return values.astype(np.dtype(f"i{size}")).view(np.uint8)
+
+
+def shifted(type: str, count: int, shift: int, number: int, generator: Generator) -> Bytes:
+    """The numbers that all arrays of a type share in a trial, some places on, and a few changed.
+
+    Programs that look for what two arrays have in common find it.
+    """
+    common = filled(type, count + shift, "alike", np.random.default_rng([number, 0xA11CE]))
+    width = len(common) // (count + shift)
+    moved = common[shift * width :].reshape(count, width)
+    own = filled(type, count, "alike", generator).reshape(count, width)
+    changed = generator.random(count) < 0.06
+    mixed: Bytes = np.where(changed[:, None], own, moved).reshape(-1)
+    return mixed

@@ -3,13 +3,14 @@
 | level | what it says |
 | --- | --- |
 | E0 | it compiles |
-| E3 | it left the same bits behind in every launch that was tried |
+| E3 | it left the same bits behind in every launch that was tried; `claim` says how far that goes |
 | E2 | its dataflow is equal: guards, addresses and stores, by a proof |
 | E1 | it compiles to the same PTX, up to the names of registers and labels |
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,14 @@ from ptxkit.decompiler.verify.execution import Execution
 
 #: From nothing to the strongest.
 LEVELS = ("none", "E0", "E3", "E2", "E1")
+
+#: What is claimed where not all code has run; {} is the share that has.
+_GROUNDS = {
+    "all": "everything ran",
+    "same": "{} ran, the rest is the same code",
+    "own": "everything of the original ran",
+    "alike": "{} ran, the rest computes and stores the same but was not run",
+}
 
 _WORDS = {
     "none": "not compiled",
@@ -80,9 +89,23 @@ class Verdict:
     def badge(self) -> str:
         """The level in a few words."""
         text = f"{self.level} {_WORDS[self.level]}"
-        if self.level == "E3" and self.execution is not None:
-            text += f", {len(self.execution.tried)} launches, {self.execution.coverage:.0%} covered"
+        if self.level == "E3":
+            text += f", {self.claim}"
         return f"[{text}]"
+
+    @property
+    def claim(self) -> str:
+        """How far E3 goes: the launches, and what is said about code that none of them ran."""
+        run = self.execution
+        if run is None or not run.equal:
+            return ""
+        twice = f" ({run.on_gpu} of them on a GPU too)" if run.on_gpu else ""
+        parts = [f"{len(run.tried)} launches{twice}"]
+        parts.append(_GROUNDS[run.ground].format(f"{math.floor(100 * run.coverage)}%"))
+        if run.one_sided:
+            count = len(run.one_sided)
+            parts.append(f"{count} branch{'es' * (count > 1)} went one way only")
+        return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for `json.dumps`."""
@@ -94,6 +117,7 @@ class Verdict:
             "equivalent": self.equivalent,
             "inputs": list(self.inputs),
             "coverage": self.coverage,
+            "claim": self.claim,
             "reasons": list(self.reasons),
             "kernels": {name: part.to_dict() for name, part in self.parts.items()},
         }

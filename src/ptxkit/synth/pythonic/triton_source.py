@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ptxkit.errors import import_extra
+from ptxkit.synth.assembling import assembler_of
 from ptxkit.synth.program import ArrayArgument, Program, Values
-from ptxkit.synth.proving import Compiled, ProgramSource, assembler_of
+from ptxkit.synth.proving import Compiled, ProgramSource
 from ptxkit.synth.pythonic.expressions import (
     Expression,
     Name,

@@ -10,8 +10,9 @@ import numpy as np
 
 from ptxkit import stack
 from ptxkit.stack import StackError
+from ptxkit.synth.assembling import assembler_of
 from ptxkit.synth.program import ArrayArgument, Program, Values
-from ptxkit.synth.proving import Compiled, ProgramSource, assembler_of
+from ptxkit.synth.proving import Compiled, ProgramSource
 from ptxkit.synth.source import Rejected, Settings
 from ptxkit.synth.stacked.machine import INSTRUCTIONS, Machine, text_of
 from ptxkit.synth.streams import Stream

@@ -6,19 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ptxkit.errors import PtxkitError
+from ptxkit.synth.assembling import Assembled, assembled
 from ptxkit.synth.canonical import Library, canonical
 from ptxkit.synth.source import Rejected, Sample, Settings, Target
 from ptxkit.synth.tiers import sample as programs
-from ptxkit.toolchain import (
-    Cubin,
-    Resources,
-    accept_many,
-    assemble_many,
-    compile_cuda,
-    disassemble,
-)
-from ptxkit.toolchain.messages import CompilerError
+from ptxkit.toolchain import CompilerError, compile_cuda
 
 _INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
 _EFFECT = re.compile(r"^ +(?:@!?%\w+ )?(?:st|atom|red)\.", re.MULTILINE)
@@ -31,52 +23,36 @@ _OPTIONS = ("-w", "--minimal")
 class Code:
     """The PTX of a sample; kernels are called ``k{number}_0`` and so on in it."""
 
-    arch: str
     text: str
     raw: str
-    check: str
-    """What the assembler was asked."""
-    needs: Resources | None = None
-    sass: str | None = None
+    proof: Assembled
 
-    def target(self, number: int) -> Target:
+    def target(self, number: int, settings: Settings) -> Target:
         """The column of the row, with the kernels called ``k0`` and so on."""
-        text = self.text.replace(f"k{number}_", "k")
-        if self.needs is None:
-            return Target(self.arch, text, self.raw)
-        needs = self.needs
-        return Target(
-            self.arch,
-            text,
-            self.raw,
-            None,
-            needs.registers,
-            needs.shared,
-            needs.spills,
-            needs.code,
-            self.sass,
-        )
+        return self.proof.target(self.text.replace(f"k{number}_", "k"), self.raw, settings)
 
 
 def compiled(samples: Sequence[Sample], arch: str, settings: Settings) -> list[Code | Rejected]:
     """The PTX of every sample, canonical and raw."""
     libraries = _libraries(samples, arch)
-    found: list[Code | Rejected] = []
+    texts: dict[int, tuple[str, str]] = {}
+    found: dict[int, Code | Rejected] = {}
     for number, (one, library) in enumerate(zip(samples, libraries, strict=True)):
         if isinstance(library, Rejected):
-            found.append(library)
+            found[number] = library
             continue
         kernels = [f"{one.name}_{launch.kernel}" for launch in one.program.launches]
         parts = [library.extract(kernel) for kernel in kernels]
         text = joined([canonical(part, f"k{number}_{k}") for k, part in enumerate(parts)])
-        raw = joined([part.raw for part in parts])
-        found.append(_useless(text) or Code(arch, text, raw, ""))
-    places = [number for number, code in enumerate(found) if isinstance(code, Code)]
-    codes = [code for code in found if isinstance(code, Code)]
-    ask = _assembled if settings.resources or settings.sass else _accepted
-    for number, result in zip(places, ask(codes, arch, settings), strict=True):
-        found[number] = result
-    return found
+        useless = _useless(text)
+        if useless is not None:
+            found[number] = useless
+        else:
+            texts[number] = text, joined([part.raw for part in parts])
+    proofs = assembled([text for text, _ in texts.values()], arch, settings)
+    for (number, own), proof in zip(texts.items(), proofs, strict=True):
+        found[number] = proof if isinstance(proof, Rejected) else Code(*own, proof)
+    return [found[number] for number in range(len(samples))]
 
 
 def _useless(text: str) -> Rejected | None:
@@ -87,37 +63,6 @@ def _useless(text: str) -> Rejected | None:
     if not _EFFECT.search(text):
         return Rejected("compile", "the compiler left nothing of it")
     return None
-
-
-def _accepted(codes: Sequence[Code], arch: str, settings: Settings) -> list[Code | Rejected]:
-    """What the assembler takes; no machine code is made of it."""
-    refusals = accept_many([code.text for code in codes], arch)
-    check = f"ptx {arch} accepted by the assembler"
-    return [
-        Code(arch, code.text, code.raw, check) if refusal is None else _refused(refusal)
-        for code, refusal in zip(codes, refusals, strict=True)
-    ]
-
-
-def _assembled(codes: Sequence[Code], arch: str, settings: Settings) -> list[Code | Rejected]:
-    """The same with what the machine code needs."""
-    texts = [code.text for code in codes]
-    cubins = assemble_many(texts, arch, workers=1, batch=True, errors="return", cache=False)
-    results: list[Code | Rejected] = []
-    for code, cubin in zip(codes, cubins, strict=True):
-        if isinstance(cubin, PtxkitError):
-            results.append(_refused(cubin))
-            continue
-        assert isinstance(cubin, Cubin)
-        # Those of the first kernel, where there are two.
-        needs = cubin.resources[min(cubin.resources)]
-        sass = disassemble(cubin) if settings.sass else None
-        results.append(Code(arch, code.text, code.raw, f"ptx {arch} assembled", needs, sass))
-    return results
-
-
-def _refused(error: PtxkitError) -> Rejected:
-    return Rejected("assemble", str(error).splitlines()[0])
 
 
 def _libraries(samples: Sequence[Sample], arch: str) -> list[Library | Rejected]:

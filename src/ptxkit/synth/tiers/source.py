@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from ptxkit import cuda
 from ptxkit.errors import PtxkitError
+from ptxkit.synth.assembling import assembler_of
 from ptxkit.synth.comparing import digest
-from ptxkit.synth.proving import assembler_of
 from ptxkit.synth.source import Made, Rejected, Sample, Settings, Source, Verification
 from ptxkit.synth.tiers import sample as programs
 from ptxkit.synth.tiers.compiling import Code, compiled
@@ -65,7 +65,7 @@ class TiersSource(Source):
             for column in columns
         ]
         return [
-            _row(one, number, [column[number] for column in columns], simulated)
+            _row(one, number, [column[number] for column in columns], simulated, settings)
             for number, one in enumerate(samples)
         ]
 
@@ -94,7 +94,11 @@ def _views(one: Sample) -> dict[str, str | None]:
 
 
 def _row(
-    one: Sample, number: int, codes: list[Code | Rejected], simulated: list[Simulated]
+    one: Sample,
+    number: int,
+    codes: list[Code | Rejected],
+    simulated: list[Simulated],
+    settings: Settings,
 ) -> Made | Rejected:
     """Execute the code for every architecture, and compare."""
     good = []
@@ -112,18 +116,18 @@ def _row(
         for code, found in zip(good, results, strict=True):
             wrong = oracle.difference(found)
             if wrong is not None:
-                return Rejected("compare", f"{code.arch}: {wrong}")
+                return Rejected("compare", f"{code.proof.arch}: {wrong}")
     except PtxkitError as error:
         return Rejected("execute", str(error).splitlines()[0])
+    targets = tuple(code.target(number, settings) for code in good)
     proof = Verification(
         "verified",
-        tuple(check for code in good for check in (code.check, f"ptx {code.arch} = numpy")),
+        tuple(check for t in targets for check in (t.check, f"ptx {t.arch} = numpy")),
         None,
         None,
         digest(named(oracle.values)),
         digest(named(results[0])),
     )
     launch = program.launches[0]
-    targets = tuple(code.target(number) for code in good)
     shape = (*launch.grid, *launch.block, launch.dynamic_shared)
     return Made(_views(one), proof, targets, shape)

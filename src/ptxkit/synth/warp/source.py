@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from ptxkit.errors import PtxkitError, UsageError
 from ptxkit.run import CpuModule, load
+from ptxkit.synth.assembling import Assembled, assembled, assembler_of
 from ptxkit.synth.canonical import Library, canonical
 from ptxkit.synth.comparing import difference, digest, tolerance_of
 from ptxkit.synth.source import Made, Rejected, Sample, Settings, Source, Target, Verification
@@ -20,7 +21,6 @@ from ptxkit.synth.warp.evaluator import evaluate
 from ptxkit.synth.warp.grammar import CATEGORIES, generate
 from ptxkit.synth.warp.launching import Result
 from ptxkit.synth.warp.printer import shape, source
-from ptxkit.toolchain import CompilerError, Cubin, assemble, assemble_many, disassemble
 
 T = TypeVar("T")
 #: Gradients add up many products: they are compared with more room.
@@ -59,8 +59,7 @@ class WarpSource(Source):
         if settings.views == "all":
             for arch in settings.archs:
                 _check_arch(arch)
-            probe = assemble_many([_PROBE], settings.archs[0], workers=1, cache=False)[0]
-            versions["assembler"] = probe.engine
+            versions |= assembler_of(settings)
         return versions
 
     def make(
@@ -104,7 +103,6 @@ _PLAIN = """import warp as wp
 def plain_0(a: wp.array(dtype=wp.float32)):
     a[wp.tid()] = 1.0
 """
-_PROBE = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 _opened: dict[Path, Warp] = {}
 
 
@@ -117,7 +115,6 @@ def _warp(workspace: Path) -> Warp:
 def _check_arch(arch: str) -> None:
     if not arch.removeprefix("sm_").isdecimal() or not arch.startswith("sm_"):
         raise UsageError(f"'{arch}' is no architecture that Warp compiles for; write such as sm_90")
-    assemble(_PROBE, arch, cache=False)
 
 
 def _owners(samples: Sequence[Sample]) -> dict[str, str]:
@@ -280,33 +277,25 @@ class _Maker:
                 # Names of their own, so that all are assembled in one go.
                 texts.append(canonical(kernel, f"k{number}_{direction}"))
                 raws.append(kernel.raw)
-        cubins = assemble_many(texts, arch, workers=1, batch=True, errors="return", cache=False)
+        proofs = assembled(texts, arch, self._settings)
         step = len(directions)
         results: list[Target | Rejected] = []
-        for number in range(len(samples)):
+        for number, sample in enumerate(samples):
             own = slice(number * step, (number + 1) * step)
-            refused = next((c for c in cubins[own] if isinstance(c, PtxkitError)), None)
+            refused = next((one for one in proofs[own] if isinstance(one, Rejected)), None)
             if refused is not None:
-                if not isinstance(refused, CompilerError):
-                    raise refused  # no assembler, no room: not the kernel's fault
-                results.append(Rejected("assemble", str(refused).splitlines()[0]))
+                results.append(refused)
                 continue
+            forward = proofs[own][0]
+            assert isinstance(forward, Assembled)
             plain = [text.replace(f"k{number}_", "") for text in texts[own]]
-            forward = cubins[own][0]
-            assert isinstance(forward, Cubin)
-            needs = forward.resources[f"k{number}_forward"]
-            entry = f"{samples[number].name}{_ENTRY}forward"
             results.append(
-                Target(
-                    arch,
+                forward.target(
                     plain[0],
-                    "".join(raws[own]) if step == 1 else _joined(raws[own]),
-                    plain[1] if step > 1 else None,
-                    needs.registers,
-                    needs.shared + code.shared.get(entry, 0),
-                    needs.spills,
-                    needs.code,
-                    _sass(plain, arch) if self._settings.sass else None,
+                    raws[own][0] if step == 1 else _joined(raws[own]),
+                    self._settings,
+                    backward=plain[1] if step > 1 else None,
+                    shared=code.shared.get(f"{sample.name}{_ENTRY}forward", 0),
                 )
             )
         return results
@@ -337,7 +326,7 @@ class _Maker:
         first = simulated[0]
         return Verification(
             "verified",
-            tuple(name for name, *_ in checks),
+            (*(target.check for target in targets), *(name for name, *_ in checks)),
             tolerance.relative,
             tolerance.absolute,
             digest(values),
@@ -358,10 +347,6 @@ def _joined(raws: Sequence[str]) -> str:
 
 def _is_entry(line: str) -> bool:
     return ".entry" in line or ".func" in line
-
-
-def _sass(texts: Sequence[str], arch: str) -> str:
-    return "\n".join(disassemble(assemble(text, arch, cache=False)) for text in texts)
 
 
 def prepared(

@@ -10,6 +10,7 @@ from ptxkit.synth.warp.reals import leaf, real, reduce, test
 from ptxkit.synth.warp.types import BOOL, INT
 
 Make = Callable[[Builder, int], tree.Expression]
+_COPIES = 12
 
 
 def locals_of(b: Builder, count: int, depth: int, make: Make = real) -> None:
@@ -90,15 +91,21 @@ def loop(
     depth: int,
     make: Make = real,
     count: tree.Name | None = None,
+    copies: int = _COPIES,
 ) -> None:
-    """Loops inside each other that change the variables in the innermost one, or on the way."""
-    most = b.stream.between(2, 5)
+    """Loops inside each other that change the variables in the innermost one, or on the way.
+
+    `copies` is how often a body may be written out: Warp does that with loops of a known number
+    of rounds, and all views of a kernel grow with the product of those.
+    """
+    most = b.stream.between(2, max(2, min(5, copies >> (levels - 1))))
     start: tree.Expression = whole(b.stream.between(0, 2)) if b.stream.chance(0.3) else whole(0)
     step = 1
     stop: tree.Expression
     if count is not None and b.stream.chance(0.5):
         stop, most = b.read(count), int(count.bound)
     else:
+        copies //= most
         stop = whole(int(start.bound) + most)
         if b.stream.chance(0.15):
             step = 2
@@ -113,7 +120,7 @@ def loop(
         if b.stream.chance(0.25):
             choice(b, names, b.stream.between(1, 2), depth - 1, make)
         if levels > 1:
-            loop(b, names, levels - 1, depth, make, count)
+            loop(b, names, levels - 1, depth, make, count, copies)
         if b.stream.chance(0.2):
             update(b, b.stream.choice(names), depth - 1, make)
     b.emit(tree.For(index.name, start, stop, step, tuple(body)))

@@ -10,6 +10,7 @@ from ptxkit.transpiler.passes.expressions import Expressions
 from ptxkit.transpiler.passes.inline_assembly import InlineAssembly
 from ptxkit.transpiler.passes.joined_loads import JoinedLoads
 from ptxkit.transpiler.passes.line_tables import LineTables
+from ptxkit.transpiler.passes.loop_conditions import LoopConditions
 from ptxkit.transpiler.passes.mbarrier_waits import MbarrierWaits
 from ptxkit.transpiler.passes.new_registers import NewRegisters
 from ptxkit.transpiler.passes.operators import Operators
@@ -34,5 +35,6 @@ PASSES: tuple[Pass, ...] = (
     Constants(),
     Repeats(),
     JoinedLoads(),
+    LoopConditions(),
     UnusedNames(),
 )

@@ -3,12 +3,13 @@
 The regions of a body (:mod:`ptxkit.transpiler.regions`) become ``with`` blocks that write the
 same labels and branches at the same places. A block that begins with the branch over it is an
 ``if_``; one whose block ends with a branch over the rest is an ``else_``; a loop that ends with
-a branch back is a ``loop``, and one that falls out at its end a ``repeat``.
+a branch back is a ``loop``, and one that falls out at its end a ``repeat``. A loop that the
+branch right before it leads into says so, ``inside=True``, and where: ``loop.start_here()``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ptxkit.transpiler.labels import Labels, label_of
 from ptxkit.transpiler.regions import Region, find_regions
@@ -37,7 +38,10 @@ _NAMES = {
 class Frame:
     """A region that is being written."""
 
-    __slots__ = ("after", "body", "branches", "entry", "guard", "head", "name", "region", "word")
+    __slots__ = (
+        "after", "body", "branches", "entry", "guard", "head", "inside", "name", "region",
+        "starts", "word",
+    )  # fmt: skip
 
     def __init__(self, region: Region, label: Line) -> None:
         self.region = region
@@ -54,6 +58,10 @@ class Frame:
         self.entry: Frame | None = None
         """For a loop: the block that ends where it begins, and places its label."""
         self.branches: list[Branch] = []
+        self.inside = ""
+        """For a loop: the label inside of it that its first round begins at."""
+        self.starts: list[Line] = []
+        """What stands there."""
 
 
 class Branch:
@@ -129,6 +137,8 @@ class _Raiser:
             if frame.entry is not None:
                 self.entries.add(frame.entry.head)
         raised = loops.keys() | blocks.keys()
+        inside = _entered_inside(body, places, sources, loops, raised)
+        skipped = {frame.region.start - 1 for frame in inside.values()}
         root = Frame(Region("", -1, -1, is_loop=False), Line("", ""))
         frames = [root]
         open_loops = [loop]
@@ -143,6 +153,8 @@ class _Raiser:
             open_loops += [frame for frame in opening if frame.region.is_loop]
             if entry is None:
                 break
+            if at in skipped:
+                continue  # the loop that follows writes this branch
             innermost = open_loops[-1]
             into = frames[-1].body
             if is_apart:
@@ -156,10 +168,15 @@ class _Raiser:
                     into.append(Line("blank", "ptx.blank", ["0"]))
             where = at if place is None else place
             if isinstance(entry, Suite):
-                inside = {**outer, **{frame.region.label: frame for frame in frames[1:]}}
-                inner = self.raised(entry.body, inside, innermost, depth + len(frames), where)
+                around = {**outer, **{frame.region.label: frame for frame in frames[1:]}}
+                inner = self.raised(entry.body, around, innermost, depth + len(frames), where)
                 into.append(entry.with_body(inner))
             elif entry.kind != "label" or label_of(entry) not in raised:
+                if entry.kind == "label" and label_of(entry) in inside:
+                    start = Line("region_start", "", node=entry.node)
+                    inside[label_of(entry)].starts.append(start)
+                    into.append(start)
+                    continue
                 target = self._target(entry, frames, outer, places)
                 if target is not None and entry.keywords:
                     is_apart = self.function.style.blank_after_branch
@@ -285,6 +302,8 @@ class _Raiser:
             frame.body.pop()
             last.is_written = True
         head = self._line(frame.word, frame)
+        if frame.inside:
+            head.keywords.append(("inside", self.labels.argument(frame.inside) or "True"))
         self.loops[head] = frame
         self._add(frame, head, into, depth)
 
@@ -364,6 +383,9 @@ class _Raiser:
             if loop.entry is not None:
                 self._name(loop.entry)
                 head.arguments[:1] = [loop.entry.name]
+            for start in loop.starts:
+                self._name(loop)
+                start.call = f"{loop.name}.start_here"
         for branch in self.branches:
             if not branch.is_written:
                 self._name_branch(branch)
@@ -387,6 +409,28 @@ class _Raiser:
                 word = _NAMES.get(head.call, "loop")
                 head.target = self.function.free_name(word, frame.region.label)
             frame.name = str(head.target)
+
+
+def _entered_inside(
+    body: Sequence[Entry],
+    places: dict[str, int],
+    sources: dict[str, list[int]],
+    loops: dict[str, Frame],
+    raised: Collection[str],
+) -> dict[str, Frame]:
+    """Labels inside of loops that only the branch right before the loop leads to."""
+    starts = {frame.region.start: frame for frame in loops.values() if frame.entry is None}
+    found: dict[str, Frame] = {}
+    for label, (source, *others) in sources.items():
+        frame = starts.get(source + 1)
+        line = body[source]
+        if others or label in raised or frame is None or not isinstance(line, Line):
+            continue
+        plain = line.call == "ptx.bra.uni" and not line.keywords and not line.suffixes
+        if plain and places[label] < frame.region.end:
+            frame.inside = label
+            found[label] = frame
+    return found
 
 
 def _label_argument(argument: Argument) -> str:

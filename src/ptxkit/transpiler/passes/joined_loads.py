@@ -1,6 +1,7 @@
-"""What is declared, and parameters and special registers that are read, a row in one line.
+"""What is declared, read or begun with in a row, in one line.
 
-``a, b = x.load(), y.load()``: Python works out the right side from left to right.
+``a, b = x.load(), y.load()``: Python works out the right side from left to right. The same holds
+for a row of constants that variables begin with, and for loads of one kind.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ptxkit.transpiler.tree import (
     Site,
     Suite,
     Symbol,
+    used_symbols,
 )
 
 _LONGEST = 98
@@ -66,16 +68,14 @@ class _Joiner:
         if entry.kind in ("declaration", "register"):
             target = entry.target
             return isinstance(target, str) and target.isidentifier() and not entry.keywords
-        return (
-            entry.call in _CALLS
-            and isinstance(entry.target, Symbol)
-            and isinstance(entry.arguments[0], Symbol)
-        )
+        return isinstance(entry.target, Symbol) and _kind(entry) is not None
 
     def _fits(self, row: Sequence[Line], indent: int) -> bool:
         """Whether reads make one line, and none needs the name of another."""
+        if _kind(row[0]) != _kind(row[-1]):
+            return False  # a declaration is not to be overlooked among reads
         targets = {line.target for line in row[:-1]}
-        if any(argument in targets for argument in row[-1].arguments):
+        if any(symbol in targets for symbol in used_symbols(row[-1])):
             return False
         return indent + len(_one(row).text(self._names)) <= _LONGEST
 
@@ -86,6 +86,19 @@ class _Joiner:
         assert node is not None
         self.sites.append(Site(node.index, node.index + 99, node.index))
         return [_one(row)]
+
+
+def _kind(line: Line) -> str | None:
+    """What a line does, where a row of its kind may be one; None where not."""
+    if line.kind != "instruction":
+        return "declaration"
+    if line.call in _CALLS:
+        return "read" if isinstance(line.arguments[0], Symbol) else None
+    if not line.call.endswith(".new") or line.keywords:
+        return None
+    if line.call.startswith("ptx.mov."):
+        return "begin" if isinstance(line.arguments[0], str) else None
+    return line.call if line.call.startswith("ptx.ld.") else None
 
 
 def _one(row: Sequence[Line]) -> Line:

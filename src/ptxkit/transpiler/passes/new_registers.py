@@ -1,8 +1,8 @@
 """Registers as Python names: the first instruction that writes one makes it.
 
 ``ptx.add.s32(r[3], r[1], 4)`` becomes ``r3 = ptx.add.s32.new(r1, 4)``. Compilers number
-registers in the order they come to them, and ``ptx.registers`` does so, too; where the number
-departs from that order it is said, ``to=3`` or ``next=3``.
+registers in the order they come to them, and ``ptx.registers`` does so, too; where they come in
+another order, that is said with the range, ``"%r<28> 7 1-3"``.
 
 A register that is read before it is written, or first written by what gives no single result,
 stays ``r[3]``.
@@ -13,18 +13,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from textwrap import wrap
 
 from ptxkit.dsl.declarations import CONVENTIONS
 from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.instructions import result_of
-from ptxkit.dsl.pools import TYPES_BY_PREFIX, pool_type
+from ptxkit.dsl.pools import TYPES_BY_PREFIX, order_text, pool_type
 from ptxkit.syntax import Instruction
 from ptxkit.transpiler.tree import (
+    NO_NAMES,
     Argument,
     Entry,
     FunctionSuite,
     Group,
     Line,
+    Names,
     Site,
     Symbol,
     mapped,
@@ -33,25 +36,26 @@ from ptxkit.transpiler.tree import (
     walk,
 )
 
+_WIDTH = 94
+
 
 class Range:
     """A range of registers that new ones are taken from."""
 
-    __slots__ = ("line", "next", "numbers", "prefix", "type")
+    __slots__ = ("line", "numbers", "prefix", "type")
 
     def __init__(self, line: Line, type: str, prefix: str) -> None:
         self.line = line
         self.type = type
         self.prefix = prefix
-        self.next = 1
-        self.numbers: dict[int, int] = {}
-        """Numbers of registers made -> how manieth of the function."""
+        self.numbers: list[int] = []
+        """Numbers of registers in the order they are made."""
 
 
 class Made:
     """A line that makes registers."""
 
-    __slots__ = ("is_second", "line", "numbers", "predicate", "range", "said", "symbols", "word")
+    __slots__ = ("line", "numbers", "predicate", "range", "said", "symbols", "word")
 
     def __init__(self, line: Line, range: Range, symbols: list[Symbol]) -> None:
         self.line = line
@@ -60,7 +64,6 @@ class Made:
         self.numbers = [int(symbol.ptx.removeprefix(range.prefix)) for symbol in symbols]
         self.word = "new"
         """The method that makes them."""
-        self.is_second = False
         self.predicate: Made | None = None
         """The second result of ``a|p``."""
         self.said: list[tuple[str, Argument]] = []
@@ -188,7 +191,6 @@ def _result(line: Line, ranges: dict[str, Range]) -> Made | None:
         if made is None or made.said or predicate is None:
             return None
         made.word, made.predicate = "paired", predicate
-        predicate.is_second = True
         return made
     if first.opening != "[":
         return None
@@ -226,47 +228,19 @@ def _several(line: Line, symbols: list[Symbol], type: str, ranges: dict[str, Ran
 
 
 def _numbered(made: Sequence[Made]) -> dict[Line, list[Entry]]:
-    """The lines as they make registers, with the numbers that do not follow."""
-    for order, one in enumerate(made):
-        for number in one.numbers:
-            one.range.numbers[number] = order
+    """The lines as they make registers; ranges get to know in which order."""
     found: dict[Line, list[Entry]] = {}
-    for order, one in enumerate(made):
+    for one in made:
         line = one.line
-        departure = _departure(one, order)
+        one.range.numbers += one.numbers
         if line in found:  # the predicate beside the result
-            new = found[line][0]
-            assert isinstance(new, Line)
-            if departure is not None:
-                new.keywords.append(("predicate", departure[1]))
             continue
-        keywords = [*line.keywords, *one.said]
-        if departure is not None:
-            keywords.append(departure)
         call = f"{line.call}.{one.word}"
+        keywords = [*line.keywords, *one.said]
         new = Line(line.kind, call, line.arguments[1:], keywords, node=line.node)
         new.target = one.symbols[0] if len(one.symbols) == 1 else Group("", one.symbols, "")
         found[line] = [new, *_said_after(line)]
     return found
-
-
-def _departure(one: Made, order: int) -> tuple[str, Argument] | None:
-    """What must be said of a register's number, where it is not the next."""
-    range = one.range
-    first = one.numbers[0]
-    word = "next"
-    if first == range.next:
-        range.next = one.numbers[-1] + 1
-        return None
-    # Go on from here where the one after this comes before the one that was to be next.
-    successor = range.numbers.get(one.numbers[-1] + 1, -1)
-    expected = range.numbers.get(range.next, -1)
-    follows = successor > order and not order < expected < successor
-    if not follows and not one.is_second:
-        word = "to"
-    if word == "next":
-        range.next = one.numbers[-1] + 1
-    return word, str(first)
 
 
 def _said_after(line: Line) -> list[Entry]:
@@ -278,6 +252,37 @@ def _said_after(line: Line) -> list[Entry]:
     return found
 
 
+class RegisterRanges(Line):
+    """``ptx.registers(...)``, over several lines where orders are long."""
+
+    __slots__ = ()
+
+    def text(self, names: Names = NO_NAMES) -> str:
+        """The statement."""
+        one = super().text(names)
+        if len(one) <= _WIDTH:
+            return one
+        begin = one.partition("(")[0]
+        rows: list[str] = []
+        for argument in self.arguments:
+            pieces = wrap(str(argument)[1:-1], _WIDTH - 8, break_long_words=False)
+            texts = [f"{piece} " for piece in pieces[:-1]] + pieces[-1:]
+            rows += [f'    "{text}"' for text in texts]
+            rows[-1] += ","
+        return "\n".join([f"{begin}(", *_packed(rows), ")"])
+
+
+def _packed(rows: Sequence[str]) -> list[str]:
+    """Short arguments share a line."""
+    made: list[str] = []
+    for row in rows:
+        if made and made[-1].endswith(",") and len(made[-1]) + len(row) <= _WIDTH:
+            made[-1] += row[3:]
+        else:
+            made.append(row)
+    return made
+
+
 def _declaration(ranges: dict[str, Range], kept: set[str]) -> tuple[tuple[Line, Line], set[Line]]:
     """One call for all ranges, the line it stands for, and the lines it makes needless."""
     texts = []
@@ -285,10 +290,11 @@ def _declaration(ranges: dict[str, Range], kept: set[str]) -> tuple[tuple[Line, 
     for range in ranges.values():
         shape = str(range.line.arguments[0])[1:-1]
         plain = TYPES_BY_PREFIX.get(range.prefix) == range.type
-        texts.append(quoted(shape if plain else f"{range.type} {shape}"))
+        said = shape if plain else f"{range.type} {shape}"
+        texts.append(quoted(said + order_text(range.numbers)))
         targets.append(str(range.line.target))
     lines = [range.line for range in ranges.values()]
-    made = Line("register", "ptx.registers", texts, node=lines[0].node)
+    made = RegisterRanges("register", "ptx.registers", texts, node=lines[0].node)
     if kept.intersection(targets):
         made.target = ", ".join(targets)
     return (lines[0], made), set(lines[1:])

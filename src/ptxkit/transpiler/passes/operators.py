@@ -13,23 +13,22 @@ from ptxkit.dsl.errors import DslError
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS
 from ptxkit.syntax import Instruction
 from ptxkit.transpiler.tree import (
+    OPERATORS,
     Argument,
     Entry,
     FunctionSuite,
     Group,
     Line,
+    Names,
     Site,
     Symbol,
     mapped,
     quoted,
+    walk,
 )
 
-#: Operators by the first word of an opcode.
-OPERATORS = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "shl": "<<", "and": "&", "or": "|", "xor": "^",
-}  # fmt: skip
 _COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-_OPCODES: dict[tuple[str, str], str | None] = {}
+_OPCODES: dict[tuple[str, str, bool], str | None] = {}
 
 
 class Operators:
@@ -41,6 +40,7 @@ class Operators:
         """Say instructions by their meaning, but for the nodes to skip."""
         sites: list[Site] = []
         names = function.names
+        pooled = any(line.call == "ptx.registers" for line in walk(function.body))
 
         def change(line: Line) -> Sequence[Entry]:
             node = line.node
@@ -50,9 +50,9 @@ class Operators:
                 return [line]
             made = None
             if line.call.endswith(".new"):
-                made = _new(line, node)
+                made = _new(line, node)  # there are pools
             elif len(line.arguments) == 3 and not line.keywords:
-                made = _in_place(line, node, names)
+                made = _in_place(line, node, names, pooled)
             if made is None:
                 return [line]
             made.target = line.target
@@ -83,26 +83,29 @@ def _operator(line: Line, node: Instruction) -> Line | None:
     return Line(line.kind, sign, [left, right], node=node)
 
 
-def _in_place(line: Line, node: Instruction, names: object) -> Line | None:
+def _in_place(line: Line, node: Instruction, names: Names, pooled: bool) -> Line | None:
     """``a += b``."""
     sign = OPERATORS.get(node.name)
     into, left, right = line.arguments
-    if sign is None or into is not left or into not in names:  # type: ignore[operator]
+    if sign is None or into is not left or not isinstance(into, Symbol):
         return None
-    if not _fits(node.name, node.opcode, left, right):
+    # A register has a Python name of its own, or is declared under one.
+    if into not in names and not into.python.isidentifier():
+        return None
+    if not _fits(node.name, node.opcode, left, right, pooled):
         return None
     return Line(line.kind, f"{sign}=", [left, right], node=node)
 
 
-def _fits(name: str, opcode: str, left: Argument, right: Argument) -> bool:
+def _fits(name: str, opcode: str, left: Argument, right: Argument, pooled: bool = True) -> bool:
     """Whether the operator between two arguments is this instruction."""
     if not isinstance(left, Symbol) or left.kind != "register" or "." in left.python:
         return False
     type = left.type
-    key = (name, type)
+    key = (name, type, pooled)
     if key not in _OPCODES:
         try:
-            _OPCODES[key] = typed(name, type, pooled=True)
+            _OPCODES[key] = typed(name, type, pooled=pooled)
         except (DslError, KeyError):
             _OPCODES[key] = None
     if _OPCODES[key] != opcode:

@@ -33,7 +33,8 @@ class RegisterNames:
         namer = _Namer(function)
         names: dict[Symbol, str] = {}
         sites: list[Site] = []
-        for line in walk(function.body):
+        lines = [value for line in walk(function.body) for value in _values(line)]
+        for line in lines:
             target, node = line.target, line.node
             if not isinstance(target, Symbol) or node is None or node.index in skip:
                 continue
@@ -56,7 +57,7 @@ class _Namer:
                     self._is_flat = False
             if not line.target and line.arguments and isinstance(line.arguments[0], Symbol):
                 first = line.arguments[0]
-                if line.call.endswith("=") or first in line.arguments[1:]:
+                if line.is_change or first in line.arguments[1:]:
                     self._changed.setdefault(first, line)
 
     def word(self, target: Symbol, line: Line) -> str | None:

@@ -39,6 +39,7 @@ FEWEST_ROUNDS = 3
 MOST_COLUMNS = 6
 COUNTERS = "ijklmn"
 _WIDTH = 80
+_READS = frozenset((".load", ".new"))
 
 
 class Repeats:
@@ -133,6 +134,10 @@ class _Roller:
         first = _node_index(body[start])
         if first is None or first in self.skip:
             return None
+        if all(
+            isinstance(one, Line) and one.call in _READS for one in body[start : start + length]
+        ):
+            return None  # parameters have names, and rows of reads take one line
         rounds = [
             [leaf for at in range(begin, begin + length) for leaf in taken[at][1]]
             for begin in range(start, start + length * count, length)
@@ -361,6 +366,11 @@ def _lines(entry: Entry) -> int:
         return 1
     head = len(entry.heading({})) if isinstance(entry, ForSuite) else max(1, len(entry.head))
     return head + sum(_lines(one) for one in entry.body)
+
+
+def _is_read(entry: Entry) -> bool:
+    """Whether a parameter or a special register is read."""
+    return isinstance(entry, Line) and entry.call in _READS
 
 
 def _node_index(entry: Entry) -> int | None:

@@ -1,0 +1,186 @@
+"""What is left around loops that were rolled up: questions that the loops ask themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import INT
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, written
+
+Body = tuple[n.Statement, ...]
+_ZERO, _ONE = n.Literal(0, INT), n.Literal(1, INT)
+
+
+def without_guards(body: Body) -> Body:
+    """The body with loops that count up as ``for``, and without questions before them.
+
+    A loop inside of a loop is asked for outside of both: a compiler takes that out.
+    """
+    counts = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
+    sets = Counter(name for s in body for name in written(s))
+    once = {name for name, times in sets.items() if times == 1 and counts[name] == 2}
+
+    def change(node: n.Node) -> n.Node:
+        match node:
+            case n.If(condition, then, ()):
+                then = _inlined(_loops(then), once)
+                left = [p for p in _parts(condition) if not _asked_inside(p, then)]
+                if not left:
+                    return n.Block(then)
+                return n.If(_joined(left), _flat(then))
+            case n.If(condition, then, otherwise):
+                return n.If(condition, _flat(then), _flat(otherwise))
+            case n.For() | n.While() | n.DoWhile():
+                return rebuilt_body(node, _inlined(_loops(_flat(node.body)), once))
+        return node
+
+    made = tuple(bottom_up(s, change) for s in _with_short_values(body, once, sets))
+    return _flat(_loops(_flat(made)))
+
+
+def _with_short_values(body: Body, once: set[str], sets: Counter[str]) -> Body:
+    """The body with indices that are used once, and never change, where they are used."""
+    values: dict[str, n.Expression] = {}
+    for statement in body:
+        for part in statement.walk():
+            match part:
+                case n.Assign(n.Name(name=name), value, "=") if name in once and _is_index(value):
+                    if all(not sets[p.name] for p in value.walk() if isinstance(p, n.Name)):
+                        values[name] = value
+    if not values:
+        return body
+
+    def top(node: n.Node) -> n.Node:
+        match node:
+            case n.Assign(n.Name(name=name), _, "=") if name in values:
+                return n.Block(())
+            case n.Name(name=name) if name in values:
+                return values[name]
+        return rebuilt(node, top)
+
+    return tuple(top(s) for s in body)  # type: ignore[misc]
+
+
+def rebuilt_body(node: n.For | n.While | n.DoWhile, body: Body) -> n.Node:
+    """A loop with another body."""
+    return rebuilt(node, lambda part: part) if body == node.body else _with_body(node, body)
+
+
+def _with_body(node: n.For | n.While | n.DoWhile, body: Body) -> n.Node:
+    match node:
+        case n.For():
+            return n.For(node.start, node.condition, node.step, body, node.unroll)
+        case n.While():
+            return n.While(node.condition, body, node.unroll)
+    return n.DoWhile(body, node.condition, node.unroll)
+
+
+def _flat(body: Body) -> Body:
+    made: list[n.Statement] = []
+    for statement in body:
+        if isinstance(statement, n.Block):
+            made += statement.body
+        else:
+            made.append(statement)
+    return tuple(made)
+
+
+def _loops(body: Body) -> Body:
+    """``i = 0; do { ...; i += 1; } while (i < n);`` as ``for``, on trust that ``n`` is not 0."""
+    made: list[n.Statement] = []
+    for statement in _flat(body):
+        made.append(statement)
+        match made[-2:]:
+            case [
+                n.Assign(n.Name(name=index), first, "="),
+                n.DoWhile(
+                    (*turn, n.Assign(n.Name(name=own), _, "+=") as step),
+                    n.Binary("<", n.Name(name=asked), _) as condition,
+                ),
+            ] if index == own == asked and not _leaves(turn) and _fixed(first, turn):
+                start = made[-2]
+                made[-2:] = [n.For(start, condition, step, tuple(turn))]
+    return tuple(made)
+
+
+def _fixed(first: n.Expression, turn: list[n.Statement]) -> bool:
+    names = {p.name for p in first.walk() if isinstance(p, n.Name)}
+    return not names & {name for s in turn for name in written(s)}
+
+
+def _leaves(turn: list[n.Statement]) -> bool:
+    return any(isinstance(p, n.Continue | n.Goto) for s in turn for p in s.walk())
+
+
+def _inlined(body: Body, once: set[str]) -> Body:
+    """Indices that are used in the next statement alone, written there."""
+    made: list[n.Statement] = []
+    for statement in body:
+        previous = made[-1] if made else None
+        match previous:
+            case n.Assign(n.Name(name=name), value, "=") if name in once and _is_index(value):
+                used = sum(isinstance(p, n.Name) and p.name == name for p in statement.walk())
+                simple = isinstance(statement, n.Assign | n.Evaluate)
+                if used == 1 and simple and name not in set(written(statement)):
+                    made[-1] = _put(statement, name, value)
+                    continue
+        made.append(statement)
+    return tuple(made)
+
+
+def _is_index(value: n.Expression) -> bool:
+    kinds = n.Name | n.Literal | n.Binary | n.Member
+    return isinstance(value, n.Binary) and all(isinstance(p, kinds) for p in value.walk())
+
+
+def _put(statement: n.Statement, name: str, value: n.Expression) -> n.Statement:
+    def change(part: n.Node) -> n.Node:
+        return value if part == n.Name(name) else part
+
+    return bottom_up(statement, change)  # type: ignore[no-any-return]
+
+
+def _parts(condition: n.Expression) -> list[n.Expression]:
+    match condition:
+        case n.Binary("&&", left, right):
+            return [*_parts(left), *_parts(right)]
+    return [condition]
+
+
+def _joined(parts: list[n.Expression]) -> n.Expression:
+    made = parts[0]
+    for part in parts[1:]:
+        made = n.Binary("&&", made, part)
+    return made
+
+
+def _asked_inside(part: n.Expression, body: Body) -> bool:
+    """Whether all that a condition guards is a loop that asks it, maybe inside of another."""
+    loops = [s for s in body if isinstance(s, n.For)]
+    rest = [s for s in body if not isinstance(s, n.For)]
+    if len(loops) != 1 or any(not isinstance(s, n.Assign) or _touches(s) for s in rest):
+        return False
+    return _asks(part, loops[0]) or _asked_within(part, loops[0].body)
+
+
+def _asked_within(part: n.Expression, body: Body) -> bool:
+    found = [s for s in body if isinstance(s, n.For)]
+    return len(found) == 1 and len(body) < 4 and _asks(part, found[0])
+
+
+def _touches(node: n.Assign) -> bool:
+    """Whether an assignment does more than to set a variable."""
+    return not isinstance(node.target, n.Name)
+
+
+def _asks(part: n.Expression, loop: n.For) -> bool:
+    match loop:
+        case n.For(n.Assign(n.Name(name=index), first), n.Binary("<", n.Name(name=own), limit)):
+            if index != own:
+                return False
+            forms = [n.Binary("<", first, limit), n.Binary(">", limit, first)]
+            if first == _ZERO:
+                forms += [n.Binary(">=", limit, _ONE), n.Binary("!=", limit, _ZERO)]
+            return part in forms
+    return False

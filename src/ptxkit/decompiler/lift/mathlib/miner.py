@@ -1,0 +1,207 @@
+"""Templates, mined from the compiler: ``*o = f(a)`` is compiled, and looked at.
+
+What was found is kept on disk for each compiler, architecture and set of options.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ptxkit.decompiler.lift import __file__ as _home
+from ptxkit.decompiler.lift.function import lift_function
+from ptxkit.decompiler.lift.mathlib.matcher import Library
+from ptxkit.decompiler.lift.mathlib.templates import Node, Recorder, Template
+from ptxkit.decompiler.lift.mathlib.terms import Terms
+from ptxkit.decompiler.lift.signatures import Signatures
+from ptxkit.decompiler.lift.values import Value, apart
+from ptxkit.errors import PtxkitError, ToolchainError
+from ptxkit.isa.targets import Target
+from ptxkit.syntax import Module, Scopes
+from ptxkit.toolchain import CompilerWarning, compile_cuda, nvrtc
+from ptxkit.toolchain import cache as store
+
+_UNARY = """sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 exp10 expm1
+log log2 log10 log1p logb cbrt rcbrt erf erfc erfinv erfcinv erfcx normcdf normcdfinv sinpi cospi
+tgamma lgamma round j0 j1 y0 y1""".split()
+_BINARY = "pow fmod atan2 hypot rhypot remainder fdim nextafter copysign".split()
+_TERNARY = "norm3d rnorm3d".split()
+_FAST = "__sinf __cosf __tanf __expf __exp10f __logf __log2f __log10f".split()
+_BOTH = {"sincosf": "f32", "sincos": "f64", "sincospif": "f32", "sincospi": "f64"}
+_WORDS = {"f32": "float", "f64": "double"}
+#: The oldest architecture that compilers still know; and what stands for others.
+_OLDEST, _USUAL = 75, "sm_90"
+#: Numbers of a function that are tried as arguments.
+_MOST_NUMBERS = 24
+#: Templates of fewer operations would find themselves in everything.
+_LEAST = 3
+
+
+def _functions() -> dict[str, tuple[str, ...]]:
+    """Functions by name: the types of their arguments; they give the same type."""
+    found: dict[str, tuple[str, ...]] = {}
+    for count, names in ((1, _UNARY), (2, _BINARY), (3, _TERNARY)):
+        for name in names:
+            found[name + "f"] = ("f32",) * count
+            found[name] = ("f64",) * count
+    for name in _FAST:
+        found[name] = ("f32",)
+    found["__powf"] = ("f32", "f32")
+    return found
+
+
+FUNCTIONS = _functions()
+
+
+def architecture(module: Module) -> str:
+    """The architecture whose templates a module is looked through with."""
+    target = module.target
+    try:
+        return target if target and Target.parse(target).number >= _OLDEST else _USUAL
+    except PtxkitError:
+        return _USUAL
+
+
+Fixed = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A call to look at: a function, and those of its arguments that are numbers."""
+
+    call: str
+    takes: tuple[str, ...]
+    fixed: Fixed = ()
+    negated: bool = False
+    outputs: int = 0
+    """How many results come through pointers."""
+
+    @property
+    def kernel(self) -> str:
+        """The name of the kernel that makes the call."""
+        bits = "".join("_x" if f is None else f"_{f:x}" for f in self.fixed)
+        return f"t_{self.call}{bits}{'_minus' if self.negated else ''}"
+
+    @property
+    def source(self) -> str:
+        """A kernel that does nothing but call the function.
+
+        >>> Wanted("sinf", ("f32",)).source
+        'extern "C" __global__ void t_sinf(float *o, float a) { *o = sinf(a); }'
+        """
+        word = _WORDS[self.takes[0]]
+        fixed = self.fixed or (None,) * len(self.takes)
+        read = "__int_as_float(0x{:x})" if word == "float" else "__longlong_as_double(0x{:x})"
+        given = [
+            letter if f is None else read.format(f) for letter, f in zip("abc", fixed, strict=False)
+        ]
+        parameters = "".join(f", {word} {x}" for x in given if len(x) == 1)
+        if self.negated:
+            given = [f"-{x}" for x in given]
+        made = f"*o = {self.call}({', '.join(given)})"
+        if self.outputs:
+            made = f"{self.call}({', '.join((*given, *(f'o + {k}' for k in range(self.outputs))))})"
+        return f'extern "C" __global__ void {self.kernel}({word} *o{parameters}) {{ {made}; }}'
+
+
+def mined(wanted: Wanted, module: Module) -> list[Template]:
+    """The templates that a compiled kernel shows, one for each result; none for the simplest."""
+    function = module[wanted.kernel]
+    program = lift_function(module, function, Scopes(module), Signatures(module), False)
+    terms = Terms(program).run()
+    arguments = program.parameters[1:]
+    holes = [value for value in terms.places if value.op == "leaf"
+             and value.data.variable in arguments]  # fmt: skip
+    holes.sort(key=lambda value: arguments.index(value.data.variable))
+    roots: dict[int, Value] = {}
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            if step.kind == "store" and step.data.space != "local":
+                address = terms.of(step.args[0])
+                offset = address.args[1].data if address.op == "add" else 0
+                for place, value in enumerate(step.args[1:]):
+                    roots[offset // (step.data.width // 8) + place] = terms.of(value)
+    if len(roots) != max(wanted.outputs, 1) or len(holes) != len(arguments):
+        return []
+    found = [_template(wanted, terms, holes, roots[part], part) for part in sorted(roots)]
+    return [template for template in found if template is not None]
+
+
+def _template(
+    wanted: Wanted, terms: Terms, holes: list[Value], root: Value, part: int
+) -> Template | None:
+    nodes = Recorder(terms, holes).record(root)
+    if nodes is None:
+        return None
+    # What plain C++ has no word for is worth a name, however short it is.
+    nameless = any(n.op == "call" and "assembly=''," not in n.key for n in nodes)
+    made = Template(wanted.call, wanted.takes, wanted.takes[0], nodes, wanted.fixed,
+                    wanted.negated, part if wanted.outputs else -1)  # fmt: skip
+    return made if nameless or made.operations >= _LEAST else None
+
+
+@cache
+def _fingerprint() -> str:
+    """What the lifter is: templates are in its terms."""
+    digest = hashlib.blake2b(digest_size=16)
+    for file in sorted(Path(_home).parent.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def templates(wanted: Sequence[Wanted], arch: str) -> list[Template]:
+    """The templates of calls; none where nothing can be compiled."""
+    text = "\n".join(one.source for one in wanted)
+    try:
+        entry = store.key("math", [nvrtc.load().release, arch, _fingerprint(), text])
+        content = store.read(entry)
+        if content is not None:
+            return [_read(row) for row in json.loads(content)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CompilerWarning)
+            module = compile_cuda(text, arch=arch, cache=False)
+    except ToolchainError:
+        return []
+    with apart():
+        found = [template for one in wanted for template in mined(one, module)]
+    store.write(entry, json.dumps([astuple(t) for t in found]).encode())
+    return found
+
+
+def _read(row: list[Any]) -> Template:
+    call, takes, gives, nodes, fixed, negated, part = row
+    made = tuple(
+        Node(op, width, tuple(args), tuple(key) if op == "place" else key, tuple(loop))
+        for op, width, args, key, loop in nodes
+    )
+    return Template(call, tuple(takes), gives, made, tuple(fixed), negated, part)
+
+
+@cache
+def library(arch: str) -> Library:
+    """The functions of the library with any arguments."""
+    wanted = [Wanted(name, takes) for name, takes in FUNCTIONS.items()]
+    wanted += [Wanted(name, (type,), outputs=2) for name, type in _BOTH.items()]
+    return Library(templates(wanted, arch))
+
+
+@cache
+def specialised(arch: str, names: frozenset[str], numbers: frozenset[tuple[int, int]]) -> Library:
+    """Functions with their argument negated, or with one of some numbers for one of two."""
+    wanted = []
+    for name in sorted(names & FUNCTIONS.keys()):
+        takes = FUNCTIONS[name]
+        if len(takes) == 1:
+            wanted.append(Wanted(name, takes, negated=True))
+        if len(takes) != 2:
+            continue
+        width = int(takes[0][1:])
+        for bits in sorted(bits for w, bits in numbers if w == width)[:_MOST_NUMBERS]:
+            wanted += [Wanted(name, takes, (None, bits)), Wanted(name, takes, (bits, None))]
+    return Library(templates(wanted, arch) if wanted else [])

@@ -1,0 +1,50 @@
+"""Functions that only what became a call did call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ptxkit.cuda import nodes as n
+from ptxkit.syntax import Function
+
+
+def named(items: Iterable[n.Node]) -> set[str]:
+    """All names in trees: of functions that are called, of variables."""
+    found: set[str] = set()
+    for item in items:
+        for part in item.walk():
+            if isinstance(part, n.Call):
+                found.add(part.function)
+            elif isinstance(part, n.Name):
+                found.add(part.name)
+    return found
+
+
+def still_used(
+    made: Sequence[n.Function], functions: Sequence[Function]
+) -> tuple[list[n.Function], set[str]]:
+    """The functions without those that are called no more; and what only these did name.
+
+    ``functions`` are the ones they were lifted from, in the same order. One that nobody called
+    in the first place stays, and so does one that other modules may call.
+    """
+    called = {
+        operand.text
+        for function in functions
+        for instruction in function.instructions
+        if instruction.name == "call"
+        for operand in instruction.operands
+    }
+    spare = [f.name in called and f.text.startswith(".func") for f in functions]
+    kept = list(zip(made, spare, strict=True))
+    while True:
+        used = [named(f.body or ()) for f, _ in kept]
+        others = [set().union(*used[:k], *used[k + 1 :]) for k in range(len(used))]
+        left = [pair for pair, names in zip(kept, others, strict=True)
+                if not pair[1] or pair[0].name in names]  # fmt: skip
+        if len(left) == len(kept):
+            break
+        kept = left
+    remaining = [function for function, _ in kept]
+    gone = [function for function in made if function not in remaining]
+    return remaining, named(gone) - named(remaining)

@@ -1,0 +1,214 @@
+"""Unrolled loops whose rest is not a loop after it: rolled up again.
+
+With ``r = n & 3`` turns left over, NVVM either writes these out behind the loop of many turns,
+``if (r != 0) { a turn; if (r != 1) { a turn; ... } }``, or does them first, in a loop of their
+own from which the index goes on. Either way one turn is there as it was written. As in `roll`
+nothing is proved here: the verifier decides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import INT
+from ptxkit.decompiler.lift.rewrite import bottom_up, written
+
+Body = tuple[n.Statement, ...]
+_LOOPS = (n.DoWhile, n.While, n.For)
+_ONE, _ZERO = n.Literal(1, INT), n.Literal(0, INT)
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """A variable that holds how many turns are left over: ``turns & mask``."""
+
+    turns: n.Expression
+    mask: int
+
+
+def rests(body: Body) -> dict[str, Rest]:
+    """The variables that are set once, to a number of turns that are left over."""
+    sets: Counter[str] = Counter()
+    found: dict[str, Rest] = {}
+    for statement in body:
+        sets.update(written(statement))
+        for part in statement.walk():
+            match part:
+                case n.Assign(
+                    n.Name(name=name), n.Binary("&", turns, n.Literal(value=mask)), "="
+                ) if mask in (1, 3, 7):
+                    found[name] = Rest(turns, int(mask))
+    # A rest that is counted down is set twice.
+    return {name: rest for name, rest in found.items() if sets[name] <= 2}
+
+
+def roll_peeled(body: list[n.Statement], known: dict[str, Rest]) -> bool:
+    """Roll up one loop of a list of statements; whether there was one."""
+    for place, statement in enumerate(body):
+        match statement:
+            case n.If(n.Binary("!=", n.Name(name=name), n.Literal(value=0)), then, ()):
+                if name not in known:
+                    continue
+                if then and isinstance(then[-1], n.DoWhile):
+                    made = _rest_first(body, place, name, known[name])
+                else:
+                    made = _rest_written_out(body, place, name, known[name])
+                if made:
+                    return True
+    return False
+
+
+# ---- the rest behind, written out -----------------------------------------------------------
+
+
+def _rest_written_out(body: list[n.Statement], place: int, name: str, rest: Rest) -> bool:
+    last = body[place]
+    assert isinstance(last, n.If)
+    turn = last.then
+    if rest.mask > 1:
+        match turn[-1]:
+            case n.If(n.Binary("!=", n.Name(name=again), n.Literal(value=1)), _, ()):
+                if again != name:
+                    return False
+            case _:
+                return False
+        turn = turn[:-1]
+    many = next((k for k in range(place - 1, -1, -1) if _loop_of(body[k]) is not None), None)
+    if many is None or not turn or any(isinstance(p, _LOOPS) for s in turn for p in s.walk()):
+        return False
+    moved, mine = set(written(body[many])), {x for s in turn for x in written(s)}
+    read = {p.name for s in turn for p in s.walk() if isinstance(p, n.Name)}
+    starts = {_target(body[k]): k for k in range(many) if _is_number(body[k])}
+    found = [x for x in read & moved - mine if x in starts]
+    if len(found) != 1:
+        return False
+    index = found[0]
+    start = body[starts[index]]
+    step = n.Assign(n.Name(index), _ONE, "+=")
+    condition = n.Binary("<", n.Name(index), rest.turns)
+    body[place] = n.For(start, condition, step, turn)
+    for gone in sorted((many, starts[index]), reverse=True):
+        del body[gone]
+    return True
+
+
+def _loop_of(node: n.Statement) -> n.Statement | None:
+    match node:
+        case n.If(then=(*_, last), otherwise=()) if isinstance(last, _LOOPS):
+            return last
+    return node if isinstance(node, _LOOPS) else None
+
+
+def _target(node: n.Statement) -> str:
+    if isinstance(node, n.Assign) and isinstance(node.target, n.Name):
+        return node.target.name
+    return ""
+
+
+def _is_number(node: n.Statement) -> bool:
+    return isinstance(node, n.Assign) and node.value == _ZERO and node.operator == "="
+
+
+# ---- the rest first, in a loop --------------------------------------------------------------
+
+
+def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> bool:
+    node = body[place]
+    assert isinstance(node, n.If)
+    *setup, loop = node.then
+    assert isinstance(loop, n.DoWhile)
+    if name not in {_target(s) for s in loop.body} or loop.condition != node.condition:
+        return False
+    many = next((k for k in range(place + 1, len(body)) if _loop_of(body[k]) is not None), None)
+    if many is None:
+        return False
+    steps = {_target(s): by for s in loop.body if (by := _step(s))}
+    bound = _bound(body[many])
+    if bound is None or bound[0] not in steps:
+        return False
+    index, limit = bound
+    values = {_target(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
+    first = values.get(index)
+    if first is None or not _steps_by(body[many], index, steps[index] * (rest.mask + 1)):
+        return False
+    moving = [x for x in steps if x != index and steps[x] == steps[index]]
+    places = {x: found for x in moving
+              if (found := _element(values.get(x), first, index)) is not None}  # fmt: skip
+    gone = {index, name, *places}
+    turn = tuple(_at(s, places) for s in loop.body if _target(s) not in gone)
+    if any(p.name in places for s in turn for p in s.walk() if isinstance(p, n.Name)):
+        return False
+    step = n.Assign(n.Name(index), n.Literal(steps[index], INT), "+=")
+    condition = n.Binary("<", n.Name(index), limit)
+    body[place] = n.For(n.Assign(n.Name(index), first), condition, step, turn)
+    del body[many]
+    body[:] = [s for s in body if _target(s) not in (index, name)]
+    return True
+
+
+def _step(node: n.Statement) -> int:
+    """By how much a statement moves a variable on; 0 for any other statement."""
+    match node:
+        case n.Assign(n.Name(), n.Literal(value=int() as value), "+="):
+            return value
+    return 0
+
+
+def _bound(many: n.Statement) -> tuple[str, n.Expression] | None:
+    """The index of the loop of many turns, and where it ends."""
+    loop = _loop_of(many)
+    assert isinstance(loop, _LOOPS)
+    match loop.condition:
+        case n.Binary("<", n.Name(name=index), limit):
+            return index, limit
+    return None
+
+
+def _steps_by(many: n.Statement, index: str, by: int) -> bool:
+    step = n.Assign(n.Name(index), n.Literal(by, INT), "+=")
+    return any(p == step for p in many.walk())
+
+
+def _element(
+    start: n.Expression | None, first: n.Expression, index: str
+) -> tuple[n.Expression, n.Expression] | None:
+    """The array that a pointer moves along, and what it points to, by the index."""
+    match start:
+        case n.Binary("+", n.Name() as base, offset) | n.Unary(
+            "&", n.Index(n.Name() as base, offset)
+        ):
+            pass
+        case _:
+            return None
+    places = sum(p == first for p in offset.walk())
+    if places != 1 or not _is_term(offset, first):
+        return None
+    moved = bottom_up(offset, lambda part: n.Name(index) if part == first else part)
+    return base, moved
+
+
+def _is_term(total: n.Expression, term: n.Expression) -> bool:
+    """Whether something is added into a sum, as it is."""
+    match total:
+        case n.Binary("+", left, right):
+            return _is_term(left, term) or _is_term(right, term)
+        case n.Cast(operand=inner):
+            return _is_term(inner, term)
+    return total == term
+
+
+def _at(node: n.Statement, places: dict[str, tuple[n.Expression, n.Expression]]) -> n.Statement:
+    """A statement with elements of arrays in the place of what pointers point to."""
+
+    def change(part: n.Node) -> n.Node:
+        match part:
+            case n.Unary("*", n.Name(name=name)) if name in places:
+                return n.Index(*places[name])
+            case n.Index(n.Name(name=name), offset) if name in places:
+                base, at = places[name]
+                return n.Index(base, n.Binary("+", at, offset))
+        return part
+
+    return bottom_up(node, change)  # type: ignore[no-any-return]
