@@ -54,8 +54,6 @@ def _stop(page: Page, area: str) -> Any:
 
 
 def _opening(page: Page, blocks: Any) -> Any:
-    gr = page.gr
-
     def restore(request: Request) -> dict[Any, Any]:
         state, words = state_of(dict(request.query_params))
         fields = {
@@ -77,7 +75,9 @@ def _opening(page: Page, blocks: Any) -> Any:
             packed = sharing.encode(dict(zip(names, values, strict=True)))
         except InputRefused as error:
             return "", message(str(error), "warning")
-        return f"{sharing.NAME}={packed}", message("The address of this page has it all; it is copied.")
+        return f"{sharing.NAME}={packed}", message(
+            "The address of this page has it all; it is copied."
+        )
 
     shared = [page.text, page.arch, page.other, page.grid, page.block, page.arguments,
               page.program, page.inputs, page.results, page.engine, page.beams]  # fmt: skip
@@ -220,9 +220,7 @@ def _running(page: Page) -> None:
         places = {"outputs": page.outputs, "profile": page.profile}
         yield from page.work(request, "run", [("run", given)], places, page.run_status)
 
-    def entered(
-        text: str, kernel: str | None, before: str | None, request: Request
-    ) -> Updates:
+    def entered(text: str, kernel: str | None, before: str | None, request: Request) -> Updates:
         if before != text:
             yield from prepare(text, kernel, request)
 
@@ -244,13 +242,12 @@ def _running(page: Page) -> None:
     page.kernel.input(prepare, [page.text, page.kernel], prepared, **_MANY)
     page.run_go.click(run, given, results, **_MANY)
     page.run_halt.click(_stop(page, "run"), queue=False, **_HIDDEN)
-    page.run_tab.select(
-        entered, [page.text, page.kernel, page.ran_for], prepared, **_MANY
-    ).then(first_run, [*given, page.shown_for], [*results, page.shown_for], **_MANY)
+    page.run_tab.select(entered, [page.text, page.kernel, page.ran_for], prepared, **_MANY).then(
+        first_run, [*given, page.shown_for], [*results, page.shown_for], **_MANY
+    )
 
 
 def _stack(page: Page) -> None:
-    gr = page.gr
     places = {"stub": page.stub, "picture": page.picture}
 
     def compile_it(program: str, inputs: str, outputs: str, request: Request) -> Updates:
@@ -283,7 +280,6 @@ def _stack(page: Page) -> None:
 
 
 def _injecting(page: Page) -> None:
-    gr = page.gr
     places = {"sites": page.sites, "rendered": page.rendered}
 
     def inject(source: str, program: str, arch: str, request: Request) -> Updates:
@@ -330,8 +326,8 @@ def _samples(page: Page) -> None:
     outputs = [*places.values(), page.sample_status, page.source, page.category]
     page.source.input(categories, page.source, page.category, **_HIDDEN)
     page.sample_go.click(make, inputs, outputs, **_MANY)
-    page.another.click(
-        lambda index: int(index or 0) + 1, page.index, page.index, **_HIDDEN
-    ).then(make, inputs, outputs, **_MANY)
+    page.another.click(lambda index: int(index or 0) + 1, page.index, page.index, **_HIDDEN).then(
+        make, inputs, outputs, **_MANY
+    )
     page.sample_halt.click(_stop(page, "generate"), queue=False, **_HIDDEN)
     page.sample_tab.select(make, inputs, outputs, **_MANY)

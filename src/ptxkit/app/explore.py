@@ -28,9 +28,7 @@ _BLOCK = 256
 _MOST_DECOMPILED = 6_000
 
 
-def explore(
-    text: str, kind: str = "auto", arch: str = "sm_90"
-) -> Panes:
+def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
     """All panes but the decompiled one."""
     given = read(text, kind, arch)
     if given.diagnostics:
@@ -58,9 +56,7 @@ def explore(
     yield "resources", resources(module)
 
 
-def decompiled(
-    text: str, kind: str = "auto", arch: str = "sm_90"
-) -> Panes:
+def decompiled(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
     """The pane with CUDA C++, by the lifter: the neural engine has a tab of its own."""
     given = read(text, kind, arch)
     module = given.module
@@ -73,7 +69,10 @@ def decompiled(
         return
     count = sum(len(one.instructions) for one in module.functions)
     if count > _MOST_DECOMPILED:
-        yield "cuda", message(f"{count:,} instructions are decompiled by the command: ptxkit decompile")
+        yield (
+            "cuda",
+            message(f"{count:,} instructions are decompiled by the command: ptxkit decompile"),
+        )
         return
     try:
         made = ptxkit.decompile(module, "symbolic")
@@ -126,6 +125,8 @@ def _assembled(module: Module, arch: str, line_info: bool = False) -> ptxkit.too
 
 def python(module: Module) -> str:
     """The module in the Python DSL."""
+    if module.diagnostics:
+        return message("text that is not PTX cannot be said in Python; its errors stand in the PTX")
     try:
         source, found = to_linked_python(module)
     except PtxkitError as error:
@@ -188,7 +189,9 @@ def summary(given: Given, found: list[Diagnostic]) -> str:
         markup.badge(str(module.target or "no target"), "plain"),
         markup.badge(_count(module.functions, "function"), "plain"),
         markup.badge(f"{count:,} instruction{'s' if count != 1 else ''}", "plain"),
-        markup.badge(_count(errors, "error"), "bad") if errors else markup.badge("✓ no errors", "good"),
+        markup.badge(_count(errors, "error"), "bad")
+        if errors
+        else markup.badge("✓ no errors", "good"),
     ]
     if warnings:
         words.append(markup.badge(_count(warnings, "warning"), "fair"))

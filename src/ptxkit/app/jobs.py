@@ -1,8 +1,8 @@
 """Work in processes of its own, which can be stopped at any moment.
 
 >>> pool = Pool(spare=1)
->>> [pane for pane, _ in pool.stream("me", [("stack", {"program": "x x mul.rn.f32",
-...     "inputs": "x:f32", "outputs": "y:f32"})], seconds=30)]
+>>> task = ("stack", {"program": "x x mul.rn.f32", "inputs": "x:f32", "outputs": "y:f32"})
+>>> [pane for pane, _ in pool.stream("me", [task], seconds=60) if pane != "beat"]
 ['stub', 'picture', 'status']
 >>> pool.close()
 """
