@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 ADVICE = "no Chromium here for the tests of the page: apt-get install -y chromium"
-_ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 def chromium() -> str | None:
@@ -23,6 +23,6 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        made = play.chromium.launch(executable_path=chromium(), args=_ARGUMENTS)
+        made = play.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         yield made
         made.close()

@@ -72,7 +72,8 @@ def _opening(page: Page, blocks: Any) -> Any:
         names = ("text", "arch", "other", "grid", "block", "arguments", "program", "inputs",
                  "outputs", "engine", "beams")  # fmt: skip
         try:
-            packed = sharing.encode(dict(zip(names, values, strict=True)))
+            state = dict(zip(names, values, strict=True))
+            packed = sharing.encode({**state, "beams": int(state["beams"])})
         except InputRefused as error:
             return "", message(str(error), "warning")
         return f"{sharing.NAME}={packed}", message(
@@ -94,9 +95,8 @@ def _exploring(page: Page) -> tuple[Any, list[Any], list[Any]]:
 
     def explore(text: str, kind: str, arch: str, request: Request) -> Updates:
         given = {"text": text, "kind": kind, "arch": arch}
-        yield from page.work(
-            request, "explore", [("explore", given), ("decompiled", given)], places, page.status
-        )
+        tasks = [(name, given) for name in ("explore", "decompiled", "machine")]
+        yield from page.work(request, "explore", tasks, places, page.status)
 
     inputs = [page.text, page.kind, page.arch]
     outputs = [*places.values(), page.status]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import ptxkit
@@ -17,7 +18,7 @@ from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxkitError
 from ptxkit.syntax import Module
 from ptxkit.syntax.demangle import demangle
-from ptxkit.toolchain import CompilerError, assemble, occupancy, sass
+from ptxkit.toolchain import Cubin, assemble, occupancy, sass
 from ptxkit.transpiler import to_linked_python
 
 Panes = Iterator[tuple[str, Any]]
@@ -42,8 +43,8 @@ def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
     view = PtxView(module.emit(), module.filename)
     yield "ptx", view.html(found)
     yield "summary", summary(given, found)
-    if not any(one.has_body for one in module.functions):
-        for other in ("graph", "sass", "python", "resources"):
+    if not _bodies(module):
+        for other in ("graph", "python"):
             yield other, message("no function here has a body")
         return
     yield "graph", graph_view.control_flow(module)
@@ -51,16 +52,29 @@ def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
         yield "source", cuda_source(given)
     else:
         yield "source", message("the input is PTX; CUDA C++ is shown here with linked lines")
-    yield "sass", machine_code(module, arch)
     yield "python", python(module)
-    yield "resources", resources(module)
+
+
+def machine(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
+    """The panes that the assembler makes."""
+    given = read(text, kind, arch)
+    if given.diagnostics or not _bodies(given.module):
+        for other in ("sass", "resources"):
+            yield other, message("there is nothing to assemble")
+        return
+    yield "sass", machine_code(given.module, arch)
+    yield "resources", resources(given.module)
+
+
+def _bodies(module: Module) -> bool:
+    return any(one.has_body for one in module.functions)
 
 
 def decompiled(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
     """The pane with CUDA C++, by the lifter: the neural engine has a tab of its own."""
     given = read(text, kind, arch)
     module = given.module
-    if given.diagnostics or not any(one.has_body for one in module.functions):
+    if given.diagnostics or not _bodies(module):
         yield "cuda", message("there is nothing to decompile")
         return
     errors = [one for one in ptxkit.check(module) if one.severity == "error"]
@@ -100,7 +114,7 @@ def machine_code(module: Module, arch: str, link: str = "explore") -> str:
     """SASS with links to the PTX."""
     try:
         code = sass(_assembled(module, arch, line_info=True))
-    except (PtxkitError, CompilerError) as error:
+    except PtxkitError as error:
         return message(str(error), "error")
     rows: list[Row] = []
     for function, instructions in code.items():
@@ -117,7 +131,7 @@ def machine_code(module: Module, arch: str, link: str = "explore") -> str:
     return pane(rows, f"SASS for {arch}", link=link)
 
 
-def _assembled(module: Module, arch: str, line_info: bool = False) -> ptxkit.toolchain.Cubin:
+def _assembled(module: Module, arch: str, line_info: bool = False) -> Cubin:
     """A cubin for an architecture; a module for one alone is assembled for that."""
     own = module.target or ""
     return assemble(module, own if own[-1:] in ("a", "f") else arch, line_info=line_info)
@@ -150,26 +164,33 @@ def resources(module: Module) -> str:
     """Registers, spills, memory and occupancy of every kernel for every architecture."""
     rows: list[list[str]] = []
     own = module.target or ""
-    for arch in (own,) if own[-1:] in ("a", "f") else ARCHITECTURES:
-        try:
-            cubin = assemble(module, arch)
-        except PtxkitError as error:
-            reason = text(str(error).splitlines()[0].rpartition("]: ")[2])
-            rows.append([arch, f"<span class='pk-aside'>{reason}</span>", *[""] * 6])
+    archs = (own,) if own[-1:] in ("a", "f") else ARCHITECTURES
+    with ThreadPoolExecutor(2) as threads:  # each waits for a process of the assembler
+        made = list(threads.map(lambda arch: _cubin_or_reason(module, arch), archs))
+    for arch, cubin in zip(archs, made, strict=True):
+        if isinstance(cubin, str):
+            rows.append([arch, f"<span class='pk-aside'>{text(cubin)}</span>", *[""] * 6])
             continue
         for kernel, needs in cubin.resources.items():
-            threads = min(_BLOCK, needs.max_threads or _BLOCK)
-            fill = occupancy(needs, threads, arch)
+            block = min(_BLOCK, needs.max_threads or _BLOCK)
+            fill = occupancy(needs, block, arch)
             rows.append([
                 arch, f"<code>{text(_short(kernel))}</code>", str(needs.registers),
                 str(needs.spills if needs.spills is not None else "?"), f"{needs.shared:,}",
                 f"{needs.stack:,}", f"{needs.code:,}",
                 f"<meter min='0' max='1' value='{fill.fraction:.3f}' "
                 f"aria-label='occupancy {fill.fraction:.0%}'></meter> {fill.fraction:.0%} "
-                f"<span class='pk-aside'>at {threads}, {text(fill.limiter)}</span>",
+                f"<span class='pk-aside'>at {block}, {text(fill.limiter)}</span>",
             ])  # fmt: skip
     head = ("arch", "kernel", "registers", "spills", "shared", "stack", "code", "occupancy")
     return table(head, rows, "resources by architecture")
+
+
+def _cubin_or_reason(module: Module, arch: str) -> Cubin | str:
+    try:
+        return assemble(module, arch)
+    except PtxkitError as error:
+        return str(error).splitlines()[0].rpartition("]: ")[2]
 
 
 def _short(name: str) -> str:

@@ -67,7 +67,7 @@ class _Worker:
 class Pool:
     """Workers that wait for tasks, and what is under way for whom."""
 
-    def __init__(self, spare: int = 2) -> None:
+    def __init__(self, spare: int = 3) -> None:
         self._spare = spare
         self._folder = tempfile.TemporaryDirectory(prefix="ptxkit-app-")
         self._lock = threading.Lock()

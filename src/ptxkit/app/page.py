@@ -17,6 +17,7 @@ Updates = Iterator[dict[Any, Any]]
 Task = tuple[str, dict[str, Any]]
 STATIC = Path(__file__).parent / "static"
 _WAITING = "<div class='pk-waiting'>…</div>"
+_NOTHING = "<div class='pk-waiting'>nothing to show</div>"
 
 
 def busy(words: str, seconds: float) -> str:
@@ -49,19 +50,22 @@ class Page:
         begin, words, shown = time.monotonic(), "working", -1
         seconds = SECONDS[area]
         last: str | None = None
+        empty = dict.fromkeys(places.values(), _NOTHING)
         yield {status: busy(words, 0)}
         try:
             for pane, content in self.pool.stream(self.owner(request, area), tasks, seconds):
                 if pane in special:
                     yield special[pane](content)
                 elif pane == "error":
+                    # What is still shown would belong to another input.
                     last = message(content, "error")
-                    yield {status: last}
+                    yield {status: last, **empty}
                 elif pane == "status":
                     last = content
                 elif pane == "progress":
                     words = content
                 elif pane in places:
+                    empty.pop(places[pane], None)
                     yield {places[pane]: content}
                 passed = int(time.monotonic() - begin)
                 if last is None and (passed != shown or pane == "progress"):
@@ -244,7 +248,7 @@ class Page:
                     with gr.Column(min_width=300):
                         gr.HTML("<h2 class='pk-h'>Its values</h2>")
                         self.picture = gr.HTML(_WAITING, elem_classes="pk-result")
-            with gr.Tab("Injection", id="inject") as self.inject_tab:
+            with gr.Tab("Injection", id="inject") as self.inject_tab:  # noqa: SIM117
                 with gr.Row(equal_height=False):
                     with gr.Column(scale=2, min_width=300):
                         self.template = gr.Textbox(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptxkit.app.limits import MOST_ROWS
 from ptxkit.app.markup import Row, by_line, markdown, pane, text
@@ -41,7 +41,7 @@ class PtxView:
         pieces: list[list[str]] = [[] for _ in range(min(len(starts), MOST_ROWS))]
         line, at = 0, 0
         number: int | None = None
-        for first, end, kind in tokens(self.document, 0, last):
+        for first, end, kind in self._pieces(last):
             # Modifiers follow their instruction without a gap, and share its help.
             if not (kind == "keyword" and first == at and number is not None):
                 number = self._help(first) if kind in _HELPED else None
@@ -66,6 +66,14 @@ class PtxView:
                     rows[-1].notes += notes[number]
         self._hidden = len(starts) - len(pieces)
         return rows
+
+    def _pieces(self, last: int) -> Iterator[tuple[int, int, str]]:
+        """The tokens up to an offset; one that goes over lines, such as a string, in pieces."""
+        for first, end, kind in tokens(self.document, 0, last):
+            while (newline := self.document.source.find(b"\n", first, end)) >= 0:
+                yield first, newline, kind
+                first = newline + 1
+            yield first, min(end, last), kind
 
     def _plain(self, into: list[str], start: int, end: int) -> None:
         if end > start:
