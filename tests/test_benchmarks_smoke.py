@@ -66,3 +66,9 @@ def test_generated_text_is_sound() -> None:
     module = ptxkit.parse(text)
     assert len(module.kernels) > 3
     assert [found for found in ptxkit.check(module) if found.severity == "error"] == []
+
+
+def test_everything_is_understood_and_mistakes_are_refused() -> None:
+    found = json.loads(run("fidelity", "--quick", "--json"))["fidelity"]
+    assert {row["measure"] for row in found} >= {"files that parse", "mistakes that are refused"}
+    assert all(row["met"] for row in found)

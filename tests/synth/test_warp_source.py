@@ -37,6 +37,7 @@ def test_every_category_is_verified_three_ways(rows: list[Row]) -> None:
     for _, made in rows:
         assert made.verification.verdict == "verified"
         assert made.verification.checks == (
+            "ptx sm_90 assembled",
             "warp-cpu = numpy",
             "ptx sm_90 = numpy",
             "ptx sm_90 gradient = wp.Tape",

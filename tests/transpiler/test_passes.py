@@ -40,7 +40,7 @@ def kernel(body: str) -> str:
     """A kernel in nvcc's layout around some instructions."""
     lines = []
     for line in body.strip("\n").split("\n"):
-        plain = line.endswith(":") or line.startswith("\t") or not line
+        plain = line.endswith((":", "}")) or line.startswith("\t") or not line
         if not plain:
             # The opcode, not the guard, has a tab after it.
             guard, _, rest = (
@@ -129,6 +129,25 @@ add.s32 %r1, %r1, 2;
 @%p2 bra $L__BB0_2;
 
 mov.u32 %r2, 1;
+"""
+BRACES = """
+ld.param.u64 %rd1, [k_param_0];
+\t// begin inline asm
+\t{  cvt.rn.f16.f32 %rs1, 0f3F800000;}
+
+\t// end inline asm
+\t// begin inline asm
+\t{add.f16 %rs2,%rs1,%rs1;
+}
+\t// end inline asm
+\t// begin inline asm
+\t{abs.f16 %rs3,%rs2;
+}
+\t// end inline asm
+\t// begin inline asm
+\t{ neg.f16 %rs4, %rs3; }
+\t// end inline asm
+st.global.u16 [%rd1], %rs4;
 """
 ROTATED = """
 setp.lt.s32 %p1, %r1, 4;
@@ -234,6 +253,7 @@ SAMPLES = {
     "other names": OTHER_NAMES,
     "into a loop": INTO_A_LOOP,
     "rotated loop": ROTATED,
+    "braces": BRACES,
     "addresses": ADDRESSES,
     "unrolled": UNROLLED,
     "table": TABLE,

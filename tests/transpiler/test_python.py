@@ -113,7 +113,7 @@ def test_the_kernel_runs(sugar):
 def test_a_sugared_kernel_can_be_edited():
     """A statement more takes registers from the same ranges, and the rest goes on after them."""
     python = ptxkit.to_python(TWICE)
-    line = "ptx.st.global_.u32(addr(rd4), ptx.ld.global_.u32.new(addr(rd4)) << 1)"
+    line = "ptx.st.global_.u32(addr(rd4), ptx.ld.global_.u32.at(rd4) << 1)"
     assert line in python
     edited = python.replace(line, line.replace("<< 1", "* 3 + 1")).replace("<4>", "<9>")
     x = np.arange(8, dtype=np.uint32)

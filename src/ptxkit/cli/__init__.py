@@ -37,6 +37,7 @@ COMMANDS = (
     "decompile",
     "verify",
     "evaluate",
+    "app",
     "lsp",
     "doctor",
     "version",

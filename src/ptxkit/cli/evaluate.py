@@ -32,6 +32,10 @@ def command(
     arch: Annotated[str, typer.Option(help="What .cu files are compiled for.")] = "sm_90",
     beams: Annotated[int, typer.Option(help="How many programs an engine may propose.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many programs.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="So many kernels of folders, drawn with --seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
     most: Annotated[int, typer.Option(help="Leave out longer kernels (instructions).")] = 2000,
     workers: Annotated[int, typer.Option(help="Processes.")] = 1,
     out: Annotated[Path | None, typer.Option("--json", help="Write everything as JSON.")] = None,
@@ -52,7 +56,9 @@ def command(
     others = [path for path in inputs if path not in sets]
     items = chain(
         *(measuring.dataset_items(path, split) for path in sets),
-        measuring.folder_items(others, arch, most, left_out) if others else (),
+        measuring.folder_items(others, arch, most, sample=sample, seed=seed, left_out=left_out)
+        if others
+        else (),
     )
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -17,6 +17,9 @@ def command(
     preset: Annotated[str, typer.Option(help="full, or tiny: for a CPU and for tests.")] = "full",
     minutes: Annotated[float | None, typer.Option(help="Train for so long.")] = None,
     steps: Annotated[int | None, typer.Option(help="Train for so many steps.")] = None,
+    pause: Annotated[
+        float | None, typer.Option(help="Stop for now after so many minutes; --resume goes on.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Of weights and of the order of data.")] = None,
     rate: Annotated[float | None, typer.Option(help="The highest learning rate.")] = None,
     budget: Annotated[int | None, typer.Option(help="Words in a batch.")] = None,
@@ -52,7 +55,7 @@ def command(
     if (steps is not None and steps <= 0) or (minutes is not None and minutes <= 0):
         raise UsageError("--steps and --minutes are above zero")
     settings = training.preset(
-        preset, minutes=minutes, steps=steps, seed=seed, rate=rate, budget=budget,
+        preset, minutes=minutes, steps=steps, pause=pause, seed=seed, rate=rate, budget=budget,
         compile=compile or None, save_steps=save_steps,
         curriculum=False if start_from is not None else None,
     )  # fmt: skip

@@ -235,6 +235,8 @@ class While(Node):
 
     condition: Expression
     body: tuple[Statement, ...]
+    unroll: int | None = None
+    """``#pragma unroll n`` in front of it; 0 for one without a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +245,8 @@ class DoWhile(Node):
 
     body: tuple[Statement, ...]
     condition: Expression
+    unroll: int | None = None
+    """``#pragma unroll n`` in front of it; 0 for one without a number."""
 
 
 @dataclass(frozen=True, slots=True)

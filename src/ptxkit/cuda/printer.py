@@ -264,14 +264,18 @@ class _Writer:
             self.statements(depth + 1, node.otherwise)
         self.line(depth, "}")
 
+    def _pragma(self, depth: int, unroll: int | None) -> None:
+        if unroll is not None:
+            self.line(depth, f"#pragma unroll {unroll or ''}".rstrip())
+
     def _for(self, depth: int, node: For) -> None:
-        if node.unroll is not None:
-            self.line(depth, f"#pragma unroll {node.unroll or ''}".rstrip())
+        self._pragma(depth, node.unroll)
         condition = "" if node.condition is None else " " + print_expression(node.condition)
         step = "" if node.step is None else " " + _simple(node.step)
         self.body(depth, f"for ({_simple(node.start)};{condition};{step})", node.body)
 
     def _while(self, depth: int, node: While) -> None:
+        self._pragma(depth, node.unroll)
         head = f"while ({print_expression(node.condition)})"
         if node.body:
             self.body(depth, head, node.body)
@@ -279,6 +283,7 @@ class _Writer:
             self.line(depth, head + ";")
 
     def _do(self, depth: int, node: DoWhile) -> None:
+        self._pragma(depth, node.unroll)
         self.body(depth, "do", node.body, f" while ({print_expression(node.condition)});")
 
     def _switch(self, depth: int, node: Switch) -> None:

@@ -238,15 +238,17 @@ def _read_for(item: Items) -> n.For:
     return n.For(start, condition, step, _many(rest[3:], item), unroll)
 
 
-def _governed(item: Items) -> tuple[n.Expression, tuple[n.Statement, ...]]:
-    if len(item.items) < 2:
+def _governed(item: Items) -> tuple[n.Expression, tuple[n.Statement, ...], int | None]:
+    rest, options = _options(item, {":unroll": 1})
+    if not rest:
         raise item.error(f"'{item.head}' needs its condition")
-    return _expression(item.items[1], item), _many(item.items[2:], item)
+    unroll = _integer(options[":unroll"], item) if options else None
+    return _expression(rest[0], item), _many(rest[1:], item), unroll
 
 
 def _read_do(item: Items) -> n.DoWhile:
-    condition, body = _governed(item)
-    return n.DoWhile(body, condition)
+    condition, body, unroll = _governed(item)
+    return n.DoWhile(body, condition, unroll)
 
 
 def _read_switch(item: Items) -> n.Switch:

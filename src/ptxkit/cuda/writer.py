@@ -101,12 +101,11 @@ def write_statement(s: n.Statement) -> str:
         case n.For():
             start, step = ("_" if p is None else w(p) for p in (s.start, s.step))
             condition = "_" if s.condition is None else x(s.condition)
-            tail = "" if s.unroll is None else f" :unroll {s.unroll}"
-            return f"(for {start} {condition} {step}{_many(s.body)}{tail})"
+            return f"(for {start} {condition} {step}{_many(s.body)}{_unroll(s)})"
         case n.While():
-            return f"(while {x(s.condition)}{_many(s.body)})"
+            return f"(while {x(s.condition)}{_many(s.body)}{_unroll(s)})"
         case n.DoWhile():
-            return f"(do {x(s.condition)}{_many(s.body)})"
+            return f"(do {x(s.condition)}{_many(s.body)}{_unroll(s)})"
         case n.Switch():
             return f"(switch {x(s.value)}{''.join(map(_write_case, s.cases))})"
         case n.Break():
@@ -128,6 +127,10 @@ def write_statement(s: n.Statement) -> str:
             groups += [f"(in {quote(o.constraint)} {x(o.expression)})" for o in s.inputs]
             groups += [f"(clobber {quote(c)})" for c in s.clobbers] + [":pure"] * (not s.volatile)
             return f"(asm {' '.join([quote(s.text), *groups])})"
+
+
+def _unroll(loop: n.For | n.While | n.DoWhile) -> str:
+    return "" if loop.unroll is None else f" :unroll {loop.unroll}"
 
 
 def _write_case(case: n.Case) -> str:

@@ -11,6 +11,7 @@ from ptxkit.decompiler.engines import ENGINES, Candidate, Engine, engine, isolat
 from ptxkit.decompiler.lift.lifter import lift_module
 from ptxkit.decompiler.links import commented, links
 from ptxkit.decompiler.metrics import reading_cost
+from ptxkit.decompiler.variants import best_form
 from ptxkit.decompiler.verify import Verdict, architecture, verify
 from ptxkit.decompiler.verify.certificates import to_certify
 from ptxkit.errors import MissingExtraError, PtxkitError, ToolchainError, UsageError
@@ -175,51 +176,41 @@ def _chosen(
     beams: int,
 ) -> tuple[CudaModule, str, Verdict]:
     """For each function the best candidate: the highest level, then the easiest to read."""
-    symbolic = any(e.name == "symbolic" for e in engines)
-    base = verify(module, lifted, arch=arch)
-    parts = dict(base.parts) or {names[0]: base}
-    alone: dict[str, CudaModule] = {}
-    if not base.compiles and len(names) > 1:
-        # One function that does not compile says nothing about the rest: each by itself.
-        for name in names:
-            part = isolated(module, module[name])
-            alone[name] = _lift(part)
-            parts[name] = verify(part, alone[name], name, arch=arch)
+    parts: dict[str, Verdict] = {}
+    symbolic = any(one.name == "symbolic" for one in engines)
     makers = dict.fromkeys(names, "symbolic")
     tree = lifted
     for name in names:
         part = isolated(module, module[name])
-        best: tuple[tuple[int, float], Candidate | None, Verdict] = (
-            (parts[name].rank, -reading_cost(alone.get(name, lifted), name)), None, parts[name],
-        )  # fmt: skip
-        if not symbolic:
-            best = (-1, -float("inf")), None, parts[name]
+        best: tuple[tuple[int, float], Candidate, Verdict] | None = None
         for other in engines:
-            wanted = beams
             if other.name == "symbolic":
-                # Its most careful form is for what the plain one could not prove.
-                wanted = 2 if parts[name].equivalent else 3
-            for candidate in other.propose(part, part[name], beams=wanted):
-                if candidate.tree in (lifted, alone.get(name)):
-                    continue  # certified already
-                verdict = verify(part, candidate.tree, name, arch=arch)
-                if (
-                    symbolic
-                    and not verdict.equivalent
-                    and (other.name != "symbolic" or verdict.rank <= parts[name].rank)
-                ):
+                form, verdict = best_form(part, name, arch)
+                found = [(form, verdict)]
+            else:
+                proposed = other.propose(part, part[name], beams=beams)
+                found = [(c, verify(part, c.tree, name, arch=arch)) for c in proposed]
+            for candidate, verdict in found:
+                if symbolic and other.name != "symbolic" and not verdict.equivalent:
                     continue  # what is not proved does not take the place of the lifted form
                 key = verdict.rank, -reading_cost(candidate.tree, name)
-                if key > best[0]:
+                if best is None or key > best[0]:
                     best = key, candidate, verdict
+        if best is None:
+            parts[name] = verify(part, lifted, name, arch=arch)
+            continue
         _, chosen, parts[name] = best
-        if chosen is not None:
-            makers[name] = chosen.engine
-            tree = chosen.tree if len(names) == 1 else _replaced(tree, chosen.tree, name)
+        makers[name] = chosen.engine
+        tree = chosen.tree if len(names) == 1 else _replaced(tree, chosen.tree, name)
     maker = "+".join(sorted(set(makers.values())))
-    if tree is not lifted and len(names) > 1:
+    if len(names) > 1:
         # What was put together is certified again as one file.
-        return tree, maker, verify(module, tree, arch=arch)
+        joined = verify(module, tree, arch=arch)
+        if not joined.equivalent and tree != lifted:
+            plain = verify(module, lifted, arch=arch)
+            if plain.rank > joined.rank:
+                return lifted, "symbolic", plain
+        return tree, maker, joined
     return tree, maker, Verdict.of(parts)
 
 

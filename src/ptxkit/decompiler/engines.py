@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from ptxkit._native import Node
@@ -42,6 +43,8 @@ class Candidate:
     engine: str
     score: float = 0.0
     """How much the engine believes in it; the higher the better, among candidates of one engine."""
+    careful: bool = False
+    """Hard to read, and worth a proof where nothing else could be proved."""
 
 
 class Engine(Protocol):
@@ -56,24 +59,41 @@ class Engine(Protocol):
         """
 
 
+#: How the lifter writes a function. Loops are rolled up, and
+#: functions of the math library called, on trust: the verifier decides. Those
+#: that keep an order are for the same PTX; the careful ones leave a compiler nothing to
+#: understand otherwise.
+FORMS = (
+    Options(roll=True),
+    Options(),
+    Options(roll=True, order="line"),
+    Options(roll=True, order="block"),
+    Options(order="line"),
+    Options(keep_loops=True),
+    Options(careful=True, math=False),
+    Options(careful=True, keep_loops=True, math=False),
+)
+_CAREFUL = 5
+
+
 class SymbolicEngine:
     """The lifter: any function, written out, with its loops rolled up, or with all care."""
 
     name = "symbolic"
 
     def propose(self, module: Module, function: Function, *, beams: int = 1) -> Sequence[Candidate]:
-        """The lifted forms of a function, the most readable first.
+        """The lifted forms of a function, the most readable first."""
+        return tuple(islice(self.forms(module, function), max(beams, 1)))
 
-        Loops are rolled up on trust: the verifier decides. The last form leaves a compiler
-        nothing to understand otherwise.
-        """
+    def forms(self, module: Module, function: Function) -> Iterator[Candidate]:
+        """The same, one at a time: many are lifted only where the ones before do not do."""
         alone = isolated(module, function)
         trees: list[CudaModule] = []
-        for options in (Options(roll=True), Options(), Options(careful=True))[: max(beams, 1)]:
+        for options in FORMS:
             tree = lift_module(alone, options)
             if tree not in trees:
                 trees.append(tree)
-        return tuple(Candidate(t, self.name, -float(k)) for k, t in enumerate(trees))
+                yield Candidate(tree, self.name, -float(len(trees)), options in FORMS[_CAREFUL:])
 
 
 #: Engines by name: the module and the class. A new engine is one row.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import statistics
 import time
@@ -86,22 +87,64 @@ def dataset_items(folder: Path, split: str, arch: str | None = None) -> Iterator
 
 
 def folder_items(
-    paths: Sequence[Path], arch: str, most: int = 2000, left_out: list[str] | None = None
+    paths: Sequence[Path],
+    arch: str,
+    most: int = 2000,
+    *,
+    sample: int | None = None,
+    seed: int = 0,
+    left_out: list[str] | None = None,
 ) -> Iterator[Item]:
     """The kernels of PTX files, and CUDA files, below some folders.
 
     Kernels with more instructions than ``most`` are left out, and files of a folder that cannot
     be read or compiled: ``left_out`` gets a sentence for each of those. A file that was named is
-    an error then.
+    an error then. With ``sample`` it is so many of the kernels, drawn with ``seed``, as far as
+    there are as many from every folder.
     """
+    chosen = None if sample is None else _drawn(_files(paths), most, sample, seed)
     for path in _files(paths):
+        names = None if chosen is None else chosen.get(path, set())
+        if names is not None and not names:
+            continue
         try:
-            yield from _file_items(path, arch, most)
+            yield from _file_items(path, arch, most, names)
         except PtxkitError as error:
             why = f"'{path}': {str(error).partition(chr(10))[0]}"
             if path in paths or left_out is None:
                 raise UsageError(why) from error
             left_out.append(why)
+
+
+def _drawn(paths: Iterator[Path], most: int, count: int, seed: int) -> dict[Path, set[str]]:
+    """Which functions of which files to take: from each folder in turn, at random."""
+    folders: dict[str, list[tuple[Path, str]]] = {}
+    for path in paths:
+        folders.setdefault(path.parent.name, []).extend((path, n) for n in _names(path, most))
+    order = random.Random(seed)
+    for names in folders.values():
+        order.shuffle(names)
+    chosen: dict[Path, set[str]] = {}
+    for place in range(count):
+        left = [names for _, names in sorted(folders.items()) if names]
+        if not left:
+            break
+        path, name = left[place % len(left)].pop()
+        chosen.setdefault(path, set()).add(name)
+    return chosen
+
+
+def _names(path: Path, most: int) -> list[str]:
+    """The kernels of a file; of one in CUDA the file itself."""
+    if path.suffix == ".cu":
+        return [path.stem]
+    module = _module(path)
+    return [name for name in to_certify(module) if len(module[name].instructions) <= most]
+
+
+def _module(path: Path) -> Module:
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return parse(text.rstrip("\0"), filename=path.name)
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -117,15 +160,15 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             raise UsageError(f"'{path}' is no dataset, no folder, no .ptx and no .cu file")
 
 
-def _file_items(path: Path, arch: str, most: int) -> Iterator[Item]:
-    text = path.read_text(encoding="utf-8", errors="replace")
+def _file_items(path: Path, arch: str, most: int, names: set[str] | None) -> Iterator[Item]:
     if path.suffix == ".cu":
+        text = path.read_text(encoding="utf-8", errors="replace")
         module = compile_cuda(text, arch=arch, name=path.name)
         yield Item(path.stem, path.resolve().parent.name, module.emit(), lines=source_lines(text))
         return
-    module = parse(text.rstrip("\0"), filename=path.name)
-    for name in to_certify(module):
-        if len(module[name].instructions) <= most:
+    module = _module(path)
+    for name in _names(path, most):
+        if names is None or name in names:
             part = isolated(module, module[name])
             yield Item(f"{path.stem}:{name}", path.resolve().parent.name, part.emit())
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxkit.dsl.builder import Builder, current, get_current
 from ptxkit.dsl.errors import DslError
-from ptxkit.dsl.operands import Constant, Label, Operand, operand, pair
+from ptxkit.dsl.operands import Constant, Label, Operand, addr, operand, pair
 from ptxkit.dsl.registers import Register, Variable
 from ptxkit.dsl.statements import Statement
 from ptxkit.dsl.words import word_of
@@ -75,7 +75,7 @@ class Opcode:
         if self._is_checked:
             found = tuple(key)
             if found not in builder.good:
-                ready = [
+                ready: list[Any] = [
                     one if one.__class__ in _READY else operand(one, self._type) for one in operands
                 ]
                 builder.judge(found, ready)
@@ -108,6 +108,10 @@ class Opcode:
         result = made if count else made[0]
         self(result, *operands, when=when)
         return result
+
+    def at(self, base: Any, offset: Any = None, **options: Any) -> Any:
+        """The same from an address: ``ptx.ld.global_.f32.at(p, 8)``; options are those of `new`."""
+        return self.new(addr(base, offset), **options)
 
     def paired(
         self,

@@ -845,6 +845,7 @@ class _Ld:
     volatile: _Ld
     weak: _Ld
     def new(self, *operands: Value | Vector, when: Guard = None, to: int | None = None, next: int | None = None, type: str = "") -> Any: ...
+    def at(self, base: Value, offset: Value | None = None, *, when: Guard = None, to: int | None = None, next: int | None = None, type: str = "") -> Any: ...
     @overload
     def __call__(self, d: Written, a: Operand, /, *, when: Guard = None) -> Statement: ...
     @overload
@@ -3109,10 +3110,10 @@ class Ptx:
     def next_block(label: GivenLabel = None) -> Label:
         """A branch to right behind itself, as compilers leave it where they do not optimise."""
     @staticmethod
-    def loop(top: GivenLabel = None, after: GivenLabel = None) -> Loop:
+    def loop(top: GivenLabel = None, after: GivenLabel = None, *, inside: GivenLabel | bool = False) -> Loop:
         """Run the block again and again, until ``ptx.break_()``."""
     @staticmethod
-    def repeat(top: GivenLabel = None, after: GivenLabel = None) -> Repeat:
+    def repeat(top: GivenLabel = None, after: GivenLabel = None, *, inside: GivenLabel | bool = False) -> Repeat:
         """Run the block once, and again where ``ptx.continue_(when=...)`` says so."""
     @staticmethod
     def while_(condition: Condition, top: GivenLabel = None, after: GivenLabel = None) -> While:

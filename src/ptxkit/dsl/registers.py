@@ -79,6 +79,12 @@ class Register(Operand):
         distance = Opcode(f"mul.wide.{sign}32").new(index, size)
         return Opcode("add.s64").new(self, distance)
 
+    def to_global(self) -> Any:
+        """A generic address as one of global memory: ``cvta.to.global.u64``."""
+        from ptxkit.dsl.instructions import Opcode
+
+        return Opcode("cvta.to.global.u64").new(self)
+
     # Comparisons give predicates, so equality of Python objects is by identity.
     __hash__ = object.__hash__
 

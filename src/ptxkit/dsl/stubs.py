@@ -88,6 +88,11 @@ def _instruction(name: str) -> str:
             "to: int | None = None, next: int | None = None, predicate: int | None = None) "
             "-> Any: ..."
         )
+    if name == "ld":
+        lines.append(
+            "    def at(self, base: Value, offset: Value | None = None, *, when: Guard = None, "
+            'to: int | None = None, next: int | None = None, type: str = "") -> Any: ...'
+        )
     if name == "mov":
         lines.append(
             "    def halves(self, value: Value, *, to: int | None = None, "

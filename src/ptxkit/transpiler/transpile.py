@@ -48,10 +48,15 @@ def to_python(module: Module | str | bytes, sugar: bool = True) -> str:
     module = Module(version="8.7", target="sm_120", address_size=None, style="cuobjdump")
     ...
     """
+    return transpiled(module, sugar)[0]
+
+
+def transpiled(module: Module | str | bytes, sugar: bool) -> tuple[str, File]:
+    """The source of the Python file, and the tree it was printed from."""
     if not isinstance(module, Module):
         module = parse(module)
     with _no_collection():
-        return _to_python(module, sugar)
+        return _transpiled(module, sugar)
 
 
 @contextmanager
@@ -66,7 +71,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _to_python(module: Module, sugar: bool) -> str:
+def _transpiled(module: Module, sugar: bool) -> tuple[str, File]:
     source = module.source()
     newline = _newline(source)
     plain = source.replace(newline, b"\n") if newline != b"\n" else source
@@ -82,7 +87,7 @@ def _to_python(module: Module, sugar: bool) -> str:
         warnings.warn(
             f"{module.filename}: not in the instruction table, passed on unchecked: {names}",
             UnknownInstructionWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     text, made = _proved(file, source, module.filename)
     if sugar and PASSES:
@@ -91,7 +96,7 @@ def _to_python(module: Module, sugar: bool) -> str:
         if take_end(file):
             file.opening = _opening(module, style, newline.decode(), blank_end=True)
         text, _ = _proved(file, source, module.filename)
-    return text
+    return text, file
 
 
 def _proved(file: File, source: bytes, filename: str) -> tuple[str, dict[str, Any]]:

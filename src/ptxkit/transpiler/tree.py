@@ -59,6 +59,11 @@ class Group:
         self.parts = list(parts)
         self.closing = closing
 
+    @property
+    def is_address(self) -> bool:
+        """Whether it is ``addr(base)`` or ``addr(base, offset)``."""
+        return self.opening == "addr(" and self.closing == ")" and len(self.parts) <= 2
+
 
 class Formula:
     """A number that depends on the counters of loops: ``f[8 + 4 * i]`` or ``4 * i or None``.
@@ -232,9 +237,16 @@ class Line:
             inner = [item_of(argument, names) for argument in rest]
             inner += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
             return f"{atom_of(first, names)}{self.call}({', '.join(inner)})"
-        parts = [item_of(argument, names) for argument in self.arguments]
+        call, arguments = self.call, self.arguments
+        if call[-4:] == ".new" and len(arguments) == 1:
+            if call == "ptx.cvta.to.global_.u64.new" and not self.keywords:
+                return f"{atom_of(arguments[0], names)}.to_global()"
+            place = arguments[0]
+            if call[:7] == "ptx.ld." and isinstance(place, Group) and place.is_address:
+                call, arguments = f"{call[:-4]}.at", place.parts
+        parts = [item_of(argument, names) for argument in arguments]
         parts += [f"{name}={python_of(value, names)}" for name, value in self.keywords]
-        return f"{self.call}({', '.join(parts)}){''.join(self.suffixes)}"
+        return f"{call}({', '.join(parts)}){''.join(self.suffixes)}"
 
 
 class Suite:

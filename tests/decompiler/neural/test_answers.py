@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import ptxkit
 from ptxkit import cuda
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.neural.corpus import answer_of, kernels_of
+from ptxkit.decompiler.neural.forms import ordered_form
 from ptxkit.decompiler.neural.ptxwords import read_function
 from ptxkit.decompiler.neural.raising import check, parse, raise_function
 from ptxkit.decompiler.neural.schedule import words_of
@@ -96,19 +99,46 @@ def test_what_the_compiler_merges_is_one_answer(one: str, two: str) -> None:
     assert answers[0] == answers[1]
 
 
+@pytest.mark.parametrize("expression", ["x[i] - y[i] + y[i]", "(y[i] + x[i]) * (x[i] * y[i])"])
+def test_operands_stand_in_the_order_of_the_ptx(expression: str) -> None:
+    """The compiler is asked which operand of a sum or product comes first."""
+    kernel = _kernel(_EXPRESSIONS[expression])
+    module = n.CudaModule((kernel,))
+    (text,) = kernels_of(ptxkit.compile_cuda(cuda.print_module(module), "sm_90").emit()).values()
+    source = read_function(text)
+    loads = dict(re.findall(r"(%f\d) add.s64 (p\d)", " ".join(source.texts)))
+    for opcode, word in (("add.f32", "+.f32"), ("mul.f32", "*.f32")):
+        words = source.texts
+        shown = [loads.get(words[k + 1], words[k + 1]) for k, w in enumerate(words) if w == opcode]
+        answer = answer_of(kernel, module, source)
+        said = [answer[k + 2] if answer[k + 1].startswith("load") else _OPCODES[answer[k + 1]]
+                for k, w in enumerate(answer) if w == word]  # fmt: skip
+        assert said == shown
+    plain = answer_of(kernel, module)
+    assert ordered_form(answer, 3, frozenset()) == ordered_form(plain, 3, frozenset())
+
+
 def _answer(expression: str) -> list[str]:
-    tree = _EXPRESSIONS[expression]
-    kernel = cuda.read(
+    kernel = _kernel(_EXPRESSIONS[expression])
+    return answer_of(kernel, n.CudaModule((kernel,)))
+
+
+def _kernel(tree: str) -> n.Function:
+    found = cuda.read(
         "(kernel k (params (param (ptr float) o) (param (ptr float const) x)"
         " (param (ptr float const) y))"
         " (let int i (+ (* blockIdx.x blockDim.x) threadIdx.x))"
         f" (= ([] o i) {tree}))"
     )
-    return answer_of(kernel, n.CudaModule((kernel,)))
+    assert isinstance(found, n.Function)
+    return found
 
 
+_OPCODES = {"+.f32": "add.f32", "*.f32": "mul.f32", "-.f32": "sub.f32"}
 _X, _Y = "([] x i)", "([] y i)"
 _EXPRESSIONS = {
+    "x[i] - y[i] + y[i]": f"(+ (- {_X} {_Y}) {_Y})",
+    "(y[i] + x[i]) * (x[i] * y[i])": f"(* (+ {_Y} {_X}) (* {_X} {_Y}))",
     "x[i] - 2.5f": f"(- {_X} 2.5f)",
     "-2.5f + x[i]": f"(+ -2.5f {_X})",
     "2.0f * x[i]": f"(* 2.0f {_X})",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -160,6 +163,35 @@ def test_a_killed_run_goes_on_with_the_same_losses(folder: Path, tmp_path: Path)
     assert len(whole) == 6
     assert whole[-1] < whole[0]
     assert (tmp_path / "part" / "curve.png").stat().st_size > 5000
+
+
+def test_a_run_that_pauses_goes_on(folder: Path, tmp_path: Path) -> None:
+    prepared = tokens.Tokens(folder)
+    said: list[str] = []
+    run = tmp_path / "run"
+    training.train(prepared, run, replace(_SMALL, pause=1e-9), say=said.append)
+    assert [line.split()[1] for line in said if line.startswith("step")] == []
+    assert (run / "config.json").exists()
+    training.train(prepared, run, _SMALL, resume=True, say=said.append)
+    assert said[-1].startswith("step 12 ")
+
+
+def test_two_processes_train_one_model_and_go_on(folder: Path, tmp_path: Path) -> None:
+    """As on several GPUs: torchrun starts the processes, on a CPU they talk through gloo."""
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+        "-m", "ptxkit", "train", "--preset", "tiny", "--budget", "600", "--save-steps", "2",
+        "--data", str(folder), "--out", str(tmp_path / "run"),
+    ]  # fmt: skip
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    for steps, more in ((2, []), (4, ["--resume"])):
+        done = subprocess.run(
+            [*command, "--steps", str(steps), *more],
+            capture_output=True, text=True, env=environment, timeout=240, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2000:]
+        state = torch.load(tmp_path / "run" / training.STATE, weights_only=True)
+        assert state["place"]["step"] == steps
 
 
 def test_a_run_of_other_sizes_is_not_resumed(folder: Path, tmp_path: Path) -> None:

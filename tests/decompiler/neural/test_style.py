@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 from ptxkit import cuda
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.neural import style
@@ -55,3 +58,29 @@ def test_what_was_learned_is_kept() -> None:
     counts = style.learn([cuda.read(LOOP)])
     assert counts["name of output"] == {"p0": 1}
     assert set(style.learned()) >= {"name of input", "name of output", "update"}
+
+
+TILE = """(kernel k (params (param (ptr float) p0) (param (ptr float const) p1))
+    (shared (array float 272) s0) (let int v0 threadIdx.x) (let int v1 threadIdx.y)
+    (= ([] s0 (+ (* v1 17) v0)) ([] p1 v0))
+    (call __syncthreads)
+    (= ([] p0 v0) ([] s0 (+ (* v0 17) v1))))"""
+
+
+def test_arrays_get_rows_where_people_write_them() -> None:
+    module = n.CudaModule((cuda.read(TILE),))
+    text = cuda.print_module(style.styled(module))
+    assert "[16][17];" in text
+    assert re.search(r"\[(\w+)\]\[(\w+)\] = .*\[\2\];", text)
+
+
+def test_elements_that_are_read_again_get_a_variable_where_that_is_usual() -> None:
+    kernel = cuda.read("""(kernel k (params (param (ptr float) p0) (param (ptr float const) p1))
+        (= ([] p0 threadIdx.x) (+ (* ([] p1 threadIdx.x) ([] p1 threadIdx.x)) ([] p1 0)))
+        (= ([] p0 1) (? (< threadIdx.x 3) (+ ([] p1 1) ([] p1 1)) 2.0f)))""")
+    usual = {"element used 2 times": Counter(variable=3, repeated=1)}
+    (made,) = style.styled(n.CudaModule((kernel,)), usual).kernels
+    assert made.body is not None
+    # What is read in one case only is not read in the other.
+    assert [type(s).__name__ for s in made.body] == ["Declare", "Assign", "Assign"]
+    assert same_program(n.CudaModule((kernel,)), n.CudaModule((made,)))

@@ -45,6 +45,36 @@ def test_values_know_where_they_were_made() -> None:
     assert words.made_at == [-1, -1, -1, -1, -1, -1, 0, 0, -1]
 
 
+def test_a_value_that_is_used_once_is_said_where_it_is_used() -> None:
+    body = """ld.param.f32 %f9, [k_1]; setp.gt.f32 %p1, %f9, 0f3F800000; @%p1 bra $A;
+    ld.global.f32 %f1, [%rd1+4]; neg.f32 %f2, %f1; mul.f32 %f3, %f2, %f9; add.f32 %f4, %f3, %f3;
+    st.global.f32 [%rd2], %f4; $A: ret;"""
+    assert _texts(body) == (
+        "@ setp.gt.f32 p1 1.0 bra L0 mul.f32 %f1 neg.f32 ld.global.f32 %rd1 +4 p1 "
+        "st.global.f32 %rd2 add.f32 %f1 %f1 L0 ret"
+    )
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["st.global.f32 [%rd2], %f9;", "bar.sync 0;", "$A:", "add.s64 %rd1, %rd1, 4;"],
+    ids=["store", "barrier", "label", "new address"],
+)
+def test_a_load_is_not_moved_over_what_may_change_it(between: str) -> None:
+    body = f"mov.b64 %rd1, %rd3; ld.global.f32 %f1, [%rd1]; {between} st.global.f32 [%rd4], %f1;"
+    other = "mov.b64 %rd1, %rd5; ret;"
+    assert "ld.global.f32 %f1 %rd" in _texts(body + other)
+
+
+def test_the_thread_index_is_one_word() -> None:
+    body = """mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+    mad.lo.s32 %r4, %r2, %r1, %r3; mad.lo.s32 %r5, %r2, %r2, %r3;
+    st.global.v2.u32 [%rd1], {%r4, %r5};"""
+    assert _texts(body) == (
+        "st.global.v2.u32 %rd1 globalIdx.x mad.lo.s32 blockDim.x blockDim.x threadIdx.x"
+    )
+
+
 def test_text_without_a_function_is_refused() -> None:
     with pytest.raises(PtxkitError, match="no function"):
         read_function("// nothing here")

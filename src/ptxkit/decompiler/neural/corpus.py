@@ -57,23 +57,33 @@ def shape_of(answer: Iterable[str]) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def split_of(answer: Iterable[str], module: n.CudaModule) -> str:
+def split_of(kernel: n.Function, module: n.CudaModule) -> str:
     """Where a program belongs: the same for every run, so that no two runs disagree.
 
     No shape of an answer is in two splits, and none of training is one that a dataset of
     `ptxkit synth tiers` keeps for validation or test.
     """
-    place = int(shape_of(answer), 16) % 1000
+    place = int(shape_of(words_of(lower(kernel, _functions(module)), ordered=True)), 16) % 1000
     mine = "train" if place < 960 else "validation" if place < 970 else "test"
     shape = cuda.write(cuda.canonical(module, constants=False))
     stored = schema.split_of(schema.shape_hash(shape))
     return "unused" if mine == "train" != stored else mine
 
 
-def answer_of(kernel: n.Function, module: n.CudaModule, *, ordered: bool = False) -> list[str]:
-    """The words for a kernel of a module, in the one form."""
-    functions = {i.name: i for i in module.items if isinstance(i, n.Function) and not i.kernel}
-    return words_of(lower(kernel, functions), ordered=ordered)
+def answer_of(
+    kernel: n.Function, module: n.CudaModule, source: PtxWords | None = None
+) -> list[str]:
+    """The words for a kernel of a module, in the one form.
+
+    With the PTX that was made of it, operands that may change places are in the order that it
+    shows.
+    """
+    program = lower(kernel, _functions(module))
+    return words_of(program, orders=source.orders if source else None)
+
+
+def _functions(module: n.CudaModule) -> dict[str, n.Function]:
+    return {i.name: i for i in module.items if isinstance(i, n.Function) and not i.kernel}
 
 
 # ---- made here ---------------------------------------------------------------------------
@@ -99,12 +109,12 @@ def make_pairs(
             if text is None:
                 continue
             try:
-                answer = answer_of(kernel, program.module)
                 source = read_function(text)
+                answer = answer_of(kernel, program.module, source)
             except UnsupportedError as error:
                 refused[str(error)] += 1
                 continue
-            found.append(Pair(source, answer, program.tier, split_of(answer, program.module)))
+            found.append(Pair(source, answer, program.tier, split_of(kernel, program.module)))
     return found, refused
 
 
@@ -199,13 +209,13 @@ def read_pairs(files: list[str], arch: str | None = None) -> tuple[list[Pair], C
             texts = list(kernels_of(targets[0]["ptx_forward"]).values()) if targets else []
             for kernel, text in zip(module.kernels, texts, strict=False):
                 try:
-                    answer = answer_of(kernel, module)
                     source = read_function(text)
+                    answer = answer_of(kernel, module, source)
                 except UnsupportedError as error:
                     refused[str(error)] += 1
                     continue
                 tier = numbers.get(row["category"], 0)
-                found.append(Pair(source, answer, tier, split_of(answer, module)))
+                found.append(Pair(source, answer, tier, split_of(kernel, module)))
     return found, refused
 
 
@@ -247,7 +257,18 @@ def on_all_cores(
         except BrokenProcessPool:
             continue
         finally:
-            pool.shutdown(cancel_futures=True)
+            _end(pool)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool, whose work is done or not wanted.
+
+    One that has used the compiler for long may hang when it ends by itself, so none is waited for.
+    """
+    processes = list((pool._processes or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.kill()
 
 
 def _made_job(seed: int, tiers: tuple[int, ...], arch: str, job: tuple[int, int]) -> Found:

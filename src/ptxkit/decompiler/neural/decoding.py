@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from ptxkit.decompiler.neural.vocabulary import START, Vocabulary
 
 _LOOK = 8
 """Steps after which to see who is done: looking makes a GPU wait."""
+_FEW = 16
+"""Rows for which one thread is enough."""
 WORDS_AT_ONCE = 400_000
 """Words of PTX times beams that are read together; more does not fit a small memory."""
 
@@ -31,6 +35,20 @@ class Candidate:
     score: float
     generated: list[float] = field(default_factory=list)
     """p_gen of each word."""
+
+
+@contextmanager
+def _threads_for(device: torch.device, rows: int) -> Iterator[None]:
+    """One thread for few rows on a CPU: on small matrices threads only wait for each other."""
+    before = torch.get_num_threads()
+    alone = device.type == "cpu" and rows <= _FEW
+    if alone:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if alone:
+            torch.set_num_threads(before)
 
 
 class Decoder:
@@ -99,12 +117,13 @@ class Decoder:
         most: int,
     ) -> list[list[Candidate]]:
         found: list[list[Candidate]] = [[] for _ in functions]
-        search = _Search(self, functions, encoded, beams, most)
-        while not search.finished:
-            search.step()
-            if search.steps % _LOOK == 0 or search.steps == most:
-                for owner, candidates in search.harvest():
-                    found[owner] = candidates
+        with _threads_for(self.device, len(functions) * beams):
+            search = _Search(self, functions, encoded, beams, most)
+            while not search.finished:
+                search.step()
+                if search.steps % _LOOK == 0 or search.steps == most:
+                    for owner, candidates in search.harvest():
+                        found[owner] = candidates
         return found
 
     def _read(

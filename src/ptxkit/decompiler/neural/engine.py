@@ -59,7 +59,7 @@ def words_of_function(module: Module, function: Function) -> PtxWords:
     >>> import ptxkit
     >>> m = ptxkit.compile_cuda('extern "C" __global__ void k(int *x) { x[threadIdx.x] = 7; }')
     >>> " ".join(words_of_function(m, m["k"]).texts)
-    'mul.wide.u32 %rd1 threadIdx.x 4 add.s64 %rd2 p0 %rd1 st.global.u32 %rd2 7 ret'
+    'st.global.u32 add.s64 p0 mul.wide.u32 threadIdx.x 4 7 ret'
     """
     text = function.text
     shared = [

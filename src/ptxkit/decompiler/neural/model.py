@@ -203,6 +203,7 @@ class Model(nn.Module):
         self.encoder_norm = nn.RMSNorm(width, eps=1e-6)
         self.decoder_norm = nn.RMSNorm(width, eps=1e-6)
         self.say = nn.Linear(width, config.answers, bias=False)
+        self.place = nn.Parameter(torch.full((width,), 0.02))
         self.copy_query = nn.Linear(width, width, bias=False)
         self.copy_key = nn.Linear(width, width, bias=False)
         self.generate = nn.Linear(width, 1)
@@ -225,7 +226,10 @@ class Model(nn.Module):
         length = source.shape[1]
         here = torch.arange(length, device=source.device)[None] < lengths[:, None]
         mask = here[:, None, None, :]
-        x = self.dropout(self.embed(source))
+        # The answer follows the PTX: where a word stands is worth knowing.
+        x = self.embed(source)
+        place = torch.cat(rotary(length, self.config.width, x.device, dtype=x.dtype), -1)
+        x = self.dropout(x + self.place * place)
         turn = self.turn(length, x)
         reads = (made_at >= 0).unsqueeze(-1).to(x.dtype)
         # What is no register looks at itself, and what it sees is not used: were it to look at

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
+from ptxkit.decompiler.neural.numbers import number_word
+from ptxkit.decompiler.neural.orders import Orders
 from ptxkit.decompiler.neural.program import Effect, Program
 from ptxkit.decompiler.neural.values import COMMUTATIVE, Value, is_literal
 
@@ -48,9 +50,12 @@ def _trivial(value: Value) -> bool:
 class Schedule:
     """Says a program in words."""
 
-    def __init__(self, program: Program, *, ordered: bool = False) -> None:
+    def __init__(
+        self, program: Program, *, ordered: bool = False, orders: Orders | None = None
+    ) -> None:
         self.program = program
         self.ordered = ordered
+        self.orders = orders
         self.plan = _Plan()
         self.words: list[str] = []
         self.names: dict[str, str] = {}
@@ -209,6 +214,8 @@ class Schedule:
     def _operands(self, value: Value) -> tuple[Value, ...]:
         if self.ordered and value.operator in COMMUTATIVE:
             return tuple(sorted(value.operands, key=self._key))
+        if self.orders is not None:
+            return self.orders.arranged(value)
         return value.operands[::-1] if self._mirrored(value) else value.operands
 
     def _key(self, value: Value) -> bytes:
@@ -263,20 +270,9 @@ def _before(paths: list[Path]) -> Path:
     return (*first[:depth], min(p[depth] for p in paths))
 
 
-def number_word(value: object, type: str) -> str:
-    """A number as a word: the same that the PTX side writes for it.
+def words_of(program: Program, *, ordered: bool = False, orders: Orders | None = None) -> list[str]:
+    """The words of a program.
 
-    >>> number_word(2.5, "f32"), number_word(-3, "i32"), number_word(0.1, "f64")
-    ('2.5', '-3', '0.1')
+    `ordered` puts commutative operands into one order, `orders` into that of a PTX function.
     """
-    if type[0] == "f":
-        import numpy as np
-
-        number = float(value)  # type: ignore[arg-type]
-        return repr(number) if type == "f64" else repr(float(str(np.float32(number))))
-    return str(int(value))  # type: ignore[call-overload]
-
-
-def words_of(program: Program, *, ordered: bool = False) -> list[str]:
-    """The words of a program; `ordered` puts commutative operands into one order."""
-    return Schedule(program, ordered=ordered).run()
+    return Schedule(program, ordered=ordered, orders=orders).run()

@@ -8,6 +8,7 @@ Floating point keeps its order of operations; only what is exact is rewritten.
 from __future__ import annotations
 
 import math
+import operator as operators
 from collections.abc import Callable
 
 import numpy as np
@@ -18,6 +19,10 @@ from ptxkit.decompiler.neural.values import COMMUTATIVE, Graph, Value, bits_of, 
 Rule = Callable[["Simplifier", str, tuple[Value, ...]], Value | None]
 
 _FLOAT = {"f32": np.float32, "f64": np.float64}
+_COMPARES: dict[str, Callable[[float, float], bool]] = {
+    "<": operators.lt, "<=": operators.le, ">": operators.gt, ">=": operators.ge,
+    "==": operators.eq, "!=": operators.ne,
+}  # fmt: skip
 _INVERSE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 
@@ -400,6 +405,17 @@ def _compare(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value
         edge = int(_number(b)) + (-1 if head == ">=" else 1)
         if wrapped(edge, bits_of(b.type)) == edge and (t[0] == "s" or edge > 0):
             return s.make(f"{head[0]}.{t}", a, s.literal(edge, b.type))
+    if is_literal(a) and is_literal(b):
+        return s.literal(_COMPARES[head](*(_ordered(x, t) for x in (a, b))), "b")
+    if is_literal(b) and a.operator.startswith("?.") and any(map(is_literal, a.operands[1:])):
+        # The compiler asks for each of the two, and knows the answer for the number.
+        condition, *arms = a.operands
+        yes, no = (s.make(operator, arm, b) for arm in arms)
+        if is_literal(yes):
+            pair = (condition, no) if yes.payload else (s.make("!", condition), no)
+            return s.make("||" if yes.payload else "&&", *pair)
+        pair = (s.make("!", condition), yes) if no.payload else (condition, yes)
+        return s.make("||" if no.payload else "&&", *pair)
     if head in ("==", "!=") and is_literal(b) and b.payload == 0 and _is_truth(a):
         truth = a.operands[0]
         return truth if head == "!=" else s.make("!", truth)
@@ -409,6 +425,12 @@ def _compare(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value
             moved = s.literal(int(_number(b)) - int(_number(right)), b.type)
             return s.make(operator, left, moved)
     return None
+
+
+def _ordered(value: Value, type: str) -> float | int:
+    """A number as a comparison of this type sees it."""
+    number = _number(value)
+    return int(number) & ((1 << bits_of(value.type)) - 1) if type[0] == "u" else number
 
 
 def _is_truth(value: Value) -> bool:
@@ -479,6 +501,8 @@ def _logic(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value |
 
 def _absolute(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value | None:
     (a,) = operands
+    if is_literal(a):
+        return s.literal(abs(_number(a)), a.type)
     if a.operator == operator:
         return a
     if a.operator.startswith("neg."):

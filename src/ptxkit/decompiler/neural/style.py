@@ -1,4 +1,4 @@
-"""What the compiler does not show: names, the form of loops, `+=`.
+"""What the compiler does not show: names, the form of loops, `+=`, temporaries, rows of arrays.
 
 A small model of how people write, learned by counting: for each kind of thing, how often it is
 called what and written how. It only chooses among forms that are the same program, which is
@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Array, Pointer
 from ptxkit.decompiler.neural.operators import ATOMICS
+from ptxkit.decompiler.neural.rewriting import mapped, read_again, with_rows, with_temporaries
 from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
 from ptxkit.decompiler.neural.unsupported import UnsupportedError
@@ -91,16 +91,29 @@ def learn(kernels: Iterable[n.Function]) -> Counts:
     for kernel in kernels:
         for name, role in roles(kernel).items():
             counts[f"name of {role}"][name] += 1
+        counts["array with rows"]["one dimension"] += with_rows(kernel) != kernel
         for node in kernel.walk():
+            if isinstance(node, n.Assign | n.Declare):
+                for uses in read_again(node).values():
+                    counts[_again(uses)]["repeated"] += 1
             if isinstance(node, n.For):
                 counts["loop with a counter"]["for"] += 1
             elif isinstance(node, n.While) and _steps(node) is not None:
                 counts["loop with a counter"]["while"] += 1
+            elif isinstance(node, n.Declare) and isinstance(node.type, Array):
+                counts["array with rows"]["two dimensions"] += len(node.type.shape) == 2
+            elif isinstance(node, n.Declare) and isinstance(node.value, n.Index):
+                uses = sum(x == n.Name(node.name) for x in kernel.walk())
+                counts[_again(uses)]["variable"] += 1
             elif isinstance(node, n.Assign) and node.operator != "=":
                 counts["update"]["compound"] += 1
             elif isinstance(node, n.Assign) and _as_compound(node) is not node:
                 counts["update"]["plain"] += 1
     return dict(counts)
+
+
+def _again(uses: int) -> str:
+    return f"element used {uses if uses < 4 else 'many'} times"
 
 
 def save(counts: Counts, path: Path = LEARNED) -> None:
@@ -135,9 +148,19 @@ def _styled(function: n.Function, counts: Counts) -> n.Function:
     if _prefers(counts, "loop with a counter", "for", "while"):
         body = _with_for(body)
     if _prefers(counts, "update", "compound", "plain"):
-        body = tuple(_map(s, lambda x: _as_compound(x) if isinstance(x, n.Assign) else x)
+        body = tuple(mapped(s, lambda x: _as_compound(x) if isinstance(x, n.Assign) else x)
                      for s in body)  # fmt: skip
-    made = _named(replace(function, body=body), counts)
+    made = replace(function, body=body)
+    if _prefers(counts, "array with rows", "two dimensions", "one dimension"):
+        made = _if_same(with_rows(made), made)
+    made = _if_same(
+        with_temporaries(made, lambda k: _prefers(counts, _again(k), "variable", "repeated")), made
+    )
+    return _if_same(_named(made, counts), function)
+
+
+def _if_same(made: n.Function, function: n.Function) -> n.Function:
+    """The first, where it is the same program as the second."""
     try:
         same = words_of(lower(made)) == words_of(lower(function))
     except UnsupportedError:
@@ -165,22 +188,9 @@ def _named(function: n.Function, counts: Counts) -> n.Function:
             return replace(node, name=names[node.name])
         return node
 
-    body = tuple(_map(s, rename) for s in function.body or ())
-    parameters = tuple(_map(p, rename) for p in function.parameters)
+    body = tuple(mapped(s, rename) for s in function.body or ())
+    parameters = tuple(mapped(p, rename) for p in function.parameters)
     return replace(function, body=body, parameters=parameters)
-
-
-def _map(node: Any, change: Any) -> Any:
-    """A tree with every node changed, from the leaves up."""
-    updates: dict[str, Any] = {}
-    for field in fields(node):
-        value = getattr(node, field.name)
-        if isinstance(value, n.Node):
-            updates[field.name] = _map(value, change)
-        elif isinstance(value, tuple) and any(isinstance(x, n.Node) for x in value):
-            updates[field.name] = tuple(_map(x, change) if isinstance(x, n.Node) else x
-                                        for x in value)  # fmt: skip
-    return change(replace(node, **updates) if updates else node)
 
 
 def _as_compound(node: n.Assign) -> n.Assign:

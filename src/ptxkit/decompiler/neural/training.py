@@ -36,6 +36,8 @@ class Settings:
     """How long: so many steps ..."""
     minutes: float = 0.0
     """... or so many minutes, whichever is given."""
+    pause: float = 0.0
+    """Minutes after which to stop for now, with the state on disk; 0: none."""
     budget: int = 65536
     """Words in a batch."""
     rate: float = 1.2e-3
@@ -226,8 +228,9 @@ class _Run:
     def restore(self) -> None:
         """Go on where a run stood."""
         state = torch.load(self.out / STATE, map_location=self.world.device, weights_only=True)
-        known = {**state["settings"], "steps": 0, "minutes": 0}
-        mine = {**asdict(self.settings), "steps": 0, "minutes": 0}
+        free = {"steps": 0, "minutes": 0, "pause": 0, "compile": False}
+        known = {**state["settings"], **free}
+        mine = {**asdict(self.settings), **free}
         different = [
             k for k in known if known[k] != mine.get(k) and "every" not in k and k != "save_steps"
         ]
@@ -261,7 +264,7 @@ class _Run:
         report = _Report(self)
         saved = begun = time.monotonic()
         before = self.place.seconds
-        while self.progress() < 1.0:
+        while self.progress() < 1.0 and not self._pauses(begun):
             self.take_more()
             self.place.tiers = self.place.tiers or self.known_tiers()
             plan = batches.plan_round(
@@ -278,7 +281,7 @@ class _Run:
                 if late or (steps and self.place.step % steps == 0):
                     self.save()
                     saved = time.monotonic()
-                if self.progress() >= 1.0 or self._more_tiers():
+                if self.progress() >= 1.0 or self._more_tiers() or self._pauses(begun):
                     break
             else:
                 self.place.round += 1
@@ -292,6 +295,12 @@ class _Run:
         report.close()
         self.save()
         return self.finish()
+
+    def _pauses(self, begun: float) -> bool:
+        """Whether to stop here, to be resumed later."""
+        pause = 60 * self.settings.pause
+        late = bool(pause) and time.monotonic() - begun > pause
+        return bool(self.world.agreed(int(late))) if pause else False
 
     def _more_tiers(self) -> bool:
         return self.known_tiers() != self.place.tiers

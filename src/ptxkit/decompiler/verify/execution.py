@@ -382,6 +382,11 @@ class Comparison:
                 array[:] = value
         return names
 
+    def _before(self, name: str, inputs: Inputs) -> bytes:
+        """What a variable of the original held at the start."""
+        start = self._initial[(id(self.loaded[0]), name)]
+        return bytes(inputs.variables.get(name, start).tobytes())
+
     def _races(self, trial: Trial, inputs: Inputs) -> str | None:
         """What a sanitizer finds in the candidate and not in the original."""
         found = []
@@ -403,7 +408,9 @@ class Comparison:
             if a != b:
                 return _where(arena, a, b)
         for name, data in first.variables.items():
-            if second.variables.get(name) != data:
+            if second.variables.get(name) != data and (
+                name in second.variables or data != self._before(name, inputs)
+            ):
                 return f"the variable '{name}' differs"
         for a, b in zip(first.surfaces, second.surfaces, strict=True):
             if a != b:

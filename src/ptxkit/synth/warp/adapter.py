@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.errors import PtxkitError, import_extra
+from ptxkit.synth import storage
 
 #: Threads of a block, for kernels with tiles and for launches on the simulator.
 BLOCK = 64
@@ -169,6 +170,8 @@ class Warp:
                 self.wp.compile_aot_module(
                     batch.module, module_dir=str(folder), strip_hash=True, **target
                 )
+        except OSError as error:  # a full disk is not the kernel's fault
+            raise storage.explained(error, folder) from error
         except Exception as error:  # Warp raises many kinds, Exception itself among them
             said = silence.first_error() or _first_line(error)
             raise WarpError(f"Warp does not compile it: {said}") from error

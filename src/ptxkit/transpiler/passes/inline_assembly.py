@@ -1,13 +1,20 @@
-"""The comments around inline assembly as ``with ptx.asm():``, or ``ptx.asm`` before one opcode."""
+"""The comments around inline assembly as ``with ptx.asm():``, or ``ptx.asm`` before one opcode.
+
+Where the opcode has braces of its own, as CUDA's headers write them: ``ptx.asm.braced``.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import TypeGuard
 
-from ptxkit.transpiler.tree import Entry, FunctionSuite, Line, Site, Suite
+from ptxkit.dsl.inline_assembly import BRACES
+from ptxkit.transpiler.tree import Entry, FunctionSuite, Line, Site, Suite, quoted
 
 _BEGIN, _END = '"begin inline asm"', '"end inline asm"'
-_SAID = frozenset(("blank", "gap"))
+#: What is said of an instruction whose one comma has no space after it.
+_ONE_COMMA = re.compile(r'\.spaced\(\{0: "", \d+: ""\}\)')
 
 
 class InlineAssembly:
@@ -63,14 +70,53 @@ def _is_comment(entry: Entry, text: str) -> bool:
 
 def _block(inner: Sequence[Entry]) -> Entry:
     only = inner[0] if len(inner) == 1 else None
-    if (
-        isinstance(only, Line)
-        and only.kind == "instruction"
-        and only.call.startswith("ptx.")
-        and not only.call.startswith(("ptx.unchecked", "ptx.br"))
-    ):
-        line = Line(only.kind, f"ptx.asm{only.call[3:]}", only.arguments, only.keywords,
-                    node=only.node)  # fmt: skip
-        line.suffixes, line.target = only.suffixes, only.target
-        return line
+    if _is_instruction(only):
+        return _short(only, "", only.suffixes)
+    braced = _braced(inner)
+    if braced is not None:
+        return braced
     return Suite("asm", ["with ptx.asm():"], inner[0].node, inner)
+
+
+def _is_instruction(entry: Entry | None) -> TypeGuard[Line]:
+    """Whether an entry is an instruction that ``ptx.asm`` can stand before."""
+    return (
+        isinstance(entry, Line)
+        and entry.kind == "instruction"
+        and entry.call.startswith("ptx.")
+        and not entry.call.startswith(("ptx.unchecked", "ptx.br"))
+    )
+
+
+def _short(only: Line, braces: str, suffixes: Sequence[str]) -> Line:
+    call = f"ptx.asm{braces}{only.call[3:]}"
+    line = Line(only.kind, call, only.arguments, only.keywords, node=only.node)
+    line.suffixes, line.target = list(suffixes), only.target
+    return line
+
+
+def _braced(inner: Sequence[Entry]) -> Line | None:
+    """An instruction in braces of its own, where its white space has a name."""
+    block, *rest = inner
+    if not isinstance(block, Suite) or block.kind != "block" or len(block.body) != 2:
+        return None
+    only, gap = block.body
+    if not _is_instruction(only) or not isinstance(gap, Line) or gap.kind != "gap":
+        return None
+    is_apart = [one.kind for one in rest if isinstance(one, Line) and not one.arguments]
+    if len(rest) != len(is_apart) or is_apart not in ([], ["blank"]):
+        return None
+    for name, braces in BRACES.items():
+        before = f"{{0: {quoted(braces.before)}}}"
+        said = [f".spaced({before})"]
+        if braces.is_tight:
+            # With one comma alone it is said where that stands.
+            one_comma = len(only.suffixes) == 1 and _ONE_COMMA.fullmatch(only.suffixes[0])
+            said = only.suffixes if one_comma else [".tight()", *said]
+        if (
+            only.suffixes == said
+            and gap.arguments == [quoted(braces.after)]
+            and bool(is_apart) == braces.is_apart
+        ):
+            return _short(only, f".{name}", ())
+    return None

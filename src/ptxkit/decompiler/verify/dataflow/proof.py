@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
@@ -12,6 +13,7 @@ from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.layout import parameter_layout
 from ptxkit.syntax import Function, Module
+from ptxkit.syntax.nodes import FunctionDirective
 
 _ROUNDS = 40
 _MOST_INSTRUCTIONS = 2500
@@ -131,8 +133,7 @@ class _Pair:
             + [(i.offset, i.size) for i in parameter_layout(f.return_parameters)[0]]
             for f in (a, b)
         ]
-        bounds = [sorted(" ".join(d.text.split()) for d in f.directives) for f in (a, b)]
-        return layouts[0] == layouts[1] and bounds[0] == bounds[1]
+        return layouts[0] == layouts[1] and _takes_blocks_of(b, a)
 
     # ---- executing -------------------------------------------------------------------------
 
@@ -230,3 +231,16 @@ class _Pair:
             for e in (a, b)
         ]  # fmt: skip
         return results[0] == results[1]
+
+
+def _takes_blocks_of(candidate: Function, original: Function) -> bool:
+    """Whether a function says the same about launches, or takes more blocks than the other."""
+    mine, theirs = (
+        {d.name: d.values for d in f.directives if isinstance(d, FunctionDirective)}
+        for f in (candidate, original)
+    )
+    sizes = [{k: found.pop(k, None) for k in (".reqntid", ".maxntid")} for found in (mine, theirs)]
+    if mine != theirs or sizes[0][".reqntid"] not in (None, sizes[1][".reqntid"]):
+        return False
+    most = [prod(map(int, s[".reqntid"] or s[".maxntid"] or (1024,))) for s in sizes]
+    return most[1] <= most[0]

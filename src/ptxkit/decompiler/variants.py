@@ -1,0 +1,74 @@
+"""Which of the lifter's forms of a function to take.
+
+Several spellings of one function mean the same. One that compiles to the PTX it came from is
+the best guess at what was written: it costs a compilation each to find it. Where there is none,
+forms are proved, the readable ones first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ptxkit.decompiler.engines import Candidate, SymbolicEngine
+from ptxkit.decompiler.metrics import reading_cost
+from ptxkit.decompiler.verify import Verdict
+from ptxkit.decompiler.verify.certificates import Compiled, certify, compiled, paired
+from ptxkit.decompiler.verify.identity import same_ptx
+from ptxkit.syntax import Module
+
+#: Longer functions take long to compile: of these fewer forms are tried for identical PTX.
+_LONG, _FEW = 2000, 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A form and what the compiler made of it."""
+
+    candidate: Candidate
+    made: Compiled
+    partner: str
+
+
+def best_form(module: Module, name: str, arch: str) -> tuple[Candidate, Verdict]:
+    """The lifted form of a function with the strongest certificate, and the most readable.
+
+    >>> import ptxkit
+    >>> m = ptxkit.compile_cuda("__global__ void k(int *x) { x[threadIdx.x] += 1; }", arch="sm_90")
+    >>> best_form(m, "_Z1kPi", "sm_90")[1].level
+    'E1'
+    """
+    function = module[name]
+    separate = not function.is_entry
+    tried: list[_Tried] = []
+    for candidate in SymbolicEngine().forms(module, function):
+        one = _compiled(module, name, candidate, arch, separate)
+        if one.made.module is not None and same_ptx(module, one.made.module, name, one.partner):
+            return candidate, Verdict(True, same_ptx=True)
+        tried.append(one)
+        if len(function.instructions) > _LONG and len(tried) >= _FEW and not candidate.careful:
+            break
+    best: tuple[tuple[int, bool, float], Candidate, Verdict] | None = None
+    # Readable, then careful; those between were for the same PTX alone.
+    for one in [*tried[:2], *(t for t in tried[2:] if t.candidate.careful)]:
+        verdict = _proved(module, name, one)
+        # What was not proved is still better than what was seen to differ.
+        wrong = verdict.execution is not None and verdict.execution.different
+        key = verdict.rank, not wrong, -reading_cost(one.candidate.tree, name)
+        if best is None or key > best[0]:
+            best = key, one.candidate, verdict
+        if best[2].equivalent:
+            break
+    assert best is not None
+    return best[1], best[2]
+
+
+def _compiled(module: Module, name: str, candidate: Candidate, arch: str, separate: bool) -> _Tried:
+    made = compiled(candidate.tree, arch, separate=separate)
+    partner = paired(module, made.module).get(name, name) if made.module is not None else name
+    return _Tried(candidate, made, partner)
+
+
+def _proved(module: Module, name: str, one: _Tried) -> Verdict:
+    if one.made.module is None:
+        return Verdict(reasons=(f"E0: {one.made.error}",))
+    return certify(module, one.made.module, name, one.partner)
