@@ -37,6 +37,8 @@ from ptxkit.run import CpuModule, RunReport, SimulationError, load
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Module
 
+#: Where kernels can be run.
+DEVICES = ("cpu", "cuda")
 #: Launches that must say something, and launches to try at most.
 WANTED, MOST = 40, 240
 _STEPS = 100_000
@@ -478,8 +480,8 @@ def same_execution(
     >>> same_execution(m, wrong, "k").reason
     "with small numbers, ... the memory of 'x' differs at byte 0: ..."
     """
-    if device not in ("cpu", "cuda"):
-        raise UnknownNameError("device", device, ("cpu", "cuda"))
+    if device not in DEVICES:
+        raise UnknownNameError("device", device, DEVICES)
     try:
         comparison = Comparison(original, candidate, kernel, other or kernel)
     except PtxkitError as error:
