@@ -137,7 +137,7 @@ def test_outputs_are_those_of_the_kernel() -> None:
 
 
 def test_resources_are_told_for_every_architecture() -> None:
-    panes = dict(machine(KERNEL))
+    panes = dict(machine(KERNEL, "sm_90"))
     assert panes["resources"].count("<meter") == 6  # sm_75 cannot run what is made for sm_80
     assert "EXIT" in panes["sass"]
 

@@ -95,8 +95,7 @@ def _exploring(page: Page) -> tuple[Any, list[Any], list[Any]]:
 
     def explore(text: str, kind: str, arch: str, request: Request) -> Updates:
         given = {"text": text, "kind": kind, "arch": arch}
-        tasks = [(name, given) for name in ("explore", "decompiled", "machine")]
-        yield from page.work(request, "explore", tasks, places, page.status)
+        yield from page.work(request, "explore", [("explore", given)], places, page.status)
 
     inputs = [page.text, page.kind, page.arch]
     outputs = [*places.values(), page.status]

@@ -16,7 +16,7 @@ from ptxkit.decompiler.links import links
 from ptxkit.decompiler.verify import architecture
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxkitError
-from ptxkit.syntax import Module
+from ptxkit.syntax import Module, parse
 from ptxkit.syntax.demangle import demangle
 from ptxkit.toolchain import Cubin, assemble, occupancy, sass
 from ptxkit.transpiler import to_linked_python
@@ -30,16 +30,22 @@ _MOST_DECOMPILED = 6_000
 
 
 def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
-    """All panes but the decompiled one."""
+    """The panes of an input; those that need longer are begun beside them."""
     given = read(text, kind, arch)
     if given.diagnostics:
         yield "source", cuda_source(given, given.diagnostics)
         yield "ptx", message("there is no PTX: the compiler refused the source", "error")
+        for other in ("graph", "python", "sass", "resources", "cuda"):
+            yield other, message("there is no PTX")
         words = f"✗ {_count(given.diagnostics, 'error')} in the CUDA source"
         yield "summary", markup.badge(words, "bad")
         return
     module = given.module
     found = ptxkit.check(module)
+    errors = [one for one in found if one.severity == "error"]
+    # Other workers go on with the PTX, while this one draws it.
+    ptx = {"ptx": module.emit(), "arch": arch}
+    yield "then", [("machine", ptx), ("decompiled", {**ptx, "errors": len(errors)})]
     view = PtxView(module.emit(), module.filename)
     yield "ptx", view.html(found)
     yield "summary", summary(given, found)
@@ -55,31 +61,30 @@ def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
     yield "python", python(module)
 
 
-def machine(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
+def machine(ptx: str, arch: str) -> Panes:
     """The panes that the assembler makes."""
-    given = read(text, kind, arch)
-    if given.diagnostics or not _bodies(given.module):
+    module = parse(ptx, recover=True)
+    if not _bodies(module):
         for other in ("sass", "resources"):
             yield other, message("there is nothing to assemble")
         return
-    yield "sass", machine_code(given.module, arch)
-    yield "resources", resources(given.module)
+    yield "sass", machine_code(module, arch)
+    yield "resources", resources(module)
 
 
 def _bodies(module: Module) -> bool:
     return any(one.has_body for one in module.functions)
 
 
-def decompiled(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
+def decompiled(ptx: str, arch: str, errors: int = 0) -> Panes:
     """The pane with CUDA C++, by the lifter: the neural engine has a tab of its own."""
-    given = read(text, kind, arch)
-    module = given.module
-    if given.diagnostics or not _bodies(module):
-        yield "cuda", message("there is nothing to decompile")
-        return
-    errors = [one for one in ptxkit.check(module) if one.severity == "error"]
+    del arch  # what is compiled and compared is for the module's own target
+    module = parse(ptx, recover=True)
     if errors:
         yield "cuda", message("PTX with errors is not decompiled; they stand in the PTX", "error")
+        return
+    if not _bodies(module):
+        yield "cuda", message("there is nothing to decompile")
         return
     count = sum(len(one.instructions) for one in module.functions)
     if count > _MOST_DECOMPILED:

@@ -62,7 +62,7 @@ class Server:
 
 def serve(host: str = LOOPBACK, port: int | None = None, browser: bool = False) -> Server:
     """Start the page; it is served until `Server.close`."""
-    pool = Pool()  # its processes load the rooms while this one loads Gradio
+    pool = Pool(at_once=1)  # it loads the rooms while this process loads Gradio
     gr = load_gradio()
     from ptxkit.app.page import Page, head, style
 
@@ -75,6 +75,7 @@ def serve(host: str = LOOPBACK, port: int | None = None, browser: bool = False) 
         footer_links=[], max_file_size=MOST_FILE, theme=theme, css=style(), head=head(),
         show_error=True,
     )  # fmt: skip
+    pool.fill()
     return Server(page, pool, url)
 
 
