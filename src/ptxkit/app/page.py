@@ -93,7 +93,7 @@ class Page:
                 self.theme = gr.Button("Dark / light", size="sm", min_width=110, scale=0)
                 self.share = gr.Button("Share", size="sm", min_width=90, scale=0)
             self.link = gr.Textbox(visible="hidden", elem_id="pk-link", label="Link to this page")
-            self.notice = gr.HTML("")
+            self.notice = gr.HTML("", elem_id="pk-notice")
             with gr.Row(elem_id="pk-main"):
                 with gr.Column(scale=3, min_width=300, elem_id="pk-input") as self.left:
                     self._input()
