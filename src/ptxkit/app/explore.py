@@ -25,8 +25,8 @@ Panes = Iterator[tuple[str, Any]]
 
 #: Threads of a block that occupancy is said for.
 _BLOCK = 256
-#: From so many instructions on, nothing is decompiled unasked.
-_MOST_DECOMPILED = 6_000
+#: From so many instructions or functions on, nothing is decompiled unasked.
+_MOST_DECOMPILED, _MOST_FUNCTIONS = 6_000, 100
 
 
 def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
@@ -88,10 +88,12 @@ def decompiled(ptx: str, arch: str, errors: int = 0) -> Panes:
         yield "cuda", message("there is nothing to decompile")
         return
     count = sum(len(one.instructions) for one in module.functions)
-    if count > _MOST_DECOMPILED:
+    functions = sum(one.has_body for one in module.functions)
+    if count > _MOST_DECOMPILED or functions > _MOST_FUNCTIONS:
+        size = f"{functions:,} functions with {count:,} instructions"
         yield (
             "cuda",
-            message(f"{count:,} instructions are decompiled by the command: ptxkit decompile"),
+            message(f"{size} are too many for here; the command takes them: ptxkit decompile"),
         )
         return
     try:
