@@ -23,10 +23,10 @@ SEED = 7
 #: What it is called, the source, what has to be installed, its settings, and how many rows a short
 #: and a long run have.
 RUNS = (
-    ("tiers", "tiers", "nvidia", Choice(raw=False), (400, 2000)),
-    ("tiers --no-assemble", "tiers", "nvidia", Choice(raw=False, assemble=False), (400, 2000)),
-    ("warp --no-backward", "warp", "warp", Choice(backward=False, raw=False), (100, 300)),
-    ("ptx", "ptx", "nvidia", Choice(raw=False), (400, 2000)),
+    ("tiers", "tiers", "nvidia", Choice(raw=False), (200, 1000)),
+    ("tiers --no-assemble", "tiers", "nvidia", Choice(raw=False, assemble=False), (200, 1000)),
+    ("warp --no-backward", "warp", "warp", Choice(backward=False, raw=False), (50, 150)),
+    ("ptx", "ptx", "nvidia", Choice(raw=False), (200, 1000)),
 )
 
 

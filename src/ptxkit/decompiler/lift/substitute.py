@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.idioms import Idioms
-from ptxkit.decompiler.lift.order import Order, as_written, moved_away, out_of_line
+from ptxkit.decompiler.lift.order import Order, as_written, indices_first, moved_away, out_of_line
 from ptxkit.decompiler.lift.values import (
     Definition,
     FactTable,
@@ -117,6 +117,8 @@ class Substitution:
             self._drop_dead()
         if self.order == "line":
             as_written(self.flow)
+        elif self.order == "block":
+            indices_first(self.flow)
         self._depths()
         self._mark_addresses()
         self._order()
