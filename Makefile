@@ -29,6 +29,8 @@ demo: .venv-demo/.installed ## Install as a user would, run examples/demo.py, ma
 	.venv-demo/bin/ptxkit dataset stats build/demo/kernels
 
 test: $(VENV)/.installed ## Run the whole suite, doctests included
+	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \
+	  echo 'make test: no Chromium here, the page is not tested in a browser: apt-get install -y chromium'
 	$(VENV)/bin/python -m pytest -n $(JOBS) --ignore=tests/gpu --ignore=tests/corpus
 
 lint: $(VENV)/.installed ## Check style, format and types
@@ -73,7 +75,7 @@ fuzz: $(VENV)/.installed ## Fuzz the native core under sanitizers
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" fuzz/run.sh
 
 docs: .venv-docs/.installed ## Build the documentation into build/docs
-	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --quiet --strict --site-dir build/docs
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict --site-dir build/docs
 
 clean: ## Remove environments, builds and caches
 	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -20,11 +20,13 @@ from ptxkit.synth import Settings as Choice
 ROWS = 100_000_000
 SEED = 7
 
-#: Source, what has to be installed, its settings, and how many rows a short and a long run have.
+#: What it is called, the source, what has to be installed, its settings, and how many rows a short
+#: and a long run have.
 RUNS = (
-    ("tiers", "nvidia", Choice(raw=False), (400, 2400)),
-    ("warp", "warp", Choice(backward=False, raw=False), (100, 400)),
-    ("ptx", "nvidia", Choice(raw=False), (400, 2400)),
+    ("tiers", "tiers", "nvidia", Choice(raw=False), (200, 1000)),
+    ("tiers --no-assemble", "tiers", "nvidia", Choice(raw=False, assemble=False), (200, 1000)),
+    ("warp --no-backward", "warp", "warp", Choice(backward=False, raw=False), (50, 150)),
+    ("ptx", "ptx", "nvidia", Choice(raw=False), (200, 1000)),
 )
 
 
@@ -41,7 +43,7 @@ def benchmark(settings: Settings) -> Iterator[Row]:
     """Rows of every source that is installed."""
     if find_spec("pyarrow") is None:
         return
-    for source, package, choice, sizes in RUNS:
+    for name, source, package, choice, sizes in RUNS:
         if find_spec(package) is None:
             continue
         small, large = sizes if settings.repeat > 1 else (2, 6)
@@ -50,7 +52,7 @@ def benchmark(settings: Settings) -> Iterator[Row]:
             run(Plan(source, SEED, 2, choice), Path(folder) / "warm")
             first = run(Plan(source, SEED, small, choice), Path(folder) / "small")
             second = run(Plan(source, SEED, large, choice), Path(folder) / "large")
-        yield from rows(source, first, second)
+        yield from rows(name, first, second)
 
 
 def run(plan: Plan, folder: Path) -> Costs:
@@ -70,15 +72,15 @@ def cpu(who: int) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def rows(source: str, small: Costs, large: Costs) -> Iterator[Row]:
+def rows(name: str, small: Costs, large: Costs) -> Iterator[Row]:
     """The figures of a source."""
     count = max(1, large.rows - small.rows)
     worker = max(1e-9, large.workers - small.workers) / count
     driver = max(1e-9, large.driver - small.driver) / count
     note = f"{small.rows:,} and {large.rows:,} rows, generated, compiled, executed, compared"
-    yield Row(f"{source}: verified rows a core", 1 / worker, "/s", note=note)
-    yield Row(f"{source}: rows through the driver", 1 / driver, "/s", note="writes and merges")
-    yield Row(f"{source}: bytes a row", large.bytes / max(1, large.rows), "bytes",
+    yield Row(f"{name}: verified rows a core", 1 / worker, "/s", note=note)
+    yield Row(f"{name}: rows through the driver", 1 / driver, "/s", note="writes and merges")
+    yield Row(f"{name}: bytes a row", large.bytes / max(1, large.rows), "bytes",
               higher_is_better=False)  # fmt: skip
     hours = ROWS * (worker + driver) / 3600
-    yield Row(f"{source}: {ROWS:,} rows", hours, "core hours", higher_is_better=False)
+    yield Row(f"{name}: {ROWS:,} rows", hours, "core hours", higher_is_better=False)

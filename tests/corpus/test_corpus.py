@@ -95,11 +95,12 @@ LARGEST = 1 << 20
 SMALL = [path for path in FILES if path.stat().st_size <= LARGEST]
 
 
+@pytest.mark.parametrize("sugar", [False, True], ids=["plain", "sugar"])
 @pytest.mark.parametrize("path", SMALL, ids=[str(path.relative_to(CORPUS)) for path in SMALL])
-def test_python_and_back(path: Path) -> None:
+def test_python_and_back(path: Path, sugar: bool) -> None:
     """The Python of a file gives its bytes; what is larger takes too long for all."""
     from ptxkit.transpiler.verify import run_python, to_bytes
 
     data = path.read_bytes()
-    python = ptxkit.to_python(ptxkit.parse(data, filename=path.name))
+    python = ptxkit.to_python(ptxkit.parse(data, filename=path.name), sugar=sugar)
     assert to_bytes(run_python(python).ptx()) == data

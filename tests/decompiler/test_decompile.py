@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import ptxkit
 from ptxkit.cli import build_app
-from ptxkit.decompiler import choose
+from ptxkit.cuda import CudaModule
+from ptxkit.cuda.nodes import Function, Parameter
+from ptxkit.cuda.types import INT, VOID, Pointer
+from ptxkit.decompiler import choose, look
+from ptxkit.decompiler.engines import Candidate, engine
 from ptxkit.decompiler.verify import certificates
 from ptxkit.errors import ToolchainError
 
@@ -101,6 +106,62 @@ def test_bad_input_is_a_sentence(text: str, message: str, tmp_path: Path) -> Non
     path = tmp_path / "k.ptx"
     path.write_text(text)
     assert message in run("decompile", path, code=2)
+
+
+UNKNOWN = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 x) {
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [x];
+    frobnicate.u64 %rd1, %rd1;
+    st.global.u64 [%rd1], %rd2;
+    ret;
+}
+"""
+
+
+SHORT = CudaModule((Function("k", (Parameter(Pointer(INT), "x"),), (), VOID, linkage="C"),))
+
+
+def test_what_cannot_be_proved_is_the_lifted_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Guessing:
+        """Proposes something short."""
+
+        name = "guessing"
+
+        def propose(self, module: Any, function: Any, *, beams: int = 1) -> Any:
+            return (Candidate(SHORT, self.name),)
+
+    symbolic = engine("symbolic")
+    monkeypatch.setattr(choose, "_engines", lambda name: ([symbolic, Guessing()], []))
+    found = ptxkit.decompile(UNKNOWN)
+    assert found.engine == "symbolic"
+    assert "frobnicate" in found.cuda
+    assert not found.verdict.equivalent
+    assert found.notes
+
+
+def test_pictures_are_checked_before_anything_is_done(ptx: Path, tmp_path: Path) -> None:
+    for option, what in (("--tree", "a tree"), ("--attention", "attention")):
+        shown = run("decompile", ptx, option, tmp_path / "x.bmp", code=2)
+        assert f"{what} is drawn as" in shown
+        assert "__global__" not in shown
+
+
+def test_attention_as_numbers_and_picture(ptx: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    numbers, picture = tmp_path / "a.json", tmp_path / "a.png"
+    module = ptxkit.parse(ptx.read_bytes())
+    look.attention(module, numbers, "fill")
+    look.attention(module, picture, "fill")
+    data = json.loads(numbers.read_text())
+    assert len(data["p_gen"]) == len(data["answer"]) == len(data["attention"])
+    assert all(abs(sum(row) - 1) < 0.01 for row in data["attention"])
+    assert min(data["p_gen"]) < 0.5 < max(data["p_gen"])  # some words are copied, some are not
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_an_engine_that_is_not_there(ptx: Path) -> None:

@@ -53,6 +53,25 @@ def test_a_split_of_a_dataset(tmp_path: Path) -> None:
     assert all(0.0 <= row["similarity"] <= 1.0 for row in rows if row["similarity"] is not None)
 
 
+def test_a_file_of_a_folder_that_does_not_compile_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "good.cu").write_text(KERNELS["one.cu"])
+    (tmp_path / "bad.cu").write_text("__global__ void k() { nothing(); }")
+    shown = run("evaluate", tmp_path)
+    assert "left out" in shown and "bad.cu" in shown
+    assert "identifier" in run("evaluate", tmp_path / "bad.cu", code=2)
+
+
+def test_nothing_to_measure(tmp_path: Path) -> None:
+    (tmp_path / "bad.cu").write_text("__global__ void k() { nothing(); }")
+    assert "there is nothing to measure" in run("evaluate", tmp_path, code=2)
+
+
+def test_a_plot_that_is_no_picture_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "one.cu").write_text(KERNELS["one.cu"])
+    shown = run("evaluate", tmp_path, "--plot", tmp_path / "x.xyz", code=2)
+    assert "a plot is a .png, .svg, .pdf file" in shown
+
+
 @pytest.mark.parametrize("words", [("nothing",), (".",)])
 def test_inputs_that_are_none(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -19,7 +19,11 @@ def test_lifted_kernel_is_equal(kernel: Kernel, arch: str) -> None:
     assert compare_launches(kernel, arch, compiled_again(text, arch)) == []
 
 
-@pytest.mark.parametrize("name", ["matmul_naive", "lcg_uniform", "column_sum", "rank_sort"])
+ROLLED = """matmul_naive lcg_uniform column_sum rank_sort conv2d triangular_solve spmv_csr heat3d
+matvec_warp hamming_distance odd_even_sort""".split()
+
+
+@pytest.mark.parametrize("name", ROLLED)
 def test_rolled_loop_is_equal(name: str) -> None:
     kernel = next(k for k in suite() if k.name == name)
     text = lifted_text(kernel.module("sm_90"), Options(roll=True))

@@ -39,7 +39,7 @@ def draw() -> str:
         terminal = Terminal(Path(folder), ROOT)
         for command, kind in SHOWN.items():
             console.print(Text.assemble(("$ ", "bold green"), (command, "bold")))
-            shown = terminal.output(Command(command, "", 0))[1].rstrip()
+            shown = "".join(terminal.output(Command(command, "", 0))[1:]).rstrip()
             if shown:
                 console.print(coloured(_ADDRESS.sub("0x7f0000000018", shown), kind))
     # Nothing is fetched from elsewhere: the fonts are the reader's own.

@@ -27,6 +27,7 @@ NOT_RUN = {
     "needs a GPU": 2,
     "needs a cluster": 2,
     "needs the network": 3,
+    "starts a server": 1,
     "takes minutes": 9,
 }
 

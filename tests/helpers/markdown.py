@@ -134,29 +134,30 @@ class Terminal:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(block.text)
 
-    def output(self, command: Command) -> tuple[int, str]:
-        """How it ends, and all that it prints."""
+    def output(self, command: Command) -> tuple[int, str, str]:
+        """How it ends, what it says, and what it says about itself: progress, errors, badges."""
         ended = subprocess.run(
             ["bash", "-c", command.text],
             cwd=self.folder,
             env=self._environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            capture_output=True,
             text=True,
             timeout=_SECONDS,
             check=False,
         )
-        return ended.returncode, ended.stdout
+        return ended.returncode, ended.stdout, ended.stderr
 
     def run(self, command: Command) -> str | None:
-        """Run it; what is wrong, or None."""
-        status, shown = self.output(command)
+        """Run it; what is wrong, or None. A page shows one stream, or both one after the other."""
+        status, out, err = self.output(command)
         if status != command.status:
-            return f"ended with {status}, not {command.status}:\n{shown}"
-        checker = doctest.OutputChecker()
-        if command.output and not checker.check_output(
-            command.output + "\n", shown.rstrip() + "\n", _FLAGS
-        ):
-            return f"shows\n{shown}\nwhere the page has\n{command.output}"
-        return None
+            return f"ended with {status}, not {command.status}:\n{out}{err}"
+        if not command.output or any(same(command.output, one) for one in (out, err, out + err)):
+            return None
+        return f"shows\n{out}{err}\nwhere the page has\n{command.output}"
+
+
+def same(wanted: str, found: str) -> bool:
+    """Whether an output is what a page shows."""
+    return doctest.OutputChecker().check_output(wanted + "\n", found.rstrip() + "\n", _FLAGS)

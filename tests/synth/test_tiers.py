@@ -137,6 +137,15 @@ def test_what_leaves_nothing_or_not_always_the_same_is_no_row(tmp_path: Path) ->
     assert isinstance(good, Made)
 
 
+def test_what_varies_is_refused_in_all_its_forms(tmp_path: Path) -> None:
+    source, settings = find("tiers"), Settings(assemble=False)
+    # Five neighbours in shared memory: seven times in ten as four and one, without a byte mask.
+    samples = [source.sample(5, 436, settings)]
+    for _ in range(6):
+        (found,) = source.make(5, samples, settings, tmp_path)
+        assert found == Rejected("compile", "NVRTC joins its loads now in one way, now in another")
+
+
 def test_shapes_are_diverse() -> None:
     source, settings = TiersSource(), Settings()
     shapes = {source.sample(3, index, settings).shape for index in range(500)}

@@ -38,13 +38,25 @@ def compare(
 def _ptx(first: Given, second: Given, renamed: bool) -> str:
     found = structure.diff(first.module, second.module, renamed)
     words = "names of registers do not count" if renamed else "names count"
-    head = badge("✓ the same PTX", "good", words) if found.equal else badge("PTX differs", "fair", words)
+    head = (
+        badge("✓ the same PTX", "good", words)
+        if found.equal
+        else badge("PTX differs", "fair", words)
+    )
     if found.equal:
         return f"<div class='pk-head'>{head}</div>"
-    return f"<div class='pk-head'>{head}</div>{_coloured(found.render(_CONTEXT).splitlines(), 'PTX')}"
+    return (
+        f"<div class='pk-head'>{head}</div>{_coloured(found.render(_CONTEXT).splitlines(), 'PTX')}"
+    )
 
 
-_KINDS = {"- ": "pk-removed", "+ ": "pk-added", "@@": "pk-where", "--": "pk-where", "++": "pk-where"}
+_KINDS = {
+    "- ": "pk-removed",
+    "+ ": "pk-added",
+    "@@": "pk-where",
+    "--": "pk-where",
+    "++": "pk-where",
+}
 
 
 def _coloured(lines: list[str], label: str) -> str:
@@ -55,7 +67,8 @@ def _coloured(lines: list[str], label: str) -> str:
     if len(lines) > _MOST:
         rows += f"<div class='pk-more'>{len(lines) - _MOST:,} more lines are not shown</div>"
     return (
-        f"<div class='pk-pane' tabindex='0' role='region' aria-label='differences in {text(label)}'>"
+        "<div class='pk-pane' tabindex='0' role='region' "
+        f"aria-label='differences in {text(label)}'>"
         f"<div class='pk-lines'>{rows}</div></div>"
     )
 
@@ -70,8 +83,10 @@ def _needs(first: Module, second: Module, arch: str, other_arch: str) -> str:
     rows = []
     for name in dict.fromkeys([*columns[0], *columns[1]]):
         for field in ("registers", "spills", "shared", "stack", "code"):
-            values = [getattr(column[name], field) if name in column else None for column in columns]
-            a, b = (f"{v:,}" if v is not None else "–" for v in values)
+            values = [
+                getattr(column[name], field) if name in column else None for column in columns
+            ]
+            a, b = (f"{v:,}" if v is not None else "none" for v in values)
             known = isinstance(values[0], int) and isinstance(values[1], int)
             change = f"{values[1] - values[0]:+,}" if known and values[0] != values[1] else ""
             rows.append([f"<code>{text(name)}</code>", field, a, b, change])
@@ -88,8 +103,13 @@ def _machine_code(first: Module, second: Module, arch: str, other_arch: str) -> 
         listings.append([row.text for rows in code.values() for row in rows])
     a, b = (one[:_MOST] for one in listings)
     # Registers are allocated anew for the smallest change: lines are matched by their opcodes.
-    matcher = SequenceMatcher(None, [r.split(" ")[0] for r in a], [r.split(" ")[0] for r in b], False)
-    lines = [f"-- {arch}: {len(listings[0]):,} instructions", f"++ {other_arch}: {len(listings[1]):,}"]
+    matcher = SequenceMatcher(
+        None, [r.split(" ")[0] for r in a], [r.split(" ")[0] for r in b], False
+    )
+    lines = [
+        f"-- {arch}: {len(listings[0]):,} instructions",
+        f"++ {other_arch}: {len(listings[1]):,}",
+    ]
     for group in matcher.get_grouped_opcodes(_CONTEXT):
         lines.append(f"@@ instruction {group[0][1] + 1} and {group[0][3] + 1}")
         for tag, i, j, k, n in group:

@@ -18,7 +18,7 @@ from ptxkit.decompiler.engines import ENGINES, engine, isolated
 from ptxkit.decompiler.links import links
 from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.verify import architecture, verify
-from ptxkit.errors import MissingExtraError, PtxkitError
+from ptxkit.errors import MissingExtraError, PtxkitError, UnknownNameError
 from ptxkit.syntax import Function, Module
 
 #: Words of PTX that the picture of attention has room for, and words of an answer.
@@ -42,6 +42,8 @@ def candidates(text: str, which: str = "auto", beams: int = 4, kernel: str = "")
     arch = architecture(part)
     found: list[tuple[Candidate, Verdict]] = []
     notes: list[str] = []
+    if which not in ("auto", *ENGINES):
+        raise UnknownNameError("engine", which, ENGINES)
     for one in list(ENGINES) if which == "auto" else [which]:
         yield "progress", f"asking the {one} engine"
         try:
@@ -125,7 +127,9 @@ def heat_map(source: Sequence[str], answer: Sequence[str], weights: Any, generat
     ]
     for r in range(rows):
         y = top + r * cell
-        parts.append(f"<text x='{left - 8}' y='{y + 10}' text-anchor='end'>{text(answer[r][:16])}</text>")
+        parts.append(
+            f"<text x='{left - 8}' y='{y + 10}' text-anchor='end'>{text(answer[r][:16])}</text>"
+        )
         for c in range(columns):
             share = float(weights[r, c]) / strongest
             if share >= 0.04:

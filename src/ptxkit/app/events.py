@@ -54,8 +54,6 @@ def _stop(page: Page, area: str) -> Any:
 
 
 def _opening(page: Page, blocks: Any) -> Any:
-    gr = page.gr
-
     def restore(request: Request) -> dict[Any, Any]:
         state, words = state_of(dict(request.query_params))
         fields = {
@@ -74,10 +72,13 @@ def _opening(page: Page, blocks: Any) -> Any:
         names = ("text", "arch", "other", "grid", "block", "arguments", "program", "inputs",
                  "outputs", "engine", "beams")  # fmt: skip
         try:
-            packed = sharing.encode(dict(zip(names, values, strict=True)))
+            state = dict(zip(names, values, strict=True))
+            packed = sharing.encode({**state, "beams": int(state["beams"])})
         except InputRefused as error:
             return "", message(str(error), "warning")
-        return f"{sharing.NAME}={packed}", message("The address of this page has it all; it is copied.")
+        return f"{sharing.NAME}={packed}", message(
+            "The address of this page has it all; it is copied."
+        )
 
     shared = [page.text, page.arch, page.other, page.grid, page.block, page.arguments,
               page.program, page.inputs, page.results, page.engine, page.beams]  # fmt: skip
@@ -94,9 +95,7 @@ def _exploring(page: Page) -> tuple[Any, list[Any], list[Any]]:
 
     def explore(text: str, kind: str, arch: str, request: Request) -> Updates:
         given = {"text": text, "kind": kind, "arch": arch}
-        yield from page.work(
-            request, "explore", [("explore", given), ("decompiled", given)], places, page.status
-        )
+        yield from page.work(request, "explore", [("explore", given)], places, page.status)
 
     inputs = [page.text, page.kind, page.arch]
     outputs = [*places.values(), page.status]
@@ -220,9 +219,7 @@ def _running(page: Page) -> None:
         places = {"outputs": page.outputs, "profile": page.profile}
         yield from page.work(request, "run", [("run", given)], places, page.run_status)
 
-    def entered(
-        text: str, kernel: str | None, before: str | None, request: Request
-    ) -> Updates:
+    def entered(text: str, kernel: str | None, before: str | None, request: Request) -> Updates:
         if before != text:
             yield from prepare(text, kernel, request)
 
@@ -244,13 +241,12 @@ def _running(page: Page) -> None:
     page.kernel.input(prepare, [page.text, page.kernel], prepared, **_MANY)
     page.run_go.click(run, given, results, **_MANY)
     page.run_halt.click(_stop(page, "run"), queue=False, **_HIDDEN)
-    page.run_tab.select(
-        entered, [page.text, page.kernel, page.ran_for], prepared, **_MANY
-    ).then(first_run, [*given, page.shown_for], [*results, page.shown_for], **_MANY)
+    page.run_tab.select(entered, [page.text, page.kernel, page.ran_for], prepared, **_MANY).then(
+        first_run, [*given, page.shown_for], [*results, page.shown_for], **_MANY
+    )
 
 
 def _stack(page: Page) -> None:
-    gr = page.gr
     places = {"stub": page.stub, "picture": page.picture}
 
     def compile_it(program: str, inputs: str, outputs: str, request: Request) -> Updates:
@@ -283,7 +279,6 @@ def _stack(page: Page) -> None:
 
 
 def _injecting(page: Page) -> None:
-    gr = page.gr
     places = {"sites": page.sites, "rendered": page.rendered}
 
     def inject(source: str, program: str, arch: str, request: Request) -> Updates:
@@ -330,8 +325,8 @@ def _samples(page: Page) -> None:
     outputs = [*places.values(), page.sample_status, page.source, page.category]
     page.source.input(categories, page.source, page.category, **_HIDDEN)
     page.sample_go.click(make, inputs, outputs, **_MANY)
-    page.another.click(
-        lambda index: int(index or 0) + 1, page.index, page.index, **_HIDDEN
-    ).then(make, inputs, outputs, **_MANY)
+    page.another.click(lambda index: int(index or 0) + 1, page.index, page.index, **_HIDDEN).then(
+        make, inputs, outputs, **_MANY
+    )
     page.sample_halt.click(_stop(page, "generate"), queue=False, **_HIDDEN)
     page.sample_tab.select(make, inputs, outputs, **_MANY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import ptxkit
@@ -15,9 +16,9 @@ from ptxkit.decompiler.links import links
 from ptxkit.decompiler.verify import architecture
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxkitError
-from ptxkit.syntax import Module
+from ptxkit.syntax import Module, parse
 from ptxkit.syntax.demangle import demangle
-from ptxkit.toolchain import CompilerError, assemble, occupancy, sass
+from ptxkit.toolchain import Cubin, assemble, occupancy, sass
 from ptxkit.transpiler import to_linked_python
 
 Panes = Iterator[tuple[str, Any]]
@@ -28,24 +29,28 @@ _BLOCK = 256
 _MOST_DECOMPILED = 6_000
 
 
-def explore(
-    text: str, kind: str = "auto", arch: str = "sm_90"
-) -> Panes:
-    """All panes but the decompiled one."""
+def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
+    """The panes of an input; those that need longer are begun beside them."""
     given = read(text, kind, arch)
     if given.diagnostics:
         yield "source", cuda_source(given, given.diagnostics)
         yield "ptx", message("there is no PTX: the compiler refused the source", "error")
+        for other in ("graph", "python", "sass", "resources", "cuda"):
+            yield other, message("there is no PTX")
         words = f"✗ {_count(given.diagnostics, 'error')} in the CUDA source"
         yield "summary", markup.badge(words, "bad")
         return
     module = given.module
     found = ptxkit.check(module)
+    errors = [one for one in found if one.severity == "error"]
+    # Other workers go on with the PTX, while this one draws it.
+    ptx = {"ptx": module.emit(), "arch": arch}
+    yield "then", [("machine", ptx), ("decompiled", {**ptx, "errors": len(errors)})]
     view = PtxView(module.emit(), module.filename)
     yield "ptx", view.html(found)
     yield "summary", summary(given, found)
-    if not any(one.has_body for one in module.functions):
-        for other in ("graph", "sass", "python", "resources"):
+    if not _bodies(module):
+        for other in ("graph", "python"):
             yield other, message("no function here has a body")
         return
     yield "graph", graph_view.control_flow(module)
@@ -53,27 +58,40 @@ def explore(
         yield "source", cuda_source(given)
     else:
         yield "source", message("the input is PTX; CUDA C++ is shown here with linked lines")
-    yield "sass", machine_code(module, arch)
     yield "python", python(module)
+
+
+def machine(ptx: str, arch: str) -> Panes:
+    """The panes that the assembler makes."""
+    module = parse(ptx, recover=True)
+    if not _bodies(module):
+        for other in ("sass", "resources"):
+            yield other, message("there is nothing to assemble")
+        return
+    yield "sass", machine_code(module, arch)
     yield "resources", resources(module)
 
 
-def decompiled(
-    text: str, kind: str = "auto", arch: str = "sm_90"
-) -> Panes:
+def _bodies(module: Module) -> bool:
+    return any(one.has_body for one in module.functions)
+
+
+def decompiled(ptx: str, arch: str, errors: int = 0) -> Panes:
     """The pane with CUDA C++, by the lifter: the neural engine has a tab of its own."""
-    given = read(text, kind, arch)
-    module = given.module
-    if given.diagnostics or not any(one.has_body for one in module.functions):
-        yield "cuda", message("there is nothing to decompile")
-        return
-    errors = [one for one in ptxkit.check(module) if one.severity == "error"]
+    del arch  # what is compiled and compared is for the module's own target
+    module = parse(ptx, recover=True)
     if errors:
         yield "cuda", message("PTX with errors is not decompiled; they stand in the PTX", "error")
         return
+    if not _bodies(module):
+        yield "cuda", message("there is nothing to decompile")
+        return
     count = sum(len(one.instructions) for one in module.functions)
     if count > _MOST_DECOMPILED:
-        yield "cuda", message(f"{count:,} instructions are decompiled by the command: ptxkit decompile")
+        yield (
+            "cuda",
+            message(f"{count:,} instructions are decompiled by the command: ptxkit decompile"),
+        )
         return
     try:
         made = ptxkit.decompile(module, "symbolic")
@@ -101,7 +119,7 @@ def machine_code(module: Module, arch: str, link: str = "explore") -> str:
     """SASS with links to the PTX."""
     try:
         code = sass(_assembled(module, arch, line_info=True))
-    except (PtxkitError, CompilerError) as error:
+    except PtxkitError as error:
         return message(str(error), "error")
     rows: list[Row] = []
     for function, instructions in code.items():
@@ -118,7 +136,7 @@ def machine_code(module: Module, arch: str, link: str = "explore") -> str:
     return pane(rows, f"SASS for {arch}", link=link)
 
 
-def _assembled(module: Module, arch: str, line_info: bool = False) -> ptxkit.toolchain.Cubin:
+def _assembled(module: Module, arch: str, line_info: bool = False) -> Cubin:
     """A cubin for an architecture; a module for one alone is assembled for that."""
     own = module.target or ""
     return assemble(module, own if own[-1:] in ("a", "f") else arch, line_info=line_info)
@@ -126,6 +144,8 @@ def _assembled(module: Module, arch: str, line_info: bool = False) -> ptxkit.too
 
 def python(module: Module) -> str:
     """The module in the Python DSL."""
+    if module.diagnostics:
+        return message("text that is not PTX cannot be said in Python; its errors stand in the PTX")
     try:
         source, found = to_linked_python(module)
     except PtxkitError as error:
@@ -149,26 +169,33 @@ def resources(module: Module) -> str:
     """Registers, spills, memory and occupancy of every kernel for every architecture."""
     rows: list[list[str]] = []
     own = module.target or ""
-    for arch in (own,) if own[-1:] in ("a", "f") else ARCHITECTURES:
-        try:
-            cubin = assemble(module, arch)
-        except PtxkitError as error:
-            reason = text(str(error).splitlines()[0].rpartition("]: ")[2])
-            rows.append([arch, f"<span class='pk-aside'>{reason}</span>", *[""] * 6])
+    archs = (own,) if own[-1:] in ("a", "f") else ARCHITECTURES
+    with ThreadPoolExecutor(2) as threads:  # each waits for a process of the assembler
+        made = list(threads.map(lambda arch: _cubin_or_reason(module, arch), archs))
+    for arch, cubin in zip(archs, made, strict=True):
+        if isinstance(cubin, str):
+            rows.append([arch, f"<span class='pk-aside'>{text(cubin)}</span>", *[""] * 6])
             continue
         for kernel, needs in cubin.resources.items():
-            threads = min(_BLOCK, needs.max_threads or _BLOCK)
-            fill = occupancy(needs, threads, arch)
+            block = min(_BLOCK, needs.max_threads or _BLOCK)
+            fill = occupancy(needs, block, arch)
             rows.append([
                 arch, f"<code>{text(_short(kernel))}</code>", str(needs.registers),
                 str(needs.spills if needs.spills is not None else "?"), f"{needs.shared:,}",
                 f"{needs.stack:,}", f"{needs.code:,}",
                 f"<meter min='0' max='1' value='{fill.fraction:.3f}' "
                 f"aria-label='occupancy {fill.fraction:.0%}'></meter> {fill.fraction:.0%} "
-                f"<span class='pk-aside'>at {threads}, {text(fill.limiter)}</span>",
+                f"<span class='pk-aside'>at {block}, {text(fill.limiter)}</span>",
             ])  # fmt: skip
     head = ("arch", "kernel", "registers", "spills", "shared", "stack", "code", "occupancy")
     return table(head, rows, "resources by architecture")
+
+
+def _cubin_or_reason(module: Module, arch: str) -> Cubin | str:
+    try:
+        return assemble(module, arch)
+    except PtxkitError as error:
+        return str(error).splitlines()[0].rpartition("]: ")[2]
 
 
 def _short(name: str) -> str:
@@ -188,7 +215,9 @@ def summary(given: Given, found: list[Diagnostic]) -> str:
         markup.badge(str(module.target or "no target"), "plain"),
         markup.badge(_count(module.functions, "function"), "plain"),
         markup.badge(f"{count:,} instruction{'s' if count != 1 else ''}", "plain"),
-        markup.badge(_count(errors, "error"), "bad") if errors else markup.badge("✓ no errors", "good"),
+        markup.badge(_count(errors, "error"), "bad")
+        if errors
+        else markup.badge("✓ no errors", "good"),
     ]
     if warnings:
         words.append(markup.badge(_count(warnings, "warning"), "fair"))

@@ -29,7 +29,9 @@ def _operands(words: str, what: str) -> list[str]:
 
 def _program(words: str) -> str:
     if len(words) > MOST_PROGRAM:
-        raise InputRefused(f"the program has {len(words):,} characters; {MOST_PROGRAM:,} are the most")
+        raise InputRefused(
+            f"the program has {len(words):,} characters; {MOST_PROGRAM:,} are the most"
+        )
     return words
 
 
@@ -62,7 +64,9 @@ def _statements(stub: str) -> list[tuple[str, list[str], list[str]]]:
         written = [name.text for name in regs.defined]
         read = [name.text for name in regs.used]
         known = {*written, *read}
-        read += [op.text for op in one.operands if op.text not in known and op.text[:1] in "0123456789-"]
+        read += [
+            op.text for op in one.operands if op.text not in known and op.text[:1] in "0123456789-"
+        ]
         found.append((one.opcode, written, read))
     return found
 
@@ -97,7 +101,9 @@ def inject_stub(source: str, program: str, arch: str = "sm_90") -> Panes:
     template = inject.Template.from_cuda(check_cuda(check_text(source)), arch, name="input.cu")
     sites = template.sites
     if not sites:
-        raise InputRefused("the source has no place for a stub: write one as /* PTX_INJECT name ... */")
+        raise InputRefused(
+            "the source has no place for a stub: write one as /* PTX_INJECT name ... */"
+        )
     rows = [
         [f"<code>{text(site.name)}</code>", text(", ".join(map(str, site.args.values()))),
          str(len(site.occurrences))]
@@ -113,12 +119,17 @@ def inject_stub(source: str, program: str, arch: str = "sm_90") -> Panes:
         stubs[name] = stack.compile(_program(program), ins, outs, missing="zero")
     rendered = template.render(stubs)
     marked = _marked(rendered)
-    yield "rendered", PtxView(rendered.expandtabs(4), "rendered.ptx").html(
-        label="PTX with the stub in place", link="inject", marked=marked
+    yield (
+        "rendered",
+        PtxView(rendered.expandtabs(4), "rendered.ptx").html(
+            label="PTX with the stub in place", link="inject", marked=marked
+        ),
     )
     needs = ptxkit.assemble(rendered, arch).resources
     words = [badge("✓ assembled", "good")]
-    words += [badge(f"{one}: {r.registers} registers", "plain") for one, r in list(needs.items())[:4]]
+    words += [
+        badge(f"{one}: {r.registers} registers", "plain") for one, r in list(needs.items())[:4]
+    ]
     yield "status", f"<span class='pk-badges'>{''.join(words)}</span>"
 
 
@@ -156,7 +167,9 @@ def dataset_sample(source: str, category: str, seed: int, index: int) -> Panes:
     from ptxkit import synth
 
     if source not in synth.names():  # any other name would be imported
-        raise InputRefused(f"no source is called '{source[:40]}'; there are: {', '.join(synth.names())}")
+        raise InputRefused(
+            f"no source is called '{source[:40]}'; there are: {', '.join(synth.names())}"
+        )
     maker = synth.find(source)
     wanted = (category,) if category in maker.categories else ()
     settings = synth.Settings(categories=wanted, backward=False)
@@ -177,7 +190,10 @@ def dataset_sample(source: str, category: str, seed: int, index: int) -> Panes:
     yield "status", f"<span class='pk-badges'>{''.join(words)}</span>"
     target = made.targets[0] if made.targets else None
     if target is not None:
-        yield "ptx", PtxView(target.ptx_forward, f"{sample.name}.ptx").html(label="PTX", link="sample")
+        yield (
+            "ptx",
+            PtxView(target.ptx_forward, f"{sample.name}.ptx").html(label="PTX", link="sample"),
+        )
     yield "proof", _proof(proof, target)
 
 
@@ -187,7 +203,9 @@ def _proof(proof: Any, target: Any) -> str:
         rows.append(["tolerance", text(f"{proof.relative_tolerance:g} relative, "
                                        f"{proof.absolute_tolerance:g} absolute")])  # fmt: skip
     for name in ("input_digest", "output_digest"):
-        rows.append([name.replace("_", " "), f"<code>{text(getattr(proof, name) or 'none')}</code>"])
+        rows.append(
+            [name.replace("_", " "), f"<code>{text(getattr(proof, name) or 'none')}</code>"]
+        )
     if target is not None and target.registers is not None:
         rows.append(["registers", str(target.registers)])
     return table(("what", "how"), rows, "verification")

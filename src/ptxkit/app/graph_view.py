@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ptxkit.app.layered import Drawing, layout
 from ptxkit.app.markup import message, text
@@ -71,7 +72,7 @@ def _edge(drawn: Drawing, edge: tuple[int, int]) -> str:
     back = edge in drawn.back
     (x, y), path = points[0], []
     path.append(f"M{x:.1f} {y:.1f}")
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if x0 == x1 or edge[0] == edge[1]:
             path.append(f"L{x1:.1f} {y1:.1f}")
         else:
@@ -115,11 +116,12 @@ def _function(graph: ControlFlowGraph) -> str:
     vertices = []
     for block in graph.blocks:
         lines = [" ".join(i.text.split()) for i in block.instructions]
-        shown = lines if len(lines) <= few else [*lines[: few - 2], f"… {len(lines) - few + 1} more",
-                                                 lines[-1]][-few:]  # fmt: skip
+        if len(lines) > few:
+            left_out = f"… {len(lines) - few + 1} more"
+            lines = [*lines[: few - 2], left_out, lines[-1]][-few:]
         kind = "pk-header" if block in headers else "pk-dead" if block in dead else ""
         places = [i.line for i in block.instructions]
-        vertices.append(Vertex(block.name, shown, places, kind))
+        vertices.append(Vertex(block.name, lines, places, kind))
     edges = [(b.index, s.index) for b in graph.blocks for s in b.successors]
     return title + picture(vertices, edges, f"control-flow graph of {name}: {head}")
 

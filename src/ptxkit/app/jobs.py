@@ -1,8 +1,8 @@
 """Work in processes of its own, which can be stopped at any moment.
 
 >>> pool = Pool(spare=1)
->>> [pane for pane, _ in pool.stream("me", [("stack", {"program": "x x mul.rn.f32",
-...     "inputs": "x:f32", "outputs": "y:f32"})], seconds=30)]
+>>> task = ("stack", {"program": "x x mul.rn.f32", "inputs": "x:f32", "outputs": "y:f32"})
+>>> [pane for pane, _ in pool.stream("me", [task], seconds=60) if pane != "beat"]
 ['stub', 'picture', 'status']
 >>> pool.close()
 """
@@ -67,13 +67,21 @@ class _Worker:
 class Pool:
     """Workers that wait for tasks, and what is under way for whom."""
 
-    def __init__(self, spare: int = 2) -> None:
+    def __init__(self, spare: int = 3, at_once: int | None = None) -> None:
+        """So many workers wait; of them ``at_once`` start now, the others with `fill`."""
         self._spare = spare
         self._folder = tempfile.TemporaryDirectory(prefix="ptxkit-app-")
         self._lock = threading.Lock()
         self._busy = threading.BoundedSemaphore(_MOST)
-        self._idle: list[_Worker] = [_Worker(self._folder.name) for _ in range(spare)]
+        self._idle: list[_Worker] = []
         self._wanted: dict[str, object] = {}  # owner -> the work that may go on
+        self.fill(at_once)
+
+    def fill(self, count: int | None = None) -> None:
+        """Start workers until so many wait, as many as there are to be unless told otherwise."""
+        with self._lock:
+            while len(self._idle) < min(self._spare, self._spare if count is None else count):
+                self._idle.append(_Worker(self._folder.name))
 
     def stop(self, owner: str) -> None:
         """End what is under way for somebody."""
@@ -87,6 +95,7 @@ class Pool:
 
         Earlier work of the same owner ends. The pane ``error`` says why a task gave no more;
         `Stopped` is raised where `stop` was called. Pane ``beat`` comes when nothing else does.
+        A task that gives the pane ``then`` names more tasks in it, which are begun at once.
         """
         token = object()
         with self._lock:
@@ -94,13 +103,15 @@ class Pool:
         end = time.monotonic() + seconds
         running: dict[Any, tuple[_Worker, str]] = {}
         try:
-            for task, arguments in tasks:
-                yield from self._wait_for_turn(owner, token)
-                worker = self._take()
-                running[worker.answers] = worker, task
-                with contextlib.suppress(BrokenPipeError):  # noticed below as an end
-                    worker.requests.send((task, arguments))
-            while running:
+            pending = list(tasks)
+            while pending or running:
+                for task, arguments in pending:
+                    yield from self._wait_for_turn(owner, token)
+                    worker = self._take()
+                    running[worker.answers] = worker, task
+                    with contextlib.suppress(BrokenPipeError):  # noticed below as an end
+                        worker.requests.send((task, arguments))
+                pending = []
                 if self._wanted.get(owner) is not token:
                     raise Stopped
                 if time.monotonic() > end:
@@ -116,7 +127,9 @@ class Pool:
                         kind, content = worker.answers.recv()
                     except (EOFError, OSError):
                         kind, content = "died", None
-                    if kind == "pane":
+                    if kind == "pane" and content[0] == "then":
+                        pending += content[1]
+                    elif kind == "pane":
                         yield content
                     elif kind != "ready":
                         del running[answers]

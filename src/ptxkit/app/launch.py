@@ -66,12 +66,15 @@ def prepare(source: str, kernel: str = "") -> Panes:
     side = {1: _ELEMENTS, 2: 32}.get(axes, 16)
     grid = (-(-side // block[0]), -(-side // block[1]) if wide else 1)
     lines = [_argument(one, usage, side, side ** min(axes, 3)) for one in items]
-    yield "launch", {
-        "grid": ",".join(map(str, grid)) if wide else str(grid[0]),
-        "block": ",".join(map(str, block)) if block[1] * block[2] > 1 else str(block[0]),
-        "arguments": "\n".join(lines),
-        "shared": 4096 if usage.dynamic_shared else 0,
-    }
+    yield (
+        "launch",
+        {
+            "grid": ",".join(map(str, grid)) if wide else str(grid[0]),
+            "block": ",".join(map(str, block)) if block[1] * block[2] > 1 else str(block[0]),
+            "arguments": "\n".join(lines),
+            "shared": 4096 if usage.dynamic_shared else 0,
+        },
+    )
 
 
 def _argument(item: Item, usage: Usage, side: int, elements: int) -> str:
@@ -97,7 +100,9 @@ def _numbers(words: str, what: str) -> tuple[int, ...]:
     try:
         found = tuple(int(one) for one in words.lower().replace("x", ",").split(","))
     except ValueError:
-        raise InputRefused(f"the {what} '{words[:40]}' is not a number, or numbers such as 4,2") from None
+        raise InputRefused(
+            f"the {what} '{words[:40]}' is not a number, or numbers such as 4,2"
+        ) from None
     if not 1 <= len(found) <= 3 or min(found) < 1:
         raise InputRefused(f"the {what} has one to three numbers from 1 on")
     return found
@@ -108,7 +113,9 @@ def _values(lines: list[str]) -> list[Any]:
     made, total = [], 0
     for line in lines:
         if len(line) > MOST_ARGUMENT:
-            raise InputRefused(f"an argument has {len(line):,} characters; {MOST_ARGUMENT} are the most")
+            raise InputRefused(
+                f"an argument has {len(line):,} characters; {MOST_ARGUMENT} are the most"
+            )
         if line.startswith("@"):
             raise InputRefused("the page reads no files: write an array such as f32[1024]=randn")
         array = _ARRAY.match(line)
@@ -163,7 +170,9 @@ def run(
         total = sum(row.executions for row in rows)
         words.append(badge(f"{total:,} instructions of threads", "plain"))
     if sanitize and not on_gpu:
-        words.append(badge(f"{len(findings)} findings", "bad") if findings else badge("✓ sanitized", "good"))
+        words.append(
+            badge(f"{len(findings)} findings", "bad") if findings else badge("✓ sanitized", "good")
+        )
     yield "status", f"<span class='pk-badges'>{''.join(words)}</span>"
 
 
@@ -176,8 +185,8 @@ def _outputs(items: list[Item], values: list[Any], lines: list[str], printed: st
         shown = readable(value, line).ravel()
         words = np.array2string(shown[:_SHOWN], precision=5, threshold=_SHOWN, max_line_width=76)
         more = f" … {shown.size - _SHOWN:,} more" if shown.size > _SHOWN else ""
-        rows.append([f"<code>{text(item.name)}</code>", text(line),
-                     f"<pre class='pk-values'>{text(words)}{more}</pre>", _spark(shown)])  # fmt: skip
+        values_shown = f"<pre class='pk-values'>{text(words)}{more}</pre>"
+        rows.append([f"<code>{text(item.name)}</code>", text(line), values_shown, _spark(shown)])
     made = table(("parameter", "argument", "after the run", "picture"), rows, "outputs")
     if printed:
         made += pane(plain_rows(printed), "what the kernel printed")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 _GAP_X, _GAP_Y = 28.0, 44.0
 _SWEEPS = 6
@@ -104,9 +105,7 @@ def _assign_layers(boxes: list[Box], edges: Sequence[tuple[int, int]]) -> None:
                 ready.append(other)
 
 
-def _bends(
-    boxes: list[Box], edges: Sequence[tuple[int, int]]
-) -> dict[tuple[int, int], list[int]]:
+def _bends(boxes: list[Box], edges: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[int]]:
     """Each edge as the nodes it goes through, a thin one in every layer between its ends."""
     chains: dict[tuple[int, int], list[int]] = {}
     for a, b in dict.fromkeys(edges):
@@ -140,7 +139,7 @@ def _neighbours(
     up: list[list[int]] = [[] for _ in boxes]
     down: list[list[int]] = [[] for _ in boxes]
     for chain in chains.values():
-        for a, b in zip(chain, chain[1:], strict=False):
+        for a, b in pairwise(chain):
             up[b].append(a)
             down[a].append(b)
     return up, down
@@ -175,8 +174,9 @@ def _settle(boxes: list[Box], layer: list[int], sides: list[list[int]]) -> None:
     for n in layer:
         box = boxes[n]
         centers = sorted(boxes[o].x + boxes[o].width / 2 for o in sides[n])
-        middle = (centers[len(centers) // 2] + centers[(len(centers) - 1) // 2]) / 2 if centers else (
-            box.x + box.width / 2)  # fmt: skip
+        middle = box.x + box.width / 2
+        if centers:
+            middle = (centers[len(centers) // 2] + centers[(len(centers) - 1) // 2]) / 2
         wanted.append(middle - box.width / 2)
     # From the left nobody is nearer than allowed; from the right likewise; the mean is both.
     lefts, rights = list(wanted), list(wanted)

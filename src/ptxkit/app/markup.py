@@ -46,11 +46,17 @@ class Row:
 
 
 def pane(
-    rows: Sequence[Row], label: str, *, link: str = "", side: str = "", more: int = 0
+    rows: Sequence[Row],
+    label: str,
+    *,
+    link: str = "",
+    side: str = "",
+    more: int = 0,
+    first: int = 1,
 ) -> str:
     """Lines with numbers in a box that scrolls, and that arrow keys walk through.
 
-    Lines of panes with the same ``link`` are highlighted together.
+    Lines of panes with the same ``link`` are highlighted together; line ``first`` is on top.
 
     >>> "data-ptx='3 4'" in pane([Row(1, text("x = y;"), (4, 3))], "CUDA", link="explore")
     True
@@ -61,9 +67,10 @@ def pane(
     if hidden > 0:
         body += f"<div class='pk-more'>{hidden:,} more lines are not shown</div>"
     head = f"<div class='pk-side-head'>{text(side)}</div>" if side else ""
+    start = f" data-first='{first}'" if first > 2 else ""
     return (
         f"<div class='pk-pane{' pk-with-side' if side else ''}' tabindex='0' role='region' "
-        f"aria-label='{text(label)}' data-link='{text(link)}'>{head}"
+        f"aria-label='{text(label)}' data-link='{text(link)}'{start}>{head}"
         f"<div class='pk-lines'>{body}</div></div>"
     )
 
@@ -111,12 +118,11 @@ def badge(words: str, kind: str, title: str = "") -> str:
 def table(head: Sequence[str], body: Iterable[Sequence[str]], label: str) -> str:
     """A table; cells are HTML, heads are text."""
     heads = "".join(f"<th scope='col'>{text(name)}</th>" for name in head)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in body
-    )
+    rows = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in body)
     return (
         f"<div class='pk-scroll' tabindex='0' role='region' aria-label='{text(label)}'>"
-        f"<table class='pk-table'><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<table class='pk-table'><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{rows}</tbody></table></div>"
     )
 
 

@@ -11,18 +11,23 @@ from ptxkit.app import examples, sharing
 from ptxkit.app.jobs import Pool, Stopped
 from ptxkit.app.limits import ARCHITECTURES, KINDS, MOST_FILE, SECONDS, InputRefused, size
 from ptxkit.app.loading import gradio as load_gradio
-from ptxkit.app.markup import badge, message
+from ptxkit.app.markup import badge, message, text
 
 Updates = Iterator[dict[Any, Any]]
 Task = tuple[str, dict[str, Any]]
 STATIC = Path(__file__).parent / "static"
 _WAITING = "<div class='pk-waiting'>…</div>"
+_NOTHING = "<div class='pk-waiting'>nothing to show</div>"
 
 
 def busy(words: str, seconds: float) -> str:
-    """The line that says what is going on."""
+    """The line that says what is going on.
+
+    >>> "&lt;b&gt;" in busy("<b>", 0)
+    True
+    """
     shown = f" <span class='pk-aside'>{seconds:.0f} s</span>" if seconds >= 1 else ""
-    return f"<div role='status' class='pk-busy'><progress></progress> {words}{shown}</div>"
+    return f"<div role='status' class='pk-busy'><progress></progress> {text(words)}{shown}</div>"
 
 
 class Page:
@@ -45,19 +50,22 @@ class Page:
         begin, words, shown = time.monotonic(), "working", -1
         seconds = SECONDS[area]
         last: str | None = None
+        empty = dict.fromkeys(places.values(), _NOTHING)
         yield {status: busy(words, 0)}
         try:
             for pane, content in self.pool.stream(self.owner(request, area), tasks, seconds):
                 if pane in special:
                     yield special[pane](content)
                 elif pane == "error":
+                    # What is still shown would belong to another input.
                     last = message(content, "error")
-                    yield {status: last}
+                    yield {status: last, **empty}
                 elif pane == "status":
                     last = content
                 elif pane == "progress":
                     words = content
                 elif pane in places:
+                    empty.pop(places[pane], None)
                     yield {places[pane]: content}
                 passed = int(time.monotonic() - begin)
                 if last is None and (passed != shown or pane == "progress"):
@@ -89,16 +97,15 @@ class Page:
             with gr.Row(elem_id="pk-main"):
                 with gr.Column(scale=3, min_width=300, elem_id="pk-input") as self.left:
                     self._input()
-                with gr.Column(scale=9, min_width=320):
-                    with gr.Tabs(elem_id="pk-tabs") as self.tabs:
-                        with gr.Tab("Explore", id="explore") as self.explore_tab:
-                            self._explore()
-                        with gr.Tab("Decompile", id="decompile") as self.decompile_tab:
-                            self._decompile()
-                        with gr.Tab("Run", id="run") as self.run_tab:
-                            self._run()
-                        with gr.Tab("Generate", id="generate") as self.generate_tab:
-                            self._generate()
+                with gr.Column(scale=9, min_width=320), gr.Tabs(elem_id="pk-tabs"):
+                    with gr.Tab("Explore", id="explore") as self.explore_tab:
+                        self._explore()
+                    with gr.Tab("Decompile", id="decompile") as self.decompile_tab:
+                        self._decompile()
+                    with gr.Tab("Run", id="run") as self.run_tab:
+                        self._run()
+                    with gr.Tab("Generate", id="generate") as self.generate_tab:
+                        self._generate()
             self._connect(blocks)
         return blocks
 
@@ -123,8 +130,8 @@ class Page:
         self.file = gr.State(None)
         self.part = gr.Dropdown([], label="PTX in the binary", visible=False)
         with gr.Row():
-            self.go = gr.Button("Explore", variant="primary", min_width=110)
-            self.halt = gr.Button("Stop", min_width=80)
+            self.go = gr.Button("Explore", variant="primary", size="md", min_width=110)
+            self.halt = gr.Button("Stop", size="md", min_width=80)
 
     def _explore(self) -> None:
         gr = self.gr
@@ -155,7 +162,7 @@ class Page:
                         list(ARCHITECTURES), value="sm_120", label="Its architecture"
                     )
                     self.renamed = gr.Checkbox(True, label="Registers may have other names")
-                    self.compare = gr.Button("Compare")
+                    self.compare = gr.Button("Compare", size="md")
             self.compare_status = gr.HTML("")
             self.ptx_diff, self.needs_diff, self.sass_diff = gr.HTML(), gr.HTML(), gr.HTML()
 
@@ -167,8 +174,8 @@ class Page:
             )
             self.beams = gr.Slider(1, 8, value=4, step=1, label="Beams", min_width=160)
             self.decompile_kernel = gr.Dropdown([], label="Function", min_width=160)
-            self.decompile_go = gr.Button("Decompile", variant="primary", min_width=120)
-            self.decompile_halt = gr.Button("Stop", min_width=80)
+            self.decompile_go = gr.Button("Decompile", variant="primary", size="md", min_width=120)
+            self.decompile_halt = gr.Button("Stop", size="md", min_width=80)
         self.decompile_status = gr.HTML("")
         with gr.Row(equal_height=False):
             with gr.Column(min_width=320):
@@ -205,9 +212,9 @@ class Page:
                     self.device = gr.Dropdown(devices, value="simulator", label="Device")
                     self.sanitize = gr.Checkbox(False, label="Look for races")
                 with gr.Row():
-                    self.suggest = gr.Button("Suggest arguments", min_width=140)
-                    self.run_go = gr.Button("Run", variant="primary", min_width=90)
-                    self.run_halt = gr.Button("Stop", min_width=80)
+                    self.suggest = gr.Button("Suggest arguments", size="md", min_width=140)
+                    self.run_go = gr.Button("Run", variant="primary", size="md", min_width=90)
+                    self.run_halt = gr.Button("Stop", size="md", min_width=80)
                 self.run_status = gr.HTML("")
             with gr.Column(scale=5, min_width=320):
                 gr.HTML("<h2 class='pk-h'>Profile by line</h2>")
@@ -231,8 +238,8 @@ class Page:
                 with gr.Row():
                     self.length = gr.Slider(1, 60, value=16, step=1, label="Length", min_width=140)
                     self.seed = gr.Number(1, label="Seed", precision=0, min_width=90)
-                    self.random = gr.Button("Random program", min_width=130)
-                    self.mutate = gr.Button("Mutate", min_width=90)
+                    self.random = gr.Button("Random program", size="md", min_width=130)
+                    self.mutate = gr.Button("Mutate", size="md", min_width=90)
                 self.stack_status = gr.HTML("")
                 with gr.Row(equal_height=False):
                     with gr.Column(min_width=300):
@@ -241,7 +248,7 @@ class Page:
                     with gr.Column(min_width=300):
                         gr.HTML("<h2 class='pk-h'>Its values</h2>")
                         self.picture = gr.HTML(_WAITING, elem_classes="pk-result")
-            with gr.Tab("Injection", id="inject") as self.inject_tab:
+            with gr.Tab("Injection", id="inject") as self.inject_tab:  # noqa: SIM117
                 with gr.Row(equal_height=False):
                     with gr.Column(scale=2, min_width=300):
                         self.template = gr.Textbox(
@@ -251,7 +258,7 @@ class Page:
                         self.filling = gr.Textbox(
                             "x y max.f32 x y min.f32 sub.rn.f32", label="Stack program for its site"
                         )
-                        self.inject_go = gr.Button("Inject", variant="primary")
+                        self.inject_go = gr.Button("Inject", variant="primary", size="md")
                         self.inject_status = gr.HTML("")
                         self.sites = gr.HTML("")
                     with gr.Column(scale=3, min_width=300):
@@ -263,9 +270,11 @@ class Page:
                     self.category = gr.Dropdown([], label="Category", min_width=150)
                     self.sample_seed = gr.Number(7, label="Seed", precision=0, min_width=80)
                     self.index = gr.Number(0, label="Index", precision=0, min_width=80)
-                    self.sample_go = gr.Button("Make it", variant="primary", min_width=90)
-                    self.another = gr.Button("Next", min_width=70)
-                    self.sample_halt = gr.Button("Stop", min_width=70)
+                    self.sample_go = gr.Button(
+                        "Make it", variant="primary", size="md", min_width=90
+                    )
+                    self.another = gr.Button("Next", size="md", min_width=70)
+                    self.sample_halt = gr.Button("Stop", size="md", min_width=70)
                 self.sample_status = gr.HTML("")
                 with gr.Row(equal_height=False):
                     with gr.Column(min_width=300):

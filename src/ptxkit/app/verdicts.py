@@ -34,4 +34,4 @@ def badges(verdict: Verdict, engine: str = "") -> str:
 def _yes(holds: bool, good: str, bad: str, fair: bool = False) -> str:
     if holds:
         return badge(f"✓ {good}", "good")
-    return badge(f"– {bad}", "fair") if fair else badge(f"✗ {bad}", "bad")
+    return badge(f"~ {bad}", "fair") if fair else badge(f"✗ {bad}", "bad")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import os
 import resource
-import sys
 import warnings
 from multiprocessing.connection import Connection
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 TASKS = {
     "unpack": "ptxkit.app.inputs:unpack",
     "explore": "ptxkit.app.explore:explore",
+    "machine": "ptxkit.app.explore:machine",
     "decompiled": "ptxkit.app.explore:decompiled",
     "compare": "ptxkit.app.compare:compare",
     "decompile": "ptxkit.app.decompile:candidates",
@@ -50,7 +50,6 @@ def main() -> None:
     os.dup2(2, 1)
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    sys.setrecursionlimit(20_000)
     warnings.simplefilter("ignore")
     for name in _EARLY:
         importlib.import_module(name)

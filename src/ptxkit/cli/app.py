@@ -12,7 +12,8 @@ def command(
         str, typer.Option(help="The address to listen on; only this machine unless told otherwise.")
     ] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="The port; a free one from 7860 on if left out.")
+        int | None,
+        typer.Option(min=1, max=65535, help="The port; a free one from 7860 on if left out."),
     ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
@@ -29,7 +30,9 @@ def command(
     try:
         server = serve(host, port, browser)
     except OSError as error:
-        raise UsageError(f"the page cannot be served on {host}, port {port or 7860}: {error}") from error
+        raise UsageError(
+            f"the page cannot be served on {host}, port {port or 7860}: {error}"
+        ) from error
     if host not in (LOOPBACK, "localhost", "::1"):
         complain("others can reach this page, compile and run kernels on it", "warning")
     with server:

@@ -36,6 +36,13 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", help="Also draw the tree: .dot, .svg, .png or .pdf."),
     ] = None,
+    attention: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also draw what the neural engine looks at: .png, .svg, .pdf or .json.",
+        ),
+    ] = None,
     verdict: Annotated[
         Path | None, typer.Option("--verdict", metavar="FILE", help="Also write it as JSON.")
     ] = None,
@@ -52,6 +59,10 @@ def command(
     from ptxkit.decompiler import look
     from ptxkit.decompiler.verify import architecture
 
+    if tree is not None:
+        look.picture_form("a tree", tree, look.TREE_TEXT)
+    if attention is not None:
+        look.picture_form("attention", attention, look.ATTENTION_TEXT)
     source = read(file)
     module = source.parse()
     found = ptxkit.decompile(
@@ -66,6 +77,8 @@ def command(
         write(html, page.encode())
     if tree is not None:
         look.draw(found.ast, tree)
+    if attention is not None:
+        look.attention(module, attention)
     if verdict is not None:
         data = {"engine": found.engine, "notes": list(found.notes), **found.verdict.to_dict()}
         write(verdict, json.dumps(plain_data(data), indent=1).encode() + b"\n")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ptxkit.cli.files import plain_data, write
+from ptxkit.cli.files import InputError, complain, plain_data, write
 
 _COLUMNS = {
     "count": "n", "compiles": "compiles", "E1": "E1", "E2": "E2", "E3": "E3",
@@ -31,7 +31,11 @@ def command(
     split: Annotated[str, typer.Option(help="The split of a dataset.")] = "test",
     arch: Annotated[str, typer.Option(help="What .cu files are compiled for.")] = "sm_90",
     beams: Annotated[int, typer.Option(help="How many programs an engine may propose.")] = 1,
-    limit: Annotated[int | None, typer.Option(help="At most so many programs.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many programs.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="So many kernels of folders, drawn with --seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
     most: Annotated[int, typer.Option(help="Leave out longer kernels (instructions).")] = 2000,
     workers: Annotated[int, typer.Option(help="Processes.")] = 1,
     out: Annotated[Path | None, typer.Option("--json", help="Write everything as JSON.")] = None,
@@ -45,11 +49,16 @@ def command(
     from ptxkit.decompiler import evaluate as measuring
     from ptxkit.synth.plan import MANIFEST
 
+    if plot is not None:
+        measuring.check_picture(plot)
+    left_out: list[str] = []
     sets = [path for path in inputs if (path / MANIFEST).exists()]
     others = [path for path in inputs if path not in sets]
     items = chain(
         *(measuring.dataset_items(path, split) for path in sets),
-        measuring.folder_items(others, arch, most) if others else (),
+        measuring.folder_items(others, arch, most, sample=sample, seed=seed, left_out=left_out)
+        if others
+        else (),
     )
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -58,6 +67,10 @@ def command(
             items, engine or ["symbolic"], beams=beams, limit=limit, workers=workers,
             progress=lambda row: bar.advance(task),
         )  # fmt: skip
+    for why in left_out:
+        complain(f"left out: {why}", "note")
+    if not rows:
+        raise InputError("there is nothing to measure: no program could be read")
     found = measuring.summary(rows)
     for name, groups in found.items():
         _print(Console(width=200), name, groups)

@@ -177,6 +177,7 @@ def _chosen(
 ) -> tuple[CudaModule, str, Verdict]:
     """For each function the best candidate: the highest level, then the easiest to read."""
     parts: dict[str, Verdict] = {}
+    symbolic = any(one.name == "symbolic" for one in engines)
     makers = dict.fromkeys(names, "symbolic")
     tree = lifted
     for name in names:
@@ -190,6 +191,8 @@ def _chosen(
                 proposed = other.propose(part, part[name], beams=beams)
                 found = [(c, verify(part, c.tree, name, arch=arch)) for c in proposed]
             for candidate, verdict in found:
+                if symbolic and other.name != "symbolic" and not verdict.equivalent:
+                    continue  # what is not proved does not take the place of the lifted form
                 key = verdict.rank, -reading_cost(candidate.tree, name)
                 if best is None or key > best[0]:
                     best = key, candidate, verdict

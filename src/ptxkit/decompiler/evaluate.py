@@ -28,6 +28,7 @@ from ptxkit.synth.dataset import Dataset
 from ptxkit.toolchain import compile_cuda
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_PICTURES = (".png", ".svg", ".pdf")
 #: Above this the tree edit distance, which is cubic, is not computed.
 _MOST_NODES = 400
 
@@ -92,11 +93,14 @@ def folder_items(
     *,
     sample: int | None = None,
     seed: int = 0,
+    left_out: list[str] | None = None,
 ) -> Iterator[Item]:
     """The kernels of PTX files, and CUDA files, below some folders.
 
-    Kernels with more instructions than ``most`` are left out. With ``sample`` it is so many of
-    them, drawn with ``seed``, as far as there are as many from every folder.
+    Kernels with more instructions than ``most`` are left out, and files of a folder that cannot
+    be read or compiled: ``left_out`` gets a sentence for each of those. A file that was named is
+    an error then. With ``sample`` it is so many of the kernels, drawn with ``seed``, as far as
+    there are as many from every folder.
     """
     chosen = None if sample is None else _drawn(_files(paths), most, sample, seed)
     for path in _files(paths):
@@ -106,7 +110,10 @@ def folder_items(
         try:
             yield from _file_items(path, arch, most, names)
         except PtxkitError as error:
-            raise UsageError(f"'{path}': {str(error).partition(chr(10))[0]}") from error
+            why = f"'{path}': {str(error).partition(chr(10))[0]}"
+            if path in paths or left_out is None:
+                raise UsageError(why) from error
+            left_out.append(why)
 
 
 def _drawn(paths: Iterator[Path], most: int, count: int, seed: int) -> dict[Path, set[str]]:
@@ -157,13 +164,13 @@ def _file_items(path: Path, arch: str, most: int, names: set[str] | None) -> Ite
     if path.suffix == ".cu":
         text = path.read_text(encoding="utf-8", errors="replace")
         module = compile_cuda(text, arch=arch, name=path.name)
-        yield Item(path.stem, path.parent.name, module.emit(), lines=source_lines(text))
+        yield Item(path.stem, path.resolve().parent.name, module.emit(), lines=source_lines(text))
         return
     module = _module(path)
     for name in _names(path, most):
         if names is None or name in names:
             part = isolated(module, module[name])
-            yield Item(f"{path.stem}:{name}", path.parent.name, part.emit())
+            yield Item(f"{path.stem}:{name}", path.resolve().parent.name, part.emit())
 
 
 def source_lines(text: str) -> int:
@@ -331,8 +338,15 @@ def as_json(rows: Sequence[Row]) -> dict[str, Any]:
     return {"summary": summary(rows), "rows": [asdict(row) for row in rows]}
 
 
+def check_picture(path: Path) -> None:
+    """Complain about a file's name that says no form of picture."""
+    if path.suffix.lower() not in _PICTURES:
+        raise UsageError(f"a plot is a {', '.join(_PICTURES)} file, not '{path.name}'")
+
+
 def plot(rows: Sequence[Row], path: Path) -> None:
     """Bars for each group: what compiles, what is proved at which level."""
+    check_picture(path)
     matplotlib: Any = import_extra("matplotlib", extra="evaluate")
     matplotlib.use("Agg")
     pyplot: Any = import_extra("matplotlib.pyplot", extra="evaluate")

@@ -47,11 +47,13 @@ def best_form(module: Module, name: str, arch: str) -> tuple[Candidate, Verdict]
         tried.append(one)
         if len(function.instructions) > _LONG and len(tried) >= _FEW and not candidate.careful:
             break
-    best: tuple[tuple[int, float], Candidate, Verdict] | None = None
+    best: tuple[tuple[int, bool, float], Candidate, Verdict] | None = None
     # Readable, then careful; those between were for the same PTX alone.
     for one in [*tried[:2], *(t for t in tried[2:] if t.candidate.careful)]:
         verdict = _proved(module, name, one)
-        key = verdict.rank, -reading_cost(one.candidate.tree, name)
+        # What was not proved is still better than what was seen to differ.
+        wrong = verdict.execution is not None and verdict.execution.different
+        key = verdict.rank, not wrong, -reading_cost(one.candidate.tree, name)
         if best is None or key > best[0]:
             best = key, one.candidate, verdict
         if best[2].equivalent:

@@ -15,7 +15,8 @@ Links = dict[int, tuple[int, ...]]
 def to_linked_python(module: Module | str | bytes, sugar: bool = True) -> tuple[str, Links]:
     """The Python of a module as :func:`ptxkit.to_python` gives it, and its links to PTX.
 
-    >>> text, links = to_linked_python(".version 8.0\\n.target sm_80\\n.func f() {\\n    ret;\\n}\\n")
+    >>> ptx = ".version 8.0\\n.target sm_80\\n.func f() {\\n    ret;\\n}\\n"
+    >>> text, links = to_linked_python(ptx)
     >>> [text.splitlines()[line - 1].strip() for line, ptx in links.items() if ptx == (4,)]
     ['ptx.ret()']
     """

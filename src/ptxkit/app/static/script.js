@@ -109,5 +109,15 @@
     event.preventDefault();
     current(pane, rows[Math.min(to, rows.length - 1)], true);
   });
+  // A pane says which of its lines is worth seeing first.
+  new MutationObserver(() => {
+    for (const pane of document.querySelectorAll('.pk-pane[data-first]')) {
+      const row = pane.querySelectorAll('.pk-row')[pane.dataset.first - 2];
+      if (!row || !pane.clientHeight) continue;
+      pane.scrollTop += row.getBoundingClientRect().top - pane.getBoundingClientRect().top;
+      pane.removeAttribute('data-first');
+    }
+  }).observe(document.documentElement, {childList: true, subtree: true, attributes: true,
+                                        attributeFilter: ['class', 'style', 'hidden']});
   document.addEventListener('focusout', () => { popover().hidden = true; });
 })();

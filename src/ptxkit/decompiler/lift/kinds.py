@@ -268,6 +268,11 @@ class Kinds:
                 source = self.cell_of(next(updates)) if both else None
                 if source is not None:
                     self.cell(made.variable).join(source)
+        elif step.kind == "outputs":
+            for value in step.args:
+                self.visit(value, kind_of(step.data[1]))
+            for made in step.targets:
+                self.cell(made.variable).votes[kind_of(step.data[1])] += 1
         else:
             for value in step.args:
                 self.visit(value, "")

@@ -418,8 +418,7 @@ def _with_single(function: n.Function, names: set[str]) -> n.Function:
 
 
 def _kept_loop(node: n.Node) -> n.Node:
-    loop = isinstance(node, n.For | n.While | n.DoWhile)
-    return replace(node, unroll=1) if loop else node  # type: ignore[call-arg]
+    return replace(node, unroll=1) if isinstance(node, n.For | n.While | n.DoWhile) else node
 
 
 def _indices() -> Iterator[str]:

@@ -101,6 +101,40 @@ def _placeless(values: Substitutable, definition: Definition) -> bool:
     return value.op == "load" and bool(value.data.space == "param")
 
 
+_INDEX_OPS = frozenset("and shl shr.u shr.s add sub mul rem.u rem.s div.u div.s or".split())
+
+
+def indices_first(flow: Flow) -> None:
+    """Put what is computed from the indices of threads alone to the end of the first block.
+
+    People write ``int lane = threadIdx.x & 31;`` at the top; a compiler puts it off.
+    """
+    first = flow.blocks[flow.order[0]]
+    known: set[Definition] = set()
+    for number in flow.order:
+        kept: list[Step] = []
+        for step in flow.blocks[number].statements:
+            if _is_of_indices(step, known):
+                known.add(step.targets[0])
+                if number != flow.order[0]:
+                    first.statements.append(step)
+                    continue
+            kept.append(step)
+        if number != flow.order[0]:
+            flow.blocks[number].statements = kept
+
+
+def _is_of_indices(step: Step, known: set[Definition]) -> bool:
+    if step.kind != "set" or step.targets[0].variable.definitions != 1:
+        return False
+    value = step.args[0]
+    if value.op == "builtin":
+        return True
+    return value.width == 32 and value.op in _INDEX_OPS and all(
+        a.op == "const" or (a.op == "var" and a.data in known) for a in value.args
+    )  # fmt: skip
+
+
 # ---- lines -------------------------------------------------------------------------------
 
 _WRITES = frozenset(("store", "effect", "asm", "return"))
@@ -186,10 +220,11 @@ def _overtaken(
             place = places.get(definition)
             if place is None:
                 continue
-            value = values.moving(definition)
-            if place < (least if value is not None and value.op == "load" else last):
+            moved = values.moving(definition)
+            loads = moved is not None and moved.op == "load"
+            if place < (least if loads else last):
                 yield definition
-            elif value is None or value.op != "load":
+            elif not loads:
                 last = place
 
 

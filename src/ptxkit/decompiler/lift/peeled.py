@@ -124,35 +124,49 @@ def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> b
     many = next((k for k in range(place + 1, len(body)) if _loop_of(body[k]) is not None), None)
     if many is None:
         return False
-    steps = {_target(s): s.value.value for s in loop.body if _is_step(s)}
+    steps = {_target(s): by for s in loop.body if (by := _step(s))}
     bound = _bound(body[many])
     if bound is None or bound[0] not in steps:
         return False
     index, limit = bound
     values = {_target(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
     first = values.get(index)
-    if first is None or not _steps_by(body[many], index, steps[index] * (rest.mask + 1)):
+    if not _steps_by(body[many], index, steps[index] * (rest.mask + 1)):
         return False
     moving = [x for x in steps if x != index and steps[x] == steps[index]]
-    places = {x: found for x in moving
-              if (found := _element(values.get(x), first, index)) is not None}  # fmt: skip
+    # A pointer begins where the index does: there by its name, or by what it is set to.
+    places: dict[str, tuple[n.Expression, n.Expression]] = {}
+    for x in moving:
+        for begin in (first, n.Name(index)):
+            at = None if begin is None else _element(values.get(x), begin, index)
+            if at is not None:
+                places[x] = at
     gone = {index, name, *places}
     turn = tuple(_at(s, places) for s in loop.body if _target(s) not in gone)
-    if any(p.name in places for s in turn for p in s.walk() if isinstance(p, n.Name)):
+    used = {p.name for s in turn for p in s.walk() if isinstance(p, n.Name)}
+    # What is set up before the rest, and not by a number, must be gone.
+    begun = {_target(s) for s in setup if isinstance(s, n.Assign) and not _is_literal(s.value)}
+    if used & (places.keys() | (begun - {index})):
         return False
     step = n.Assign(n.Name(index), n.Literal(steps[index], INT), "+=")
     condition = n.Binary("<", n.Name(index), limit)
-    body[place] = n.For(n.Assign(n.Name(index), first), condition, step, turn)
+    start = None if first is None else n.Assign(n.Name(index), first)
+    body[place] = n.For(start, condition, step, turn)
     del body[many]
     body[:] = [s for s in body if _target(s) not in (index, name)]
     return True
 
 
-def _is_step(node: n.Statement) -> bool:
+def _is_literal(value: n.Expression) -> bool:
+    return isinstance(value, n.Literal)
+
+
+def _step(node: n.Statement) -> int:
+    """By how much a statement moves a variable on; 0 for any other statement."""
     match node:
-        case n.Assign(n.Name(), n.Literal(value=value), "+=") if isinstance(value, int):
-            return value > 0
-    return False
+        case n.Assign(n.Name(), n.Literal(value=int() as value), "+="):
+            return value
+    return 0
 
 
 def _bound(many: n.Statement) -> tuple[str, n.Expression] | None:

@@ -48,6 +48,10 @@ def written(statement: n.Statement) -> Iterator[str]:
                     yield operand.expression.name
         elif isinstance(node, n.Declare):
             yield node.name
+        elif (
+            isinstance(node, n.Unary) and node.operator == "&" and isinstance(node.operand, n.Name)
+        ):
+            yield node.operand.name
 
 
 def read(node: n.Node) -> Iterator[str]:

@@ -57,6 +57,13 @@ class Statements:
     def _effect(self, step: Step) -> list[n.Statement]:
         return [n.Evaluate(self.emitter.natural(step.args[0]).node)]
 
+    def _outputs(self, step: Step) -> list[n.Statement]:
+        """A call that gives its results through pointers."""
+        name, type = step.data
+        given = [self.emitter.assigned(value, C_TYPES[type]) for value in step.args]
+        results = [n.Unary("&", n.Name(target.variable.name)) for target in step.targets]
+        return [n.Evaluate(n.Call(name, (*given, *results)))]
+
     def _return(self, step: Step) -> list[n.Statement]:
         if not step.args:
             return [n.Return()]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.idioms import Idioms
-from ptxkit.decompiler.lift.order import Order, as_written, moved_away, out_of_line
+from ptxkit.decompiler.lift.order import Order, as_written, indices_first, moved_away, out_of_line
 from ptxkit.decompiler.lift.values import (
     Definition,
     FactTable,
@@ -99,7 +99,7 @@ class Substitution:
     depths: dict[int, int] = field(default_factory=dict)
     signed: set[Definition] = field(default_factory=set)
     numbers: dict[Definition, Value] = field(default_factory=dict)
-    """Versions that are numbers, though their variables change."""
+    """Versions that are numbers, though their variables change; addresses are none."""
     loaded: dict[Definition, int] = field(default_factory=dict)
     """Loads that are used once, and their lines."""
     indices: set[Definition] = field(default_factory=set)
@@ -117,6 +117,8 @@ class Substitution:
             self._drop_dead()
         if self.order == "line":
             as_written(self.flow)
+        elif self.order == "block":
+            indices_first(self.flow)
         self._depths()
         self._mark_addresses()
         self._order()
@@ -307,7 +309,7 @@ class Substitution:
                     continue
                 target, value = step.targets[0], step.args[0]
                 facts = self.facts.of(value)
-                if value.op == "const":
+                if value.op == "const" and value.width < 64:
                     self.numbers[target] = value
                 if (
                     target.variable.definitions != 1

@@ -8,6 +8,7 @@ reads memory or has an effect carries a number of its own and equals only itself
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,7 +80,7 @@ class Value:
 class Step:
     """A statement: what it sets, what it takes, and which it is.
 
-    ``kind`` is "set", "store", "effect", "asm" or "return".
+    ``kind`` is "set", "store", "effect", "asm", "outputs" (a call with results) or "return".
     """
 
     kind: str
@@ -95,6 +96,17 @@ _TABLE: dict[tuple[Any, ...], Value] = {}
 def forget() -> None:
     """Drop the table of values: those of different functions never meet."""
     _TABLE.clear()
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Lift other functions in between: the values of this one stay the ones they are."""
+    saved = dict(_TABLE)
+    try:
+        yield
+    finally:
+        _TABLE.clear()
+        _TABLE.update(saved)
 
 
 def raw(op: str, width: int, args: tuple[Value, ...] = (), data: Any = None) -> Value:

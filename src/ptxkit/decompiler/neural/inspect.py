@@ -16,6 +16,7 @@ from ptxkit.decompiler.neural.vocabulary import START
 from ptxkit.errors import UsageError, import_extra
 
 Array = Any
+_COPIED = "#c2410c"
 
 
 @dataclass(slots=True)
@@ -89,11 +90,18 @@ def draw(found: Look, path: Path) -> None:
                 vmax=float(np.quantile(found.attention, 0.995)))  # fmt: skip
     left.set_xticks(range(columns), found.source, rotation=90, fontsize=5)
     left.set_yticks(range(rows), found.answer, fontsize=6)
-    left.set_xlabel("PTX")
-    left.set_ylabel("answer")
+    left.set_xlabel("words of PTX")
+    left.set_ylabel("words of the answer")
+    copied = [row for row in range(rows) if found.generated[row] < 0.5]
+    left.plot(found.copied[copied].argmax(1), copied, "o", markersize=5, markerfacecolor="none",
+              markeredgecolor=_COPIED)  # fmt: skip
+    left.set_title("cross-attention, and where words were copied from", fontsize=8)
+    for row in copied:
+        left.get_yticklabels()[row].set_color(_COPIED)
     right.barh(range(rows), found.generated, color="#63a4dd")
+    right.axvline(0.5, color="#999", linewidth=0.6, linestyle=":")
     right.set_xlim(0, 1)
     right.set_xlabel("p_gen")
     figure.tight_layout()
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=140)
     pyplot.close(figure)

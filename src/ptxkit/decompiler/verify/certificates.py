@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.decompiler.verify.dataflow import same_dataflow
-from ptxkit.decompiler.verify.execution import MOST, WANTED, same_execution
+from ptxkit.decompiler.verify.execution import DEVICES, MOST, WANTED, same_execution
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.decompiler.verify.verdict import Verdict
-from ptxkit.errors import PtxkitError
+from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module
 from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
@@ -121,6 +121,8 @@ def verify(
     >>> verify(original, source % 1).level, verify(original, source % 2).level
     ('E1', 'E0')
     """
+    if device not in DEVICES:
+        raise UnknownNameError("device", device, DEVICES)
     arch = arch or architecture(original)
     names = [kernel] if kernel is not None else to_certify(original)
     separate = any(not original[name].is_entry for name in names)

@@ -103,6 +103,7 @@ def integers(size: int, count: int, kind: str, generator: Generator) -> Bytes:
     """Integers of so many bytes each."""
     dtype = np.dtype(f"i{size}")
     limits = np.iinfo(dtype)
+    values: Any
     if kind == "rising":
         values = generator.choice((-1, 1)) * np.arange(count)
     elif kind in _RANGES:
@@ -115,7 +116,8 @@ def integers(size: int, count: int, kind: str, generator: Generator) -> Bytes:
         extremes = np.array([0, 1, -1, 2, limits.min, limits.max, limits.min + 1, 32, 31, -7])
         wide = generator.integers(limits.min, limits.max, count, endpoint=True)
         values = np.where(generator.random(count) < 0.5, generator.choice(extremes, count), wide)
-    return values.astype(dtype).view(np.uint8)
+    numbers: Bytes = values.astype(dtype).view(np.uint8)
+    return numbers
 
 
 def places(

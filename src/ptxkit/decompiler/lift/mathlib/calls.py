@@ -30,7 +30,7 @@ def restore_calls(program: Program, arch: str) -> None:
             break
         theirs = frozenset(number for t in suspects for number in t.numbers)
         tried = frozenset(filter(is_short, numbers & theirs)) if usual else numbers - theirs
-        names = frozenset(t.call for t in suspects)
+        names = frozenset(t.call for t in suspects if len(t.takes) == 2 or not usual)
         _restore(program, specialised(arch, names, frozenset(filter(is_plain, tried))))
     if _computes(program):
         _restore(program, known.short)
@@ -94,13 +94,18 @@ class _Rewriter:
     changed: dict[Definition, Value] = field(default_factory=dict)
     copies: dict[Definition, Value] = field(default_factory=dict)
     spare: set[int] = field(default_factory=set)
+    joint: set[Value] = field(default_factory=set)
     facts: FactTable = field(default_factory=FactTable)
 
     def run(self, found: dict[Value, Match]) -> bool:
         """Rewrite."""
         done: list[Match] = []
         later: list[Match] = []
+        both = [m for m in found.values() if m.template.part >= 0]
+        done += [m for pair in self._pairs(both) for m in pair if self._replace_both(pair)]
         for match in found.values():
+            if match in both:
+                continue
             if match.root in self.terms.places:
                 done += [match] if self._replace(match) else []
             else:
@@ -149,6 +154,39 @@ class _Rewriter:
                 first = place, held
         return first is not None
 
+    def _pairs(self, found: list[Match]) -> list[tuple[Match, Match]]:
+        """Results of one call."""
+        by_call: dict[tuple[object, ...], dict[int, Match]] = {}
+        for match in found:
+            key = (match.template.call, *match.arguments)
+            by_call.setdefault(key, {})[match.template.part] = match
+        return [(parts[0], parts[1]) for parts in by_call.values() if len(parts) > 1]
+
+    def _replace_both(self, pair: tuple[Match, Match]) -> bool:
+        """One call that gives two results."""
+        if pair[0].root in self.joint:
+            return True
+        places = [sorted(self.terms.places.get(m.root, ()), key=self._order) for m in pair]
+        if any(not p or p[0].step < 0 for p in places) or any(m.added or m.outer for m in pair):
+            return False
+        first = min((p[0] for p in places), key=self._order)
+        if not all(p[0] is first or self._before(first, p[0]) for p in places):
+            return False
+        argument = self._argument(pair[0].arguments[0], first)
+        if argument is None:
+            return False
+        lift = self.program.lift
+        lift.block = first.block
+        type = pair[0].template.gives
+        made = [lift.fresh(pair[0].root.width, type) for _ in pair]
+        step = Step("outputs", made, [argument], (pair[0].template.call, type), 0)
+        self.inserted.setdefault((first.block, first.step - 1), []).append(step)
+        for target, where in zip(made, places, strict=True):
+            for place in where:
+                self._set(place, var(target))
+        self.joint.add(pair[0].root)
+        return True
+
     def _order(self, place: Place) -> tuple[int, int]:
         return self.program.flow.place[place.block], place.step
 
@@ -182,8 +220,13 @@ class _Rewriter:
                 return None
             arguments.append(argument)
         template = match.template
+        if template.negated:
+            data = (template.gives, True)
+            arguments = [raw("fneg", a.width, (a,), data) for a in arguments]
         call = Intrinsic(template.call, template.takes, template.gives)
         made = raw("call", match.root.width, tuple(arguments), call)
+        for outer in match.outer:
+            made = raw(outer.op, outer.width, (made, *outer.args[1:]), outer.data)
         return made if match.added is None else self._sum(match, made, place)
 
     def _sum(self, match: Match, call: Value, place: Place) -> Value | None:

@@ -7,11 +7,15 @@ linear in the size of the function.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import struct
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
-from ptxkit.decompiler.lift.mathlib.templates import Template, key_of, place_key
+import numpy as np
+
+from ptxkit.decompiler.lift.mathlib.templates import Template, key_of, place_key, unsigned
 from ptxkit.decompiler.lift.mathlib.terms import Terms
 from ptxkit.decompiler.lift.values import Value, const, raw
 
@@ -19,8 +23,42 @@ _FREE = frozenset("add mul and or xor fadd fmul eq ne feq fne fma".split())
 #: An attempt is given up after so many pairs of nodes: both orders of many sums.
 _PATIENCE = 20_000
 _LONG = 3
-#: Of the numbers of a function, what is left where one argument is a number too.
-_TYPICAL = 0.5
+#: So many operations are looked for inside of a selection.
+_DEEP = 3
+#: What compilers do to both sides of a selection, where one is a number.
+_DISTRIBUTED: dict[str, Callable[..., Any]] = {
+    "fneg": np.negative, "fmul": np.multiply, "fadd": np.add, "fsub": np.subtract,
+    "sqrtf": np.sqrt, "sqrt": np.sqrt, "fabsf": np.abs, "fabs": np.abs,
+}  # fmt: skip
+
+
+def _operation(value: Value) -> str:
+    return str(value.data.name) if value.op == "call" else value.op
+
+
+def is_distributed(value: Value) -> bool:
+    """Whether it is an operation on one value that is known for numbers."""
+    return _operation(value) in _DISTRIBUTED and all(a.op == "const" for a in value.args[1:])
+
+
+def applied(operations: Iterable[Value], bits: int) -> int:
+    """The bits of what operations make of a number, one after the other.
+
+    >>> twice = raw("fmul", 32, (raw("leaf", 32), const(0xC0000000, 32)))
+    >>> hex(applied([twice, raw("fneg", 32, (twice,))], 0x7F800000))
+    '0x7f800000'
+    """
+    for one in operations:
+        letter, word = ("<f", "<I") if one.width == 32 else ("<d", "<Q")
+        kind = np.float32 if one.width == 32 else np.float64
+        taken = [
+            kind(struct.unpack(letter, struct.pack(word, number))[0])
+            for number in (bits, *(a.data for a in one.args[1:]))
+        ]
+        with np.errstate(all="ignore"):
+            made = _DISTRIBUTED[_operation(one)](*taken)
+        bits = struct.unpack(word, struct.pack(letter, made))[0]
+    return bits
 
 
 @dataclass(slots=True)
@@ -36,6 +74,9 @@ class Match:
     """What is added to the call: the product that it ends with was contracted with a sum."""
     negative: bool = False
     """Whether the call is subtracted from that instead."""
+    outer: tuple[Value, ...] = ()
+    """What is done to the result, in this order, first arguments put aside: a compiler does it
+    in advance where the result is a number."""
 
 
 @dataclass
@@ -77,7 +118,30 @@ class Library:
             found = self._find(terms, product)
             if found is not None:
                 found = replace(found, root=value, added=added, negative=negative)
+        if found is None and value.op == "select":
+            found = self._find_inside(terms, value)
         return found
+
+    def _find_inside(self, terms: Terms, value: Value) -> Match | None:
+        """``-logf(x)`` is a selection between infinity and a product: the minus went inside."""
+        condition, *arms = value.args
+        for place, other in ((0, 1), (1, 0)):
+            number, inner = arms[place], arms[other]
+            outer: tuple[Value, ...] = ()
+            while number.op == "const" and len(outer) < _DEEP and is_distributed(inner):
+                outer, inner = (inner, *outer), inner.args[0]
+                for template in self._by_root.get(("select", value.width, None), ()):
+                    node = template.nodes[template.root.args[1 + place]]
+                    if node.op != "const" or applied(outer, node.key) != number.data:
+                        continue
+                    inside = [const(node.key, value.width), inner]
+                    if place:
+                        inside.reverse()
+                    whole = raw("select", value.width, (condition, *inside))
+                    found = _Attempt(terms, template).run(whole)
+                    if found is not None:
+                        return replace(found, root=value, outer=outer)
+        return None
 
     def _find(self, terms: Terms, value: Value) -> Match | None:
         known = self._by_root.get((value.op, value.width, key_of(value.data)))
@@ -88,12 +152,9 @@ class Library:
         return None
 
     def suspects(self, numbers: frozenset[tuple[int, int]]) -> list[Template]:
-        """Functions of which most numbers occur: instances with a number for an argument."""
-        return [
-            t
-            for t in self.templates
-            if len(t.takes) == 2 and len(t.numbers & numbers) >= _TYPICAL * len(t.numbers) > 0
-        ]
+        """Functions of which most numbers occur: instances of them with a special argument."""
+        plain = unsigned(numbers)
+        return [template for template in self.templates if template.is_likely(plain)]
 
     def find_all(self, terms: Terms, values: Iterable[Value]) -> dict[Value, Match]:
         """What is an instance of some template among terms."""

@@ -20,6 +20,7 @@ from ptxkit.decompiler.lift.mathlib.matcher import Library
 from ptxkit.decompiler.lift.mathlib.templates import Node, Recorder, Template
 from ptxkit.decompiler.lift.mathlib.terms import Terms
 from ptxkit.decompiler.lift.signatures import Signatures
+from ptxkit.decompiler.lift.values import Value, apart
 from ptxkit.errors import PtxkitError, ToolchainError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module, Scopes
@@ -32,6 +33,7 @@ tgamma lgamma round j0 j1 y0 y1""".split()
 _BINARY = "pow fmod atan2 hypot rhypot remainder fdim nextafter copysign".split()
 _TERNARY = "norm3d rnorm3d".split()
 _FAST = "__sinf __cosf __tanf __expf __exp10f __logf __log2f __log10f".split()
+_BOTH = {"sincosf": "f32", "sincos": "f64", "sincospif": "f32", "sincospi": "f64"}
 _WORDS = {"f32": "float", "f64": "double"}
 #: The oldest architecture that compilers still know; and what stands for others.
 _OLDEST, _USUAL = 75, "sm_90"
@@ -76,12 +78,15 @@ class Wanted:
     call: str
     takes: tuple[str, ...]
     fixed: Fixed = ()
+    negated: bool = False
+    outputs: int = 0
+    """How many results come through pointers."""
 
     @property
     def kernel(self) -> str:
         """The name of the kernel that makes the call."""
-        bits = "_".join("x" if f is None else f"{f:x}" for f in self.fixed)
-        return f"t_{self.call}_{bits}" if bits else f"t_{self.call}"
+        bits = "".join("_x" if f is None else f"_{f:x}" for f in self.fixed)
+        return f"t_{self.call}{bits}{'_minus' if self.negated else ''}"
 
     @property
     def source(self) -> str:
@@ -97,14 +102,16 @@ class Wanted:
             letter if f is None else read.format(f) for letter, f in zip("abc", fixed, strict=False)
         ]
         parameters = "".join(f", {word} {x}" for x in given if len(x) == 1)
-        return (
-            f'extern "C" __global__ void {self.kernel}({word} *o{parameters}) '
-            f"{{ *o = {self.call}({', '.join(given)}); }}"
-        )
+        if self.negated:
+            given = [f"-{x}" for x in given]
+        made = f"*o = {self.call}({', '.join(given)})"
+        if self.outputs:
+            made = f"{self.call}({', '.join((*given, *(f'o + {k}' for k in range(self.outputs))))})"
+        return f'extern "C" __global__ void {self.kernel}({word} *o{parameters}) {{ {made}; }}'
 
 
-def mined(wanted: Wanted, module: Module) -> Template | None:
-    """The template that a compiled kernel shows; None for what has too little to it."""
+def mined(wanted: Wanted, module: Module) -> list[Template]:
+    """The templates that a compiled kernel shows, one for each result; none for the simplest."""
     function = module[wanted.kernel]
     program = lift_function(module, function, Scopes(module), Signatures(module), False)
     terms = Terms(program).run()
@@ -112,19 +119,30 @@ def mined(wanted: Wanted, module: Module) -> Template | None:
     holes = [value for value in terms.places if value.op == "leaf"
              and value.data.variable in arguments]  # fmt: skip
     holes.sort(key=lambda value: arguments.index(value.data.variable))
-    root = None
+    roots: dict[int, Value] = {}
     for block in program.flow.blocks.values():
         for step in block.statements:
             if step.kind == "store" and step.data.space != "local":
-                root = terms.of(step.args[1])
-    if root is None or len(holes) != len(arguments):
-        return None
+                address = terms.of(step.args[0])
+                offset = address.args[1].data if address.op == "add" else 0
+                for place, value in enumerate(step.args[1:]):
+                    roots[offset // (step.data.width // 8) + place] = terms.of(value)
+    if len(roots) != max(wanted.outputs, 1) or len(holes) != len(arguments):
+        return []
+    found = [_template(wanted, terms, holes, roots[part], part) for part in sorted(roots)]
+    return [template for template in found if template is not None]
+
+
+def _template(
+    wanted: Wanted, terms: Terms, holes: list[Value], root: Value, part: int
+) -> Template | None:
     nodes = Recorder(terms, holes).record(root)
     if nodes is None:
         return None
     # What plain C++ has no word for is worth a name, however short it is.
     nameless = any(n.op == "call" and "assembly=''," not in n.key for n in nodes)
-    made = Template(wanted.call, wanted.takes, wanted.takes[0], nodes, wanted.fixed)
+    made = Template(wanted.call, wanted.takes, wanted.takes[0], nodes, wanted.fixed,
+                    wanted.negated, part if wanted.outputs else -1)  # fmt: skip
     return made if nameless or made.operations >= _LEAST else None
 
 
@@ -150,32 +168,39 @@ def templates(wanted: Sequence[Wanted], arch: str) -> list[Template]:
             module = compile_cuda(text, arch=arch, cache=False)
     except ToolchainError:
         return []
-    found = [template for one in wanted if (template := mined(one, module)) is not None]
+    with apart():
+        found = [template for one in wanted for template in mined(one, module)]
     store.write(entry, json.dumps([astuple(t) for t in found]).encode())
     return found
 
 
 def _read(row: list[Any]) -> Template:
-    call, takes, gives, nodes, fixed = row
+    call, takes, gives, nodes, fixed, negated, part = row
     made = tuple(
         Node(op, width, tuple(args), tuple(key) if op == "place" else key, tuple(loop))
         for op, width, args, key, loop in nodes
     )
-    return Template(call, tuple(takes), gives, made, tuple(fixed))
+    return Template(call, tuple(takes), gives, made, tuple(fixed), negated, part)
 
 
 @cache
 def library(arch: str) -> Library:
     """The functions of the library with any arguments."""
-    return Library(templates([Wanted(name, takes) for name, takes in FUNCTIONS.items()], arch))
+    wanted = [Wanted(name, takes) for name, takes in FUNCTIONS.items()]
+    wanted += [Wanted(name, (type,), outputs=2) for name, type in _BOTH.items()]
+    return Library(templates(wanted, arch))
 
 
 @cache
 def specialised(arch: str, names: frozenset[str], numbers: frozenset[tuple[int, int]]) -> Library:
-    """Functions of two arguments with one of some numbers for one of them."""
+    """Functions with their argument negated, or with one of some numbers for one of two."""
     wanted = []
-    for name in sorted(names):
+    for name in sorted(names & FUNCTIONS.keys()):
         takes = FUNCTIONS[name]
+        if len(takes) == 1:
+            wanted.append(Wanted(name, takes, negated=True))
+        if len(takes) != 2:
+            continue
         width = int(takes[0][1:])
         for bits in sorted(bits for w, bits in numbers if w == width)[:_MOST_NUMBERS]:
             wanted += [Wanted(name, takes, (None, bits)), Wanted(name, takes, (bits, None))]

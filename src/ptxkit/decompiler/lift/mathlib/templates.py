@@ -6,7 +6,7 @@ and can be kept on disk.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -31,6 +31,21 @@ class Node:
     """For what a loop carries: the first value, the next one, and whether it goes on."""
 
 
+#: Of the numbers of a function, what is left where one argument is a number too.
+_TYPICAL = 0.5
+#: And where only signs differ.
+_NEARLY_ALL = 0.8
+
+
+def unsigned(numbers: Iterable[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    """Numbers without their signs.
+
+    >>> unsigned([(32, 0xbf800000), (32, 0x3f800000)])
+    frozenset({(32, 1065353216)})
+    """
+    return frozenset((width, bits & ~(1 << max(width, 1) - 1)) for width, bits in numbers)
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """A function, and what a compiler makes of it."""
@@ -43,6 +58,10 @@ class Template:
     """The last one is the result."""
     fixed: tuple[int | None, ...] = ()
     """The bits of arguments that are numbers; None for those that are holes. Empty: all are."""
+    negated: bool = False
+    """Whether it is of ``f(-a)``: compilers put the sign elsewhere."""
+    part: int = -1
+    """Of a function with two results, which one it is."""
 
     @property
     def root(self) -> Node:
@@ -60,6 +79,12 @@ class Template:
         return frozenset(
             (n.width, n.key) for n in self.nodes if n.op == "const" and n.key not in (0, 1)
         )
+
+    def is_likely(self, numbers: frozenset[tuple[int, int]]) -> bool:
+        """Whether most of its numbers are among some, signs apart."""
+        own = unsigned(self.numbers)
+        least = _TYPICAL if len(self.takes) == 2 else _NEARLY_ALL
+        return len(own) > 1 and len(own & numbers) >= least * len(own)
 
 
 @lru_cache(maxsize=4096)

@@ -72,8 +72,10 @@ class Decisions:
         key = condition, yes, no
         found = self._chosen.get(key)
         if found is None:
-            tops = [self.nodes[d][0] for d in key]
-            top = min(t for t in tops if t != _LEAF)
+            tops = [t for d in key if (t := self.nodes[d][0]) != _LEAF]
+            if not tops:
+                raise GiveUpError("a condition that is no comparison")
+            top = min(tops)
             parts = [self._split(d, top) for d in key]
             high = self.choose(parts[0][0], parts[1][0], parts[2][0])
             low = self.choose(parts[0][1], parts[1][1], parts[2][1])

@@ -1,0 +1,185 @@
+"""Functions of the math library that were put inline are calls again, and the same PTX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from tests.decompiler.lifting import compiled_again, lifted_text
+
+import ptxkit
+from ptxkit.decompiler.lift.lifter import Options
+from ptxkit.decompiler.lift.mathlib import miner
+from ptxkit.decompiler.verify.identity import same_ptx
+from ptxkit.errors import ToolchainError
+
+FUNCTIONS = """sinf cosf tanf expf exp2f exp10f logf log2f log10f log1pf expm1f tanhf sinhf coshf
+atanf asinf acosf erff erfcf cbrtf sinpif sin cos exp log tanh erf cbrt atan""".split()
+
+
+def kernel(name: str, type: str, expression: str) -> str:
+    """A kernel that sets ``o[i]``."""
+    return (
+        f'extern "C" __global__ void {name}({type} *o, const {type} *a, const {type} *b, int n) {{'
+        f" int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) o[i] = {expression}; }}\n"
+    )
+
+
+def lifted(source: str, arch: str = "sm_90", **options: bool) -> tuple[str, bool]:
+    """The lifted text of a kernel ``k``, and whether it is the same PTX."""
+    module = ptxkit.compile_cuda(source, arch=arch)
+    text = lifted_text(module, Options(**options))
+    return text, same_ptx(module, compiled_again(text, arch), "k")
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
+def test_every_function_is_a_call(arch: str) -> None:
+    source = ""
+    for name in FUNCTIONS:
+        type = "float" if name.endswith("f") and name != "erf" else "double"
+        source += kernel(f"k_{name}", type, f"{name}(a[i])").replace(f"const {type} *b, ", "")
+    module = ptxkit.compile_cuda(source, arch=arch)
+    text = lifted_text(module)
+    again = compiled_again(text, arch)
+    for name in FUNCTIONS:
+        assert f"= {name}(p1[i]);" in text
+        assert same_ptx(module, again, f"k_{name}"), name
+    # What they called, and the tables they read, is part of the call.
+    assert "__device__" not in text
+    assert "asm" not in text
+
+
+@pytest.mark.parametrize(
+    ("expression", "wanted"),
+    [
+        ("sinf(expf(a[i]))", "sinf(expf(p1[i]))"),
+        ("expf(a[i]) + b[i]", "expf(p1[i]) + p2[i]"),
+        ("b[i] - expf(a[i])", "p2[i] - expf(p1[i])"),
+        ("-logf(a[i])", "-logf(p1[i])"),
+        ("sqrtf(-2.0f * logf(a[i]))", "sqrtf(logf(p1[i]) * -2.0f)"),
+        ("powf(a[i], b[i])", "powf(p1[i], p2[i])"),
+        ("powf(a[i], 2.5f)", "powf(p1[i], 2.5f)"),
+        ("powf(2.0f, a[i])", "powf(2.0f, p1[i])"),
+        ("powf(a[i], 3.0f)", "powf(p1[i], 3.0f)"),
+        ("fmodf(a[i], b[i])", "fmodf(p1[i], p2[i])"),
+        ("fmodf(a[i], 1.78f)", "fmodf(p1[i], 1.78f)"),
+        ("atan2f(1.46f, a[i])", "atan2f(1.46f, p1[i])"),
+        ("hypotf(a[i], 0.69f)", "hypotf(p1[i], 0.69f)"),
+        ("copysignf(0.1f, a[i])", "copysignf(0.1f, p1[i])"),
+        ("__expf(a[i])", "__expf(p1[i])"),
+    ],
+)
+def test_calls_in_expressions(expression: str, wanted: str) -> None:
+    text, same = lifted(kernel("k", "float", expression))
+    assert f"p0[i] = {wanted};" in text
+    assert same
+
+
+def test_sine_and_cosine_of_one_argument() -> None:
+    text, same = lifted(kernel("k", "float", "sinf(a[i]) * cosf(a[i])"))
+    assert "= sinf(f) * cosf(f);" in text
+    assert "local" not in text
+    assert same
+
+
+def test_both_results_of_one_call() -> None:
+    source = """extern "C" __global__ void k(float *o, float x) {
+        float s, c; sincosf(x, &s, &c); o[0] = s; o[1] = c; }"""
+    text, same = lifted(source)
+    assert re.search(r"sincosf\(\w+, &(\w+), &(\w+)\);", text)
+    assert same
+
+
+def test_ways_that_meet_others() -> None:
+    expression = "a[i] > 0.0f ? sinf(a[i]) : logf(b[i])"
+    text, same = lifted(kernel("k", "float", expression))
+    assert "= sinf(f);" in text
+    assert "= logf(p2[i]);" in text
+    assert same
+
+
+def test_negated_argument_on_a_newer_architecture() -> None:
+    text, _ = lifted(kernel("k", "float", "1.0f / (1.0f + expf(-a[i]))"), "sm_120")
+    assert "expf(-p1[i])" in text
+
+
+def test_argument_that_a_loop_changes() -> None:
+    source = """extern "C" __global__ void k(float *o, int n) {
+        float x = o[threadIdx.x];
+        for (int j = 0; j < n; ++j) x = cosf(x) + x;
+        o[threadIdx.x] = x; }"""
+    text, _ = lifted(source)
+    assert text.count("cosf(") == 1
+    module, again = ptxkit.compile_cuda(source), compiled_again(text, "sm_90")
+    results = []
+    for one in (module, again):
+        x = np.linspace(-3e5, 3e5, 64, dtype=np.float32)
+        ptxkit.load(one, device="cpu")["k"][1, 64](x, 5)
+        results.append(x)
+    np.testing.assert_array_equal(*results)
+
+
+def test_another_polynomial_is_no_call() -> None:
+    module = ptxkit.compile_cuda(kernel("k", "float", "sinf(a[i])"), arch="sm_90")
+    text = module.emit()
+    changed = text.replace("0f3C0885E4", "0f3C0885E5")
+    assert changed != text
+    assert "sinf(" in lifted_text(module)
+    assert "sinf(" not in lifted_text(ptxkit.parse(changed))
+
+
+def test_own_arrays_stay() -> None:
+    source = """extern "C" __global__ void k(float *o, const int *at, int n) {
+        float kept[8];
+        for (int j = 0; j < 8; ++j) kept[j] = sinf(o[j]);
+        o[threadIdx.x] = kept[at[threadIdx.x] & 7] + sinf(kept[n & 7]); }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    text = lifted_text(module)
+    assert "sinf(" in text
+    again = compiled_again(text, "sm_90")
+    results = []
+    for one in (module, again):
+        o = np.linspace(-2e5, 3e6, 32, dtype=np.float32)
+        at = np.arange(32, dtype=np.int32) * 3
+        ptxkit.load(one, device="cpu")["k"][1, 8](o, at, 5)
+        results.append(o)
+    np.testing.assert_array_equal(*results)
+
+
+def test_without_the_option_it_is_written_out() -> None:
+    assert "sinf(" not in lifted(kernel("k", "float", "sinf(a[i])"), math=False)[0]
+
+
+@pytest.fixture
+def forgotten() -> Iterator[None]:
+    """A library that has to be made anew."""
+    miner.library.cache_clear()
+    yield
+    miner.library.cache_clear()
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_templates_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = miner.library("sm_90")
+    miner.library.cache_clear()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(miner, "compile_cuda", refuse)
+    assert miner.library("sm_90").templates == first.templates
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_without_a_compiler_it_is_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ptxkit.compile_cuda(kernel("k", "float", "expf(a[i])"), arch="sm_90")
+
+    def missing(*_: object) -> None:
+        raise ToolchainError("there is no NVRTC")
+
+    monkeypatch.setattr(miner.nvrtc, "load", missing)
+    text = lifted_text(module)
+    assert "expf(" not in text
+    assert "ex2_approx_ftz_f32" in text
