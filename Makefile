@@ -75,7 +75,7 @@ fuzz: $(VENV)/.installed ## Fuzz the native core under sanitizers
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" fuzz/run.sh
 
 docs: .venv-docs/.installed ## Build the documentation into build/docs
-	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --quiet --strict --site-dir build/docs
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict --site-dir build/docs
 
 clean: ## Remove environments, builds and caches
 	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -22,7 +22,8 @@ _FETCHED = re.compile(
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("site")
-    command = ["-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
+    # Not --quiet: it swallows the warnings that --strict counts.
+    command = ["-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     ended = subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,

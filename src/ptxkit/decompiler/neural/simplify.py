@@ -13,6 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ptxkit.decompiler.neural.bounds import base as _base
+from ptxkit.decompiler.neural.bounds import not_negative as _not_negative
+from ptxkit.decompiler.neural.bounds import number as _number
 from ptxkit.decompiler.neural.operators import OPERATORS
 from ptxkit.decompiler.neural.values import COMMUTATIVE, Graph, Value, bits_of, is_literal, wrapped
 
@@ -95,6 +98,9 @@ def _add(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value | N
         return s.make(f"-.{t}", b, a.operands[0])
     if is_literal(b) and b.payload == 0 and math.copysign(1, _number(b)) < 0:
         return a
+    chosen = _into_choice(s, operator, a, b)
+    if chosen is not None:
+        return chosen
     # a product first: the compiler fuses it with the sum either way.
     if b.operator == f"*.{t}" and a.operator != f"*.{t}":
         a, b = b, a
@@ -114,10 +120,21 @@ def _subtract(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Valu
         return s.make(f"+.{t}", a, b.operands[0])
     if is_literal(a) and a.payload == 0 and math.copysign(1, _number(a)) < 0:
         return s.make(f"neg.{t}", b)
-    if b.operator == f"*.{t}" and is_literal(b.operands[1]):
+    if b.operator in (f"*.{t}", f"/.{t}") and any(map(is_literal, b.operands)):
         # a - x * c is fused as a + x * -c.
-        return s.make(f"+.{t}", a, s.make(f"*.{t}", b.operands[0],
-                      s.literal(-_number(b.operands[1]), t)))  # fmt: skip
+        return s.make(f"+.{t}", a, s.make(f"neg.{t}", b))
+    return _into_choice(s, operator, a, b)
+
+
+def _into_choice(s: Simplifier, operator: str, a: Value, b: Value) -> Value | None:
+    """A number with a choice of which one is a number: computed beforehand for that one."""
+    for place, (choice, number) in enumerate(((a, b), (b, a))):
+        if not is_literal(number) or not choice.operator.startswith("?."):
+            continue
+        condition, *arms = choice.operands
+        if any(map(is_literal, arms)):
+            pairs = ((arm, number) if place == 0 else (number, arm) for arm in arms)
+            return s.make(choice.operator, condition, *(s.make(operator, *p) for p in pairs))
     return None
 
 
@@ -145,6 +162,9 @@ def _multiply(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Valu
             return s.make(negative, a)
         if a.operator == negative:
             return s.make(operator, a.operands[0], s.literal(-_number(b), t))
+        chosen = _into_choice(s, operator, a, b)
+        if chosen is not None:
+            return chosen
         if b.payload == 2:
             return s.raw(f"+.{t}", a, a)
     elif a.operator == negative or b.operator == negative:
@@ -201,66 +221,19 @@ def _negate(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value 
     if a.operator in (f"*.{t}", f"/.{t}") and any(map(is_literal, a.operands)):
         flipped = [s.literal(-_number(x), t) if is_literal(x) else x for x in a.operands]
         return s.make(a.operator, *flipped)
+    if a.operator == f"*.{t}":
+        # The opposite of a product is that of a factor which takes it in.
+        for place, factor in enumerate(a.operands):
+            if factor.operator in (f"*.{t}", f"/.{t}") and any(map(is_literal, factor.operands)):
+                factors = [s.make(operator, x) if k == place else x
+                           for k, x in enumerate(a.operands)]  # fmt: skip
+                return s.make(a.operator, *factors)
     return None
-
-
-def _base(value: Value) -> str:
-    return str(value.payload).partition(".")[0]
-
-
-def _number(value: Value) -> float | int:
-    assert isinstance(value.payload, int | float)
-    return value.payload
 
 
 def _power(value: Value) -> int | None:
     number = int(_number(value)) & ((1 << bits_of(value.type)) - 1)
     return number.bit_length() - 1 if number and number & (number - 1) == 0 else None
-
-
-_LIMITS = {"threadIdx": (0, 1023), "blockDim": (1, 1024), "blockIdx": (0, 2**31 - 2),
-           "gridDim": (1, 2**31 - 1)}  # fmt: skip
-
-
-def _bounds(value: Value) -> tuple[int, int] | None:
-    """The least and the most a 32-bit integer can be, where that is plain."""
-    head, _, kind = value.operator.partition(".")
-    if is_literal(value):
-        return int(_number(value)), int(_number(value))
-    if value.operator == "special":
-        return _LIMITS.get(_base(value))
-    if head in ("ext", "load") and kind in ("u8", "u16", "s8", "s16"):
-        top = 1 << int(kind[1:])
-        return (0, top - 1) if kind[0] == "u" else (-top // 2, top // 2 - 1)
-    parts = [_bounds(x) for x in value.operands]
-    if head == "&" and any(p is not None and p[0] >= 0 for p in parts):
-        return 0, min(p[1] for p in parts if p is not None and p[0] >= 0)
-    if not parts or None in parts:
-        return (0, 2**30) if head in (">>", "/") and kind[:1] == "u" and _shrinks(value) else None
-    known = [p for p in parts if p is not None]
-    result = None
-    if head == "+" and len(known) == 2:
-        result = known[0][0] + known[1][0], known[0][1] + known[1][1]
-    elif head == "-" and len(known) == 2:
-        result = known[0][0] - known[1][1], known[0][1] - known[1][0]
-    elif head == ">>" and known[0][0] >= 0 and is_literal(value.operands[1]):
-        result = known[0][0] >> known[1][0], known[0][1] >> known[1][0]
-    elif head == "?" and len(known) == 3:
-        result = min(known[1][0], known[2][0]), max(known[1][1], known[2][1])
-    if result is None or result[0] < -(2**31) or result[1] >= 2**31:
-        return None
-    return result
-
-
-def _shrinks(value: Value) -> bool:
-    if not is_literal(value.operands[1]):
-        return False
-    return _number(value.operands[1]) > (0 if value.operator[0] == ">" else 1)
-
-
-def _not_negative(value: Value) -> bool:
-    bounds = _bounds(value) if value.type == "i32" else None
-    return bounds is not None and bounds[0] >= 0
 
 
 # ---- integers: sums of products with constants -------------------------------------------
@@ -379,6 +352,11 @@ def _bitwise(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value
 
 def _shift_right(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value | None:
     a, b = operands
+    if is_literal(a) and is_literal(b):
+        number = int(_number(a))
+        if operator.partition(".")[2][0] == "u":
+            number &= (1 << bits_of(a.type)) - 1
+        return s.literal(number >> (int(_number(b)) & (bits_of(a.type) - 1)), a.type)
     if is_literal(b) and b.payload == 0:
         return a
     if a.operator == operator and is_literal(b) and is_literal(a.operands[1]):
@@ -474,17 +452,19 @@ def _choose(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value 
     if head in ("<=", ">=", "!=") and (t[0] in "sui" or head == "!="):
         # One of each pair of comparisons, with the arms in their places.
         return s.make(operator, s.make("!", condition), b, a)
-    if condition.operator == "||":
-        return s.make(operator, s.make("!", condition), b, a) if _inverts(condition) else None
+    if condition.operator in ("&&", "||"):
+        # The one of a condition and its opposite that says less often what is not.
+        opposite = s.make("!", condition)
+        more = _denials(opposite) - _denials(condition)
+        if more < 0 or (more == 0 and condition.operator == "||"):
+            return s.raw(operator, opposite, b, a)
     return None
 
 
-def _inverts(condition: Value) -> bool:
-    """Whether the opposite of a condition can be said without a `!`."""
-    if condition.operator in ("&&", "||"):
-        return all(_inverts(x) for x in condition.operands)
-    head, _, t = condition.operator.partition(".")
-    return condition.operator == "!" or (head in _INVERSE and t[0] in "sui")
+def _denials(condition: Value) -> int:
+    if condition.operator == "!":
+        return 1
+    return sum(map(_denials, condition.operands)) if condition.operator in ("&&", "||") else 0
 
 
 def _logic(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value | None:
@@ -510,10 +490,21 @@ def _absolute(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Valu
     return None
 
 
+def _copy_sign(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value | None:
+    a, b = operands
+    if not is_literal(b):
+        return None
+    size = s.make("fabsf" if a.type == "f32" else "fabs", a)
+    return size if math.copysign(1, _number(b)) > 0 else s.make(f"neg.{a.type}", size)
+
+
 def _extreme(s: Simplifier, operator: str, operands: tuple[Value, ...]) -> Value | None:
     a, b = operands
     if is_literal(a) and not is_literal(b):
-        return s.raw(operator, b, a)
+        return s.make(operator, b, a)
+    for one, other in ((a, b), (b, a)):
+        if one.operator == operator and any(other is x for x in one.operands):
+            return one
     return a if a is b else None
 
 
@@ -591,7 +582,7 @@ _RULES: dict[str, Rule] = {
     "&": _bitwise, "|": _bitwise, "^": _bitwise,
     **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), _compare),
     "!": _negated, "?": _choose, "&&": _logic, "||": _logic,
-    "fabsf": _absolute, "fabs": _absolute,
+    "fabsf": _absolute, "fabs": _absolute, "copysignf": _copy_sign, "copysign": _copy_sign,
     **dict.fromkeys(("min", "max", "fminf", "fmaxf", "fmin", "fmax"), _extreme),
     "cast": _convert, "sext": _extend, "zext": _extend, "low32": _truncate, "ext": _narrow,
 }  # fmt: skip

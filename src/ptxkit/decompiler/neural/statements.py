@@ -17,6 +17,7 @@ from ptxkit.decompiler.neural.lower import (
 )
 from ptxkit.decompiler.neural.operators import ATOMICS, NARROW
 from ptxkit.decompiler.neural.program import Effect, Program
+from ptxkit.decompiler.neural.signs import unsigned_where_unseen
 from ptxkit.decompiler.neural.simplify import low_bits
 from ptxkit.decompiler.neural.unsupported import UnsupportedError
 from ptxkit.decompiler.neural.values import Value, is_literal
@@ -66,7 +67,7 @@ class _Statements(Expressions):
         self.statements(_without_jumps(body, n.Return))
         shared = [e for e in self.block if e.word.startswith(("shared", "dynamic"))]
         rest = [e for e in self.block if e not in shared]
-        return Program(parameters, shared + rest, "", frozenset(cached))
+        return unsigned_where_unseen(Program(parameters, shared + rest, "", frozenset(cached)))
 
     def statements(self, body: Body) -> None:
         """Statements one after another."""

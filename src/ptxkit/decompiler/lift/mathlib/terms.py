@@ -114,6 +114,7 @@ class Terms:
     _memory: dict[int, Value] = field(default_factory=dict)
     _calls: dict[Variable, Value] = field(default_factory=dict)
     _contents: dict[str, str | None] = field(default_factory=dict)
+    _tabled: dict[Value, bool] = field(default_factory=dict)
 
     @property
     def flow(self) -> Flow:
@@ -259,9 +260,22 @@ class Terms:
             return raw("field", value.width, (self._calls[base.data],), offset)
         if access.space == "local" and memory is not None:
             return raw("load", value.width, (memory, place_of(address)), ("local", access.type))
-        if any(p.op == "table" for p in address.walk()):
+        if self._holds_table(address):
             return raw("load", value.width, (address,), ("table", access.type, access.count))
         return raw("load", value.width, (address,), access)
+
+    def _holds_table(self, value: Value) -> bool:
+        """Whether a term is made of a table; parts that terms share are looked at once."""
+        stack = [value]
+        while stack:
+            one = stack[-1]
+            left = [a for a in one.args if a not in self._tabled]
+            if left and one not in self._tabled:
+                stack += left
+                continue
+            stack.pop()
+            self._tabled[one] = one.op == "table" or any(self._tabled[a] for a in one.args)
+        return self._tabled[value]
 
     def _table(self, value: Value) -> Value:
         """A variable of the module, as what it holds if it is a table of the library."""
