@@ -5,8 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 TAGS = frozenset(
-    "b br code details div em g h3 i li meter p path polyline pre rect span summary svg table "
-    "tbody td text th thead title tr ul".split()
+    "b br code details div em g h3 i li meter p path polyline pre progress rect span summary svg "
+    "table tbody td text th thead title tr ul".split()
 )
 ATTRIBUTES = frozenset(
     "aria-label class d data-first data-help data-link data-ptx data-text fill-opacity height "

@@ -130,9 +130,8 @@ def test_every_control_has_a_name_and_is_reached_by_tab(page: Any) -> None:
     reached = set()
     for _ in range(25):
         page.keyboard.press("Tab")
-        reached.add(
-            page.evaluate("document.activeElement.innerText || document.activeElement.ariaLabel")
-        )
+        name = "document.activeElement.ariaLabel || document.activeElement.innerText"
+        reached.add(page.evaluate(name))
     assert {"Explore", "Stop", "PTX"} <= {str(one).strip() for one in reached}
 
 

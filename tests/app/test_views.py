@@ -140,6 +140,9 @@ def test_resources_are_told_for_every_architecture() -> None:
     panes = dict(machine(KERNEL, "sm_90"))
     assert panes["resources"].count("<meter") == 6  # sm_75 cannot run what is made for sm_80
     assert "EXIT" in panes["sass"]
+    ptx = ptxkit.compile_cuda(examples.SAXPY, "sm_90").emit()
+    panes = dict(machine(ptx, "sm_90", examples.SAXPY))
+    assert panes["resources"].count("<meter") == 7
 
 
 def test_a_stub_is_drawn_with_its_inputs_and_outputs() -> None:

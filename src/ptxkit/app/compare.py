@@ -87,8 +87,9 @@ def _needs(first: Module, second: Module, arch: str, other_arch: str) -> str:
                 getattr(column[name], field) if name in column else None for column in columns
             ]
             a, b = (f"{v:,}" if v is not None else "none" for v in values)
-            known = isinstance(values[0], int) and isinstance(values[1], int)
-            change = f"{values[1] - values[0]:+,}" if known and values[0] != values[1] else ""
+            before, after = values
+            known = isinstance(before, int) and isinstance(after, int)
+            change = f"{after - before:+,}" if known and before != after else ""
             rows.append([f"<code>{text(name)}</code>", field, a, b, change])
     return table(("kernel", "what", arch, other_arch, "change"), rows, "resources compared")
 

@@ -231,7 +231,6 @@ def _running(page: Page) -> None:
             yield {page.shown_for: text}
             yield from run(text, kernel, grid, block, arguments, shared, device, sanitize, request)
 
-    page.shown_for = gr.State(None)
     prepared = [page.kernel, page.grid, page.block, page.arguments, page.shared, page.run_status,
                 page.ran_for]  # fmt: skip
     given = [page.text, page.kernel, page.grid, page.block, page.arguments, page.shared,

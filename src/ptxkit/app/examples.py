@@ -83,11 +83,11 @@ OUT_OF_BOUNDS = SAXPY.replace("x[i] + y", "x[i + 1] + y").replace("saxpy", "past
 #: Name -> text, in the order of the list; the first one is what the page opens on.
 EXAMPLES = {
     "saxpy (CUDA C++)": SAXPY,
-    "block sum with shared memory (CUDA C++)": BLOCK_SUM,
+    "block sum (CUDA C++)": BLOCK_SUM,
     "matrix product (CUDA C++)": MATRIX,
     "scale (PTX)": PTX_SCALE,
     "with two errors (PTX)": PTX_WRONG,
-    "with a fault when run (CUDA C++)": OUT_OF_BOUNDS,
+    "with a fault (CUDA C++)": OUT_OF_BOUNDS,
 }
 
 INJECT = """\

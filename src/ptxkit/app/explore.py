@@ -18,15 +18,15 @@ from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxkitError
 from ptxkit.syntax import Module, parse
 from ptxkit.syntax.demangle import demangle
-from ptxkit.toolchain import Cubin, assemble, occupancy, sass
+from ptxkit.toolchain import Cubin, assemble, compile_cuda, occupancy, sass
 from ptxkit.transpiler import to_linked_python
 
 Panes = Iterator[tuple[str, Any]]
 
 #: Threads of a block that occupancy is said for.
 _BLOCK = 256
-#: From so many instructions on, nothing is decompiled unasked.
-_MOST_DECOMPILED = 6_000
+#: From so many instructions or functions on, nothing is decompiled unasked.
+_MOST_DECOMPILED, _MOST_FUNCTIONS = 6_000, 100
 
 
 def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
@@ -45,7 +45,8 @@ def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
     errors = [one for one in found if one.severity == "error"]
     # Other workers go on with the PTX, while this one draws it.
     ptx = {"ptx": module.emit(), "arch": arch}
-    yield "then", [("machine", ptx), ("decompiled", {**ptx, "errors": len(errors)})]
+    machine_given = {**ptx, "cuda": given.cuda}
+    yield "then", [("machine", machine_given), ("decompiled", {**ptx, "errors": len(errors)})]
     view = PtxView(module.emit(), module.filename)
     yield "ptx", view.html(found)
     yield "summary", summary(given, found)
@@ -61,7 +62,7 @@ def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
     yield "python", python(module)
 
 
-def machine(ptx: str, arch: str) -> Panes:
+def machine(ptx: str, arch: str, cuda: str = "") -> Panes:
     """The panes that the assembler makes."""
     module = parse(ptx, recover=True)
     if not _bodies(module):
@@ -69,7 +70,7 @@ def machine(ptx: str, arch: str) -> Panes:
             yield other, message("there is nothing to assemble")
         return
     yield "sass", machine_code(module, arch)
-    yield "resources", resources(module)
+    yield "resources", resources(module, cuda)
 
 
 def _bodies(module: Module) -> bool:
@@ -87,10 +88,12 @@ def decompiled(ptx: str, arch: str, errors: int = 0) -> Panes:
         yield "cuda", message("there is nothing to decompile")
         return
     count = sum(len(one.instructions) for one in module.functions)
-    if count > _MOST_DECOMPILED:
+    functions = sum(one.has_body for one in module.functions)
+    if count > _MOST_DECOMPILED or functions > _MOST_FUNCTIONS:
+        size = f"{functions:,} functions with {count:,} instructions"
         yield (
             "cuda",
-            message(f"{count:,} instructions are decompiled by the command: ptxkit decompile"),
+            message(f"{size} are too many for here; the command takes them: ptxkit decompile"),
         )
         return
     try:
@@ -165,13 +168,16 @@ def _python_line(line: str) -> str:
     return " ".join(f"<span class='pk-keyword'>{w}</span>" if w in _WORDS else w for w in words)
 
 
-def resources(module: Module) -> str:
-    """Registers, spills, memory and occupancy of every kernel for every architecture."""
+def resources(module: Module, cuda: str = "") -> str:
+    """Registers, spills, memory and occupancy of every kernel for every architecture.
+
+    PTX runs on its target and on later ones; for earlier ones ``cuda`` is compiled anew.
+    """
     rows: list[list[str]] = []
     own = module.target or ""
     archs = (own,) if own[-1:] in ("a", "f") else ARCHITECTURES
     with ThreadPoolExecutor(2) as threads:  # each waits for a process of the assembler
-        made = list(threads.map(lambda arch: _cubin_or_reason(module, arch), archs))
+        made = list(threads.map(lambda arch: _cubin_or_reason(module, arch, cuda), archs))
     for arch, cubin in zip(archs, made, strict=True):
         if isinstance(cubin, str):
             rows.append([arch, f"<span class='pk-aside'>{text(cubin)}</span>", *[""] * 6])
@@ -191,8 +197,10 @@ def resources(module: Module) -> str:
     return table(head, rows, "resources by architecture")
 
 
-def _cubin_or_reason(module: Module, arch: str) -> Cubin | str:
+def _cubin_or_reason(module: Module, arch: str, cuda: str) -> Cubin | str:
     try:
+        if cuda and ARCHITECTURES.index(arch) < ARCHITECTURES.index(str(module.target)):
+            return assemble(compile_cuda(cuda, arch, name="input.cu"), arch)
         return assemble(module, arch)
     except PtxkitError as error:
         return str(error).splitlines()[0].rpartition("]: ")[2]

@@ -19,10 +19,10 @@ def gradio() -> Any:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     real = inspect.getfile
 
-    def getfile(thing: Any) -> str:
-        if isinstance(thing, type) and thing.__module__.startswith("gradio."):
+    def getfile(object: Any) -> str:
+        if isinstance(object, type) and object.__module__.startswith("gradio."):
             raise OSError("not asked for")
-        return real(thing)
+        return real(object)
 
     inspect.getfile = getfile
     try:

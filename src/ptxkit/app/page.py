@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ class Page:
 
     def work(
         self, request: Any, area: str, tasks: list[Task], places: dict[str, Any], status: Any,
-        special: dict[str, Callable[[Any], dict[Any, Any]]] | None = None,
+        special: Mapping[str, Callable[[Any], dict[Any, Any]]] | None = None,
     ) -> Updates:  # fmt: skip
         """Run tasks, and show what they give: pane names are keys of ``places``."""
         special = special or {}
@@ -93,7 +93,7 @@ class Page:
                 self.theme = gr.Button("Dark / light", size="sm", min_width=110, scale=0)
                 self.share = gr.Button("Share", size="sm", min_width=90, scale=0)
             self.link = gr.Textbox(visible="hidden", elem_id="pk-link", label="Link to this page")
-            self.notice = gr.HTML("")
+            self.notice = gr.HTML("", elem_id="pk-notice")
             with gr.Row(elem_id="pk-main"):
                 with gr.Column(scale=3, min_width=300, elem_id="pk-input") as self.left:
                     self._input()
@@ -221,7 +221,7 @@ class Page:
                 self.profile = gr.HTML(_WAITING, elem_classes="pk-result")
         gr.HTML("<h2 class='pk-h'>Outputs</h2>")
         self.outputs = gr.HTML(_WAITING)
-        self.ran_for = gr.State(None)
+        self.ran_for, self.shown_for = gr.State(None), gr.State(None)
 
     def _generate(self) -> None:
         gr = self.gr
