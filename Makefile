@@ -29,7 +29,8 @@ demo: .venv-demo/.installed ## Install as a user would, run examples/demo.py, ma
 	.venv-demo/bin/ptxkit dataset stats build/demo/kernels
 
 test: $(VENV)/.installed ## Run the whole suite, doctests included
-	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \
+	@for name in chromium chromium-browser google-chrome chrome; do \
+	  command -v $$name >/dev/null && exit 0; done; \
 	  echo 'make test: no Chromium here, the page is not tested in a browser: apt-get install -y chromium'
 	$(VENV)/bin/python -m pytest -n $(JOBS) --ignore=tests/gpu --ignore=tests/corpus
 
