@@ -69,15 +69,12 @@ def shown(page: Any, label: str) -> Any:
 
 def explore(page: Any, text: str) -> None:
     tab(page, "Explore")
+    end = "document.querySelector('.pk-line .pk-end')?.dataset.run"
+    before = page.evaluate(end)
     page.locator("#pk-text textarea").fill(text)
-    page.locator(".pk-line .pk-badge", has_text="done in").evaluate_all(
-        "all => all.map(e => e.remove())"
-    )
     page.get_by_role("button", name="Explore", exact=True).click()
     page.wait_for_function(
-        "() => !document.querySelector('.pk-line .pk-busy') && "
-        "document.querySelector('.pk-line [role=alert], .pk-line .pk-badge.pk-good, "
-        ".pk-line .pk-badge.pk-bad')"
+        f"before => {{ const now = {end}; return now && now !== before; }}", arg=before
     )
 
 
