@@ -83,13 +83,14 @@ def _needs(first: Module, second: Module, arch: str, other_arch: str) -> str:
     rows = []
     for name in dict.fromkeys([*columns[0], *columns[1]]):
         for field in ("registers", "spills", "shared", "stack", "code"):
-            values = [
+            before, after = (
                 getattr(column[name], field) if name in column else None for column in columns
-            ]
-            a, b = (f"{v:,}" if v is not None else "none" for v in values)
-            known = isinstance(values[0], int) and isinstance(values[1], int)
-            change = f"{values[1] - values[0]:+,}" if known and values[0] != values[1] else ""
-            rows.append([f"<code>{text(name)}</code>", field, a, b, change])
+            )
+            shown = [f"{value:,}" if value is not None else "none" for value in (before, after)]
+            change = ""
+            if before is not None and after is not None and before != after:
+                change = f"{after - before:+,}"
+            rows.append([f"<code>{text(name)}</code>", field, *shown, change])
     return table(("kernel", "what", arch, other_arch, "change"), rows, "resources compared")
 
 
