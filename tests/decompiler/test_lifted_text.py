@@ -114,3 +114,19 @@ def test_guarded_instructions_and_undefined_ways() -> None:
         results.append(x)
     np.testing.assert_array_equal(*results)
     assert results[0].tolist() == [7] * 40 + [3] * 24
+
+
+def test_equality_of_narrow_numbers_of_different_signs() -> None:
+    source = """extern "C" __global__ void k(const short *a, short *b, short *o) {
+        int t = threadIdx.x;
+        o[t] = (short)(a[t] != b[t] ? b[t] % 4 : 3 + b[t]); }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    again = compiled_again(lifted_text(module), "sm_90")
+    results = []
+    for one in (module, again):
+        numbers = np.array([-4, -3, 5, -32768], np.int16)
+        o = np.zeros(4, np.int16)
+        ptxkit.load(one, device="cpu")["k"][1, 4](numbers, numbers.copy(), o)
+        results.append(o)
+    np.testing.assert_array_equal(*results)
+    np.testing.assert_array_equal(results[0], np.array([-1, 0, 8, -32765], np.int16))

@@ -83,14 +83,15 @@ def _needs(first: Module, second: Module, arch: str, other_arch: str) -> str:
     rows = []
     for name in dict.fromkeys([*columns[0], *columns[1]]):
         for field in ("registers", "spills", "shared", "stack", "code"):
-            before, after = (
+            values = [
                 getattr(column[name], field) if name in column else None for column in columns
-            )
-            shown = [f"{value:,}" if value is not None else "none" for value in (before, after)]
+            ]
+            a, b = (f"{v:,}" if v is not None else "none" for v in values)
+            before, after = values
             change = ""
-            if before is not None and after is not None and before != after:
+            if isinstance(before, int) and isinstance(after, int) and before != after:
                 change = f"{after - before:+,}"
-            rows.append([f"<code>{text(name)}</code>", field, *shown, change])
+            rows.append([f"<code>{text(name)}</code>", field, a, b, change])
     return table(("kernel", "what", arch, other_arch, "change"), rows, "resources compared")
 
 

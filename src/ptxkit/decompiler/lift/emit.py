@@ -292,7 +292,7 @@ class Emitter(Conversions):
                 return Expr(n.Binary(operator, left.node, other.node), BOOL)
         left = self.number(one)
         right = self.number(two, left.type)
-        if not left.exact or not right.exact:
+        if not left.exact or not right.exact or _signs_differ(left, right, one.width):
             left, right = self.signed(one, "u"), self.signed(two, "u")
         else:
             left, right = self._wide_enough(left, right, one.width)
@@ -558,6 +558,14 @@ class Emitter(Conversions):
         """A symbol, or an address of another space, as a number."""
         assert self.places is not None
         return self.places.number(value)
+
+
+def _signs_differ(left: Expr, right: Expr, width: int) -> bool:
+    """Whether C++ would bring two narrow numbers of the same bits to different ones."""
+    if width >= 32 or isinstance(left.node, n.Literal) or isinstance(right.node, n.Literal):
+        return False
+    one, two = left.type, right.type
+    return isinstance(one, Scalar) and isinstance(two, Scalar) and one.signed != two.signed
 
 
 Writer = Callable[[Emitter, Value, Type | None], Expr]

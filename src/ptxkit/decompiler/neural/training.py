@@ -264,7 +264,8 @@ class _Run:
         report = _Report(self)
         saved = begun = time.monotonic()
         before = self.place.seconds
-        while self.progress() < 1.0 and not self._pauses(begun):
+        paused = False
+        while self.progress() < 1.0 and not paused:
             self.take_more()
             self.place.tiers = self.place.tiers or self.known_tiers()
             plan = batches.plan_round(
@@ -281,7 +282,8 @@ class _Run:
                 if late or (steps and self.place.step % steps == 0):
                     self.save()
                     saved = time.monotonic()
-                if self.progress() >= 1.0 or self._more_tiers() or self._pauses(begun):
+                paused = self._pauses(begun)
+                if self.progress() >= 1.0 or self._more_tiers() or paused:
                     break
             else:
                 self.place.round += 1
