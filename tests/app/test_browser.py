@@ -190,6 +190,8 @@ def test_running_shows_outputs_profile_and_faults(page: Any) -> None:
 def test_long_work_can_be_stopped(page: Any) -> None:
     endless = 'extern "C" __global__ void k(volatile int *x) { while (!x[0]) { } }'
     page.locator("#pk-text textarea").fill(endless)
+    tab(page, "Run")
+    page.wait_for_function("() => document.querySelector('#pk-arguments textarea').value")
     page.locator("#pk-arguments textarea").fill("s32[1]=zeros")
     page.get_by_role("button", name="Run", exact=True).click()
     page.wait_for_selector(".pk-busy:visible >> text=/running k/")

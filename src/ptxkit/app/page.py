@@ -73,7 +73,9 @@ class Page:
                 if last is None and (passed != shown or pane == "progress"):
                     shown = passed
                     yield {status: busy(words, passed)}
-        except Stopped:
+        except Stopped as end:
+            if end.newer:  # which has the page now
+                return
             last = badge("stopped", "fair")
         if last is None:
             last = badge(f"✓ done in {time.monotonic() - begin:.1f} s", "good")
