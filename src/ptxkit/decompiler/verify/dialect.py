@@ -84,6 +84,9 @@ def _form(one: Instruction) -> str:
     words = _INTEGER.sub(".b", one.opcode).split(".")
     if one.name in _COMPARED:
         words = [words[0], *(w for w in words[1:] if w in ("ftz", "approx") or w in SCALAR_TYPES)]
-    if one.name in _DEFAULT and "rn" in words:
-        words.remove("rn")
-    return ".".join(words)
+    return without_default(one, ".".join(words))
+
+
+def without_default(one: Instruction, opcode: str) -> str:
+    """An opcode without the rounding that it has anyway."""
+    return opcode.replace(".rn", "", 1) if one.name in _DEFAULT else opcode
