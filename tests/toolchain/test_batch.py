@@ -123,3 +123,15 @@ def test_other_threads_run_while_one_assembles():
     inside = [when for when in ticks if start < when < end]
     # With the GIL held there would be none but at the edges.
     assert len(inside) > 5
+
+
+def test_shared_memory_of_a_kernel_is_its_own() -> None:
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    own = (
+        f"{head}.shared .align 4 .b8 own[4];\n.visible .entry a()\n"
+        "{\n    .reg .b32 %r<2>;\n    mov.u32 %r1, 7;\n    st.shared.u32 [own], %r1;\n    ret;\n}\n"
+    )
+    brought = own.replace(".shared .align 4 .b8 own[4]", ".extern .shared .align 16 .b8 b_own[]")
+    brought = brought.replace("[own]", "[b_own]").replace(" a()", " b()")
+    first, second = assemble_many([own, brought], "sm_80", batch=True, cache=False)
+    assert first.resources["a"].shared == 4 and second.resources["b"].shared == 0

@@ -9,12 +9,14 @@ comments, and lays the text out anew: equal code has equal text, wherever it was
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptxkit.errors import UnknownNameError
 from ptxkit.syntax import Function, Module, Variable, format, parse
 
 _HEADER = ("Version", "Target", "AddressSize")
+_HEADER_LINES = len(_HEADER)
 # Not a modifier: a variable may be called "shared" without meaning ".shared".
 _WORD = re.compile(r"(?<![.\w$])[%A-Za-z_$][\w$]*", re.ASCII)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -140,6 +142,12 @@ def canonical(kernel: Kernel, name: str) -> str:
     bodies = [_function(text, dict(names), names[own]) for own, text in functions]
     text = format("\n".join([kernel.header, *declared, *bodies]))
     return "\n".join(line for line in text.splitlines() if line.strip()) + "\n"
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Modules as one: the header is said once."""
+    first, *others = texts
+    return first + "".join(text.split("\n", _HEADER_LINES)[-1] for text in others)
 
 
 def _in_order(variables: dict[str, tuple[str, str]], texts: list[str]) -> list[str]:

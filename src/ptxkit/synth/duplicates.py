@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 _BANDS = 8
+#: What is counted.
+COUNTS = ("rows", "exact_duplicates", "distinct_shapes", "shapes_in_two_splits", "near_duplicates")
 
 
 class Duplicates:
@@ -39,13 +41,9 @@ class Duplicates:
         by_split = (
             len(np.unique(self._shapes[self._splits == n])) for n in range(len(self._names))
         )
-        return {
-            "rows": self._rows,
-            "exact_duplicates": self._rows - len(np.unique(self._contents)),
-            "distinct_shapes": shapes,
-            "shapes_in_two_splits": sum(by_split) - shapes,
-            "near_duplicates": self._near(),
-        }
+        exact = self._rows - len(np.unique(self._contents))
+        counts = (self._rows, exact, shapes, sum(by_split) - shapes, self._near())
+        return dict(zip(COUNTS, counts, strict=True))
 
     def _near(self) -> int:
         """Rows that share a band with a row before them."""

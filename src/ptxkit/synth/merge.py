@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 from ptxkit.errors import import_extra
 from ptxkit.synth import shards, storage
 from ptxkit.synth.duplicates import Duplicates
+from ptxkit.synth.lines import json_lines
 from ptxkit.synth.plan import DATA, MANIFEST, SHARDS, Plan
 from ptxkit.synth.schema import SPLITS, split_of
 
@@ -35,8 +36,7 @@ def merge(plan: Plan, folder: Path, notes: dict[int, dict[str, Any]]) -> dict[st
     """
     counts = shards.total(notes)
     duplicates = Duplicates(sum(counts[split] for split in SPLITS))
-    files = {split: _names(f"{DATA}/{split}", counts[split], plan) for split in SPLITS}
-    files[REJECTED] = _names(f"{REJECTED}/{REJECTED}", min(1, counts[REJECTED]), plan)
+    files = layout(plan, counts)
     with ExitStack() as stack:
         spread = {
             split: stack.enter_context(_Spread(folder, names, plan.file_rows, partial(_open, plan)))
@@ -68,6 +68,16 @@ def finish(folder: Path, manifest: dict[str, Any]) -> None:
     """Make the dataset complete: the manifest, and no shards any more."""
     storage.write_json(folder / MANIFEST, manifest)
     shutil.rmtree(folder / SHARDS, ignore_errors=True)
+
+
+def layout(plan: Plan, counts: dict[str, int]) -> dict[str, list[str]]:
+    """The files of a dataset, by split.
+
+    >>> layout(Plan("warp", 1, 100), {"train": 9, "validation": 0, "test": 0, "rejected": 0})
+    {'train': ['data/train-00000-of-00001.parquet'], 'validation': [], 'test': [], 'rejected': []}
+    """
+    files = {split: _names(f"{DATA}/{split}", counts[split], plan) for split in SPLITS}
+    return files | {REJECTED: _names(f"{REJECTED}/{REJECTED}", min(1, counts[REJECTED]), plan)}
 
 
 def _names(start: str, rows: int, plan: Plan) -> list[str]:
@@ -213,37 +223,3 @@ class _JsonFile:
 
     def close(self) -> None:
         self._file.close()
-
-
-def json_lines(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A row as flat JSON objects: one a device that its source has code for."""
-    row = {key: value.hex() if isinstance(value, bytes) else value for key, value in row.items()}
-    devices = [
-        (device, word)
-        for device, word in (("cuda", "cuda"), ("cpu", "cpp"))
-        if f"{word}_forward" in row
-    ]
-    if not devices:
-        yield row
-        return
-    common = {
-        key: value
-        for key, value in row.items()
-        if not key.startswith(("cpp_", "cuda_")) and key not in ("name", "category")
-    }
-    for device, word in devices:
-        targets = {"targets": row["targets"]} if device == "cuda" else {"targets": []}
-        yield {
-            **common,
-            **targets,
-            "ir_forward": row[f"{word}_forward"],
-            "ir_backward": row[f"{word}_backward"],
-            "metadata": {
-                "kernel_name": row["name"],
-                "category": row["category"],
-                "device": device,
-                "has_backward": bool(row[f"{word}_backward"]),
-                "launch": row["launch"],
-                "verdict": row["verification"]["verdict"],
-            },
-        }

@@ -20,6 +20,8 @@ PLAN = "run.json"
 MANIFEST = "manifest.json"
 SHARDS = "shards"
 DATA = "data"
+_SEEDS = range(-(2**63), 2**63)
+_COUNTS = 10**12
 
 
 class FolderError(PtxkitError):
@@ -76,12 +78,21 @@ def check(plan: Plan) -> Source:
     """Refuse what makes no sense, before anything is written."""
     if plan.count < 1:
         raise UsageError(f"--count must be at least 1, not {plan.count}")
+    if plan.count > _COUNTS:
+        raise UsageError(f"--count must be at most {_COUNTS:,}, not {plan.count:,}")
+    if plan.seed not in _SEEDS:
+        raise UsageError(
+            f"--seed must be from {_SEEDS.start} to {_SEEDS.stop - 1} (64 bits), not {plan.seed}"
+        )
     if plan.shard_size < 0 or plan.file_rows < 1:
         raise UsageError("shards and files have at least one row")
     if not 1 <= plan.level <= 22:
         raise UsageError(f"the compression level is from 1 to 22, not {plan.level}")
     if not plan.settings.archs:
         raise UsageError("name at least one architecture, such as sm_90")
+    for arch in plan.settings.archs:
+        if plan.settings.archs.count(arch) > 1:
+            raise UsageError(f"the architecture {arch} is named twice; name each once")
     if plan.settings.sass and not plan.settings.assemble:
         raise UsageError("--sass is machine code: leave --no-assemble out")
     source = find(plan.source)
@@ -89,24 +100,23 @@ def check(plan: Plan) -> Source:
     return source
 
 
-def claim(plan: Plan, folder: Path) -> bool:
+def claim(plan: Plan, folder: Path) -> None:
     """Take the folder for a run, or find that it is this run's already.
 
-    Gives True where the run is complete. A folder with anything else in it is refused.
+    A folder with anything else in it is refused.
     """
     if folder.exists() and not folder.is_dir():
         raise FolderError(f"'{folder}' is a file; choose a folder")
     known = storage.read_json(folder / PLAN)
     if known is not None:
+        if not isinstance(known, dict):
+            raise FolderError(f"'{folder / PLAN}' is damaged; choose another folder")
         if known != json.loads(json.dumps(plan.to_dict())):
             raise FolderError(
                 f"'{folder}' holds another run ({_difference(known, plan.to_dict())}); choose "
                 "another folder, or the same arguments to go on with that run"
             )
-        if (folder / MANIFEST).exists():
-            return True
-        (folder / SHARDS).mkdir(exist_ok=True)
-        return False
+        return
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(not name.name.startswith(f".{PLAN}.") for name in folder.iterdir()):
@@ -117,7 +127,6 @@ def claim(plan: Plan, folder: Path) -> bool:
         (folder / SHARDS).mkdir(exist_ok=True)
     except OSError as error:
         raise storage.explained(error, folder) from error
-    return False
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +24,8 @@ from ptxkit.synth.source import (
     Source,
     Target,
     Verification,
+    compared,
+    misstated,
 )
 
 
@@ -79,7 +81,7 @@ class ProgramSource(Source):
             return [Made({self.text_view: one.text}, verdict) for one in samples]
         columns = [self._targets(samples, arch, settings, workspace) for arch in settings.archs]
         return [
-            self._row(seed, one, [column[number] for column in columns])
+            self._row(seed, one, [column[number] for column in columns], settings)
             for number, one in enumerate(samples)
         ]
 
@@ -114,38 +116,65 @@ class ProgramSource(Source):
         return [found[number] for number in range(len(samples))]
 
     def _row(
-        self, seed: int, one: Sample, targets: list[tuple[Target, int] | Rejected]
+        self,
+        seed: int,
+        one: Sample,
+        targets: list[tuple[Target, int] | Rejected],
+        settings: Settings,
     ) -> Made | Rejected:
         good = []
         for result in targets:
             if isinstance(result, Rejected):
                 return result
             good.append(result)
+        codes = [(target.arch, target.ptx_forward, shared) for target, shared in good]
+        proof = self._proved(seed, one, codes)
+        if isinstance(proof, Rejected):
+            return proof
+        found = tuple(target for target, _ in good)
+        proof = replace(proof, checks=self.checks(found, settings))
+        program: Program = one.program
+        launch = (program.grid, program.block, good[0][1])
+        return Made({self.text_view: one.text}, proof, found, launch)
+
+    def _proved(
+        self, seed: int, one: Sample, codes: Sequence[tuple[str, str, int]]
+    ) -> Verification | Rejected:
+        """Execute the PTX for every architecture, and compare with numpy."""
         program: Program = one.program
         values = program.values(seed, self.name, one.index)
         expected = program.expected(values)
         outputs: Values = {}
-        for number, (target, shared) in enumerate(good):
+        for number, (arch, ptx, shared) in enumerate(codes):
             try:
-                found = self._simulated(program, values, target.ptx_forward, shared)
+                found = self._simulated(program, values, ptx, shared)
             except PtxkitError as error:
-                return Rejected("execute", f"{target.arch}: {str(error).splitlines()[0]}")
+                return Rejected("execute", f"{arch}: {str(error).splitlines()[0]}")
             wrong = difference(found, expected)
             if wrong is not None:
-                return Rejected("compare", f"{target.arch}: {wrong}")
+                return Rejected("compare", f"{arch}: {wrong}")
             outputs = outputs if number else found
         tolerance = tolerance_of(expected.values())
-        proof = Verification(
+        return Verification(
             "verified",
-            tuple(c for t, _ in good for c in (t.check, f"ptx {t.arch} = numpy")),
-            tolerance.relative,
-            tolerance.absolute,
-            digest(values),
-            digest(outputs),
+            relative_tolerance=tolerance.relative,
+            absolute_tolerance=tolerance.absolute,
+            input_digest=digest(values),
+            output_digest=digest(outputs),
         )
-        launch = (program.grid, program.block, good[0][1])
-        found_targets = tuple(target for target, _ in good)
-        return Made({self.text_view: one.text}, proof, found_targets, launch)
+
+    def checks(self, targets: Sequence[Target], settings: Settings) -> tuple[str, ...]:
+        """Assembled and compared with numpy, for every architecture."""
+        return compared(targets)
+
+    def foretold(self, sample: Sample, settings: Settings) -> dict[str, Any]:
+        """The text; the compiler decides about the shared memory of the launch."""
+        launch: dict[str, Any] = {} if settings.views == "all" else {"launch": []}
+        return {self.text_view: sample.text, "features": [], **launch}
+
+    def kernels(self, sample: Sample, settings: Settings) -> dict[str, dict[str, str]]:
+        """One kernel, called after its sample in the raw PTX."""
+        return {"ptx_forward": {"forward": sample.name}}
 
     def _simulated(self, program: Program, values: Values, ptx: str, shared: int) -> Values:
         copies = {name: array.copy() for name, array in values.items()}
@@ -155,20 +184,10 @@ class ProgramSource(Source):
 
     def replay(self, seed: int, sample: Sample, row: dict[str, Any]) -> str | None:
         """Execute the stored PTX again and compare with numpy and the stored digests."""
-        proof = row["verification"]
-        if proof["verdict"] == "not executed":
-            return None
         program: Program = sample.program
-        values = program.values(seed, self.name, sample.index)
-        if digest(values) != proof["input_digest"]:
-            return "the inputs have another digest"
-        expected = program.expected(values)
-        for number, target in enumerate(row["targets"]):
-            shared = row["launch"][2]
-            found = self._simulated(program, values, target["ptx_forward"], shared)
-            wrong = difference(found, expected)
-            if wrong is not None:
-                return f"{target['arch']}: {wrong}"
-            if number == 0 and digest(found) != proof["output_digest"]:
-                return "the outputs have another digest"
-        return None
+        grid, block, shared = row["launch"]
+        if (grid, block) != (program.grid, program.block):
+            return f"the launch is {grid}, {block}, not {program.grid}, {program.block}"
+        codes = [(target["arch"], target["ptx_forward"], shared) for target in row["targets"]]
+        proof = self._proved(seed, sample, codes)
+        return proof.reason if isinstance(proof, Rejected) else misstated(row, proof)

@@ -12,8 +12,9 @@ from typing import Any
 from ptxkit.errors import UsageError, import_extra
 from ptxkit.synth import cluster, local, shards, storage
 from ptxkit.synth.card import card
+from ptxkit.synth.dataset import is_whole
 from ptxkit.synth.merge import finish, merge
-from ptxkit.synth.plan import MANIFEST, Plan, check, claim, locked
+from ptxkit.synth.plan import MANIFEST, SHARDS, Plan, check, claim, locked
 from ptxkit.synth.source import Source
 
 ENGINES = ("local", "ray")
@@ -39,6 +40,8 @@ def generate(
         raise UsageError(f"the engine is one of {', '.join(ENGINES)}, not '{engine}'")
     if plan.format not in ("parquet", "jsonl"):
         raise UsageError(f"the format is parquet or jsonl, not '{plan.format}'")
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers must be at least 1, not {workers}")
     source = check(plan)
     import_extra("pyarrow", extra="synth")
     plan = replace(
@@ -48,9 +51,15 @@ def generate(
     )
     if engine == "ray":
         cluster.check(address)
-    if claim(plan, folder):
+    claim(plan, folder)
+    if is_whole(folder):
         return dict(storage.read_json(folder / MANIFEST))
     with locked(folder):
+        if is_whole(folder):  # another process has completed it meanwhile
+            return dict(storage.read_json(folder / MANIFEST))
+        # A dataset that lost files is made again, and is no dataset until all is there.
+        (folder / MANIFEST).unlink(missing_ok=True)
+        (folder / SHARDS).mkdir(exist_ok=True)
         return _complete(plan, source, folder, workers, engine, address, progress)
 
 

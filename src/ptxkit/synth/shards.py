@@ -99,7 +99,9 @@ def note_of(folder: Path, number: int) -> dict[str, Any] | None:
     """The note of a complete shard; None where it must be made (again)."""
     rows, rejected, note = paths(folder, number)
     found = storage.read_json(note)
-    if found is None or not rows.exists() or not rejected.exists():
+    if not isinstance(found, dict) or found.keys() != {"counts", "rows", "rejected"}:
+        return None
+    if not rows.exists() or not rejected.exists():
         return None
     if storage.sha256(rows) != found["rows"] or storage.sha256(rejected) != found["rejected"]:
         return None

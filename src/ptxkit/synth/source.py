@@ -32,6 +32,9 @@ BUILT_IN = {
     "ptx": "ptxkit.synth.stacked.source:StackSource",
 }
 GROUP = "ptxkit.sources"
+_DIGESTS = {
+    "input_digest": "inputs", "output_digest": "outputs", "gradient_digest": "gradients",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,27 @@ class Verification:
     gradient_digest: str | None = None
 
 
+def compared(targets: Sequence[Target]) -> tuple[str, ...]:
+    """The checks of rows whose PTX was assembled, executed, and compared with numpy.
+
+    >>> compared([Target("sm_90", ".version 8.0", None)])
+    ('ptx sm_90 accepted by the assembler', 'ptx sm_90 = numpy')
+    """
+    return tuple(check for one in targets for check in (one.check, f"ptx {one.arch} = numpy"))
+
+
+def misstated(row: dict[str, Any], proof: Verification) -> str | None:
+    """What a row says of its verification, where executing it again says something else."""
+    stored = row["verification"]
+    for key, what in _DIGESTS.items():
+        if stored[key] != getattr(proof, key):
+            return f"the {what} have another digest"
+    for key in ("relative_tolerance", "absolute_tolerance"):
+        if stored[key] != getattr(proof, key):
+            return f"the {key.replace('_', ' ')} is {stored[key]}, not {getattr(proof, key)}"
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Made:
     """A row as its source makes it; the engine adds identity, split and hashes."""
@@ -161,6 +185,8 @@ class Source(ABC):
     shard_size: ClassVar[int] = 100
     """Samples that are compiled together, unless the user says otherwise: more would take more
     memory, and fewer would read the compilers' headers more often."""
+    launch_shared: ClassVar[bool] = False
+    """Whether the shared memory of a row counts what its launch brings, beside what is declared."""
     life: ClassVar[int] = 1000
     """A worker process ends after so many samples, and with it what compilers keep of them."""
 
@@ -177,6 +203,22 @@ class Source(ABC):
     @abstractmethod
     def replay(self, seed: int, sample: Sample, row: dict[str, Any]) -> str | None:
         """Execute what a row of the dataset holds again; None, or what is wrong."""
+
+    def foretold(self, sample: Sample, settings: Settings) -> dict[str, Any]:
+        """The columns of a row that need no compiler: `validate` compares a row with them."""
+        return {self.text_view: sample.text}
+
+    def kernels(self, sample: Sample, settings: Settings) -> dict[str, dict[str, str]]:
+        """The kernels in each PTX column of a row: their names there, and those in the raw PTX.
+
+        `validate` makes the columns again from the raw PTX. A source that names none has PTX in a
+        form of its own, which is assembled and executed as it is.
+        """
+        return {}
+
+    def checks(self, targets: Sequence[Target], settings: Settings) -> tuple[str, ...] | None:
+        """What the verification of a row lists; None where the source leaves that open."""
+        return None
 
     @abstractmethod
     def provenance(self, settings: Settings) -> dict[str, str]:

@@ -74,8 +74,10 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read plain data; None where there is no such file, or half of one."""
+    """Read plain data; None where there is no such file, half of one, or something else."""
     try:
-        return json.loads(path.read_text())
-    except (FileNotFoundError, json.JSONDecodeError):
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
+    except OSError as error:
+        raise StorageError(f"'{path}' cannot be read: {error.strerror or error}") from error

@@ -8,6 +8,7 @@ text, each is assembled alone, so that every error names its own module.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ _BYTES_PER_KERNEL = 4096
 _MOST_BYTES = _MOST_KERNELS * _BYTES_PER_KERNEL
 _SHARED_LINKAGE = (".common", ".weak")
 _EXTERN = ".extern"
+_ALIGN = re.compile(r"\.align\s+(\d+)")
 _HEADER = ("Version", "Target", "AddressSize")
 
 
@@ -123,6 +125,9 @@ class _Part:
     externs: frozenset[str]
     """What it declares only; the assembler takes the same declaration twice."""
     kernels: int
+    alignment: int
+    """Of shared memory that the launch brings: the assembler rounds the shared memory of every
+    kernel of a module up to it, so only modules of one alignment are joined."""
 
 
 @dataclass(slots=True)
@@ -156,14 +161,14 @@ class _Group:
 
 def join(sources: Sequence[Source], most: int = _MOST_KERNELS) -> tuple[list[_Group], list[int]]:
     """Groups to join, of so many kernels at most, and what stays alone."""
-    open_groups: dict[bytes, list[_Group]] = {}
+    open_groups: dict[tuple[bytes, int], list[_Group]] = {}
     alone = []
     for index, source in enumerate(sources):
         part = _part(index, source)
         if part is None:
             alone.append(index)
             continue
-        groups = open_groups.setdefault(part.header, [])
+        groups = open_groups.setdefault((part.header, part.alignment), [])
         # Only the latest few are tried: what clashes with those clashes with most.
         chosen = next((one for one in reversed(groups[-4:]) if one.takes(part)), None)
         if chosen is None:
@@ -185,11 +190,14 @@ def _part(index: int, source: Source) -> _Part | None:
         return None
     names: list[str] = []
     externs: list[str] = []
+    alignment = 0
     for child in children[3:]:
         if child.kind == "Function":
             (names if child.has_body else externs).append(child.name)
         elif child.kind == "Variable" and child.linkage == _EXTERN:
             externs += [declarator.name for declarator in child.declarators]
+            if child.space == "shared":
+                alignment = max(alignment, *map(int, _ALIGN.findall(child.text)), 1)
         elif child.kind == "Variable" and child.linkage not in _SHARED_LINKAGE:
             names += [declarator.name for declarator in child.declarators]
         else:
@@ -201,4 +209,5 @@ def _part(index: int, source: Source) -> _Part | None:
     body = text[children[2].span[1] :]
     # A function may be declared first and defined then.
     own = frozenset(names)
-    return _Part(index, header, body, own, frozenset(externs) - own, len(module.kernels))
+    others = frozenset(externs) - own
+    return _Part(index, header, body, own, others, len(module.kernels), alignment)

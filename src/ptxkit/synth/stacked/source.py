@@ -13,7 +13,7 @@ from ptxkit.stack import StackError
 from ptxkit.synth.assembling import assembler_of
 from ptxkit.synth.program import ArrayArgument, Program, Values
 from ptxkit.synth.proving import Compiled, ProgramSource
-from ptxkit.synth.source import Rejected, Settings
+from ptxkit.synth.source import Rejected, Sample, Settings
 from ptxkit.synth.stacked.machine import INSTRUCTIONS, Machine, text_of
 from ptxkit.synth.streams import Stream
 
@@ -181,6 +181,11 @@ class StackSource(ProgramSource):
             return Compiled(_kernel(program, arch), "k")
         except StackError as error:
             return Rejected("compile", str(error).splitlines()[0])
+
+    def foretold(self, sample: Sample, settings: Settings) -> dict[str, Any]:
+        """All but the PTX: no launch has shared memory."""
+        launch = [sample.program.grid, sample.program.block, 0]
+        return {"launch": launch, **super().foretold(sample, settings)}
 
     def passed(self, program: Program, values: Values) -> list[Any]:
         """The arrays."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptxkit.synth.assembling import Assembled, assembled
-from ptxkit.synth.canonical import Library, canonical
+from ptxkit.synth.canonical import Library, canonical, joined
 from ptxkit.synth.source import Rejected, Sample, Settings, Target
 from ptxkit.synth.tiers import sample as programs
 from ptxkit.toolchain import CompilerError, compile_cuda
@@ -15,7 +15,6 @@ from ptxkit.toolchain import CompilerError, compile_cuda
 _INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
 _EFFECT = re.compile(r"^ +(?:@!?%\w+ )?(?:st|atom|red)\.", re.MULTILINE)
 _JOINED = re.compile(r"\bld\.shared\.v\d|used_bytes_mask")
-_HEADER_LINES = 3  # of canonical PTX: version, target, address size
 # Nothing of what the second leaves out is used: headers are read in half the time.
 _OPTIONS = ("-w", "--minimal")
 
@@ -92,9 +91,3 @@ def _apart(one: Sample) -> str:
     names = "|".join(map(re.escape, sorted(program.own_names())))
     body = _INCLUDE.sub("", one.text)
     return re.sub(rf"\b(?=(?:{names})\b)", f"{one.name}_", body)
-
-
-def joined(texts: Sequence[str]) -> str:
-    """Modules as one: the header is said once."""
-    first, *others = texts
-    return first + "".join(text.split("\n", _HEADER_LINES)[-1] for text in others)

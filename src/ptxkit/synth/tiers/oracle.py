@@ -7,7 +7,7 @@ from typing import Any
 
 from ptxkit.errors import PtxkitError
 from ptxkit.run import CpuKernel, CpuModule, load
-from ptxkit.synth.tiers.compiling import joined
+from ptxkit.synth.canonical import joined
 from ptxkit.synth.tiers.sample import Sample
 from ptxkit.synth.tiers.verify import difference, evaluated, same
 

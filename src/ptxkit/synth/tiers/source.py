@@ -12,11 +12,21 @@ from ptxkit import cuda
 from ptxkit.errors import PtxkitError
 from ptxkit.synth.assembling import assembler_of
 from ptxkit.synth.comparing import digest
-from ptxkit.synth.source import Made, Rejected, Sample, Settings, Source, Verification
+from ptxkit.synth.source import (
+    Made,
+    Rejected,
+    Sample,
+    Settings,
+    Source,
+    Target,
+    Verification,
+    compared,
+    misstated,
+)
 from ptxkit.synth.tiers import sample as programs
 from ptxkit.synth.tiers.compiling import Code, compiled
 from ptxkit.synth.tiers.grammar import TIERS, make
-from ptxkit.synth.tiers.oracle import Oracle, Simulated, named
+from ptxkit.synth.tiers.oracle import Oracle, Simulated, Values, named
 from ptxkit.toolchain import compile_cuda, nvrtc
 
 NAMES = tuple(name for name, _ in TIERS.values())
@@ -71,26 +81,48 @@ class TiersSource(Source):
 
     def replay(self, seed: int, sample: Sample, row: dict[str, Any]) -> str | None:
         """Execute the stored PTX again and compare with numpy and the stored digests."""
-        proof = row["verification"]
-        if proof["verdict"] == "not executed":
-            return None
         oracle = Oracle(sample.program)
-        if digest(named(oracle.values)) != proof["input_digest"]:
-            return "the inputs have another digest"
-        for number, target in enumerate(row["targets"]):
+        results = []
+        for target in row["targets"]:
             kernels = Simulated({0: target["ptx_forward"]}).kernels(0, "k", oracle)
-            found = oracle.simulated(kernels)
-            wrong = oracle.difference(found)
+            results.append(oracle.simulated(kernels))
+            wrong = oracle.difference(results[-1])
             if wrong is not None:
                 return f"{target['arch']}: {wrong}"
-            if number == 0 and digest(named(found)) != proof["output_digest"]:
-                return "the outputs have another digest"
-        return None
+        return misstated(row, _proof(oracle, results))
+
+    def foretold(self, sample: Sample, settings: Settings) -> dict[str, Any]:
+        """Both texts, and the launch of the first kernel."""
+        launch = _launch(sample.program) if settings.views == "all" else ()
+        return {**_views(sample), "launch": list(launch), "features": []}
+
+    def kernels(self, sample: Sample, settings: Settings) -> dict[str, dict[str, str]]:
+        """The kernels in the order of their launches."""
+        launches = enumerate(sample.program.launches)
+        return {"ptx_forward": {f"k{k}": f"{sample.name}_{one.kernel}" for k, one in launches}}
+
+    def checks(self, targets: Sequence[Target], settings: Settings) -> tuple[str, ...]:
+        """Assembled and compared with numpy, for every architecture."""
+        return compared(targets)
 
 
 def _views(one: Sample) -> dict[str, str | None]:
     program: programs.Sample = one.program
     return {"cuda_source": one.text, "ast": program.ast}
+
+
+def _launch(program: programs.Sample) -> tuple[int, ...]:
+    launch = program.launches[0]
+    return (*launch.grid, *launch.block, launch.dynamic_shared)
+
+
+def _proof(oracle: Oracle, results: list[Values]) -> Verification:
+    """The verification of results that agree."""
+    return Verification(
+        "verified",
+        input_digest=digest(named(oracle.values)),
+        output_digest=digest(named(results[0])),
+    )
 
 
 def _row(
@@ -120,14 +152,5 @@ def _row(
     except PtxkitError as error:
         return Rejected("execute", str(error).splitlines()[0])
     targets = tuple(code.target(number, settings) for code in good)
-    proof = Verification(
-        "verified",
-        tuple(check for t in targets for check in (t.check, f"ptx {t.arch} = numpy")),
-        None,
-        None,
-        digest(named(oracle.values)),
-        digest(named(results[0])),
-    )
-    launch = program.launches[0]
-    shape = (*launch.grid, *launch.block, launch.dynamic_shared)
-    return Made(_views(one), proof, targets, shape)
+    proof = replace(_proof(oracle, results), checks=compared(targets))
+    return Made(_views(one), proof, targets, _launch(program))

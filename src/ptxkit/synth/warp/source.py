@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -12,7 +12,16 @@ from ptxkit.run import CpuModule, load
 from ptxkit.synth.assembling import Assembled, assembled, assembler_of
 from ptxkit.synth.canonical import Library, canonical
 from ptxkit.synth.comparing import difference, digest, tolerance_of
-from ptxkit.synth.source import Made, Rejected, Sample, Settings, Source, Target, Verification
+from ptxkit.synth.source import (
+    Made,
+    Rejected,
+    Sample,
+    Settings,
+    Source,
+    Target,
+    Verification,
+    misstated,
+)
 from ptxkit.synth.streams import Stream
 from ptxkit.synth.warp import launching, tree
 from ptxkit.synth.warp.adapter import Batch, CudaCode, Warp, WarpError, load_warp
@@ -45,6 +54,7 @@ class WarpSource(Source):
         "cuda_forward",
         "cuda_backward",
     )
+    launch_shared: ClassVar[bool] = True
 
     def sample(self, seed: int, index: int, settings: Settings) -> Sample:
         """The kernel at a place."""
@@ -74,26 +84,41 @@ class WarpSource(Source):
     def replay(self, seed: int, sample: Sample, row: dict[str, Any]) -> str | None:
         """Execute the stored PTX again and compare with numpy and the stored digests."""
         program: tree.Program = sample.program
-        proof = row["verification"]
-        if proof["verdict"] == "not executed":
-            return None
         values, seeds = prepared(seed, program, any(t["ptx_backward"] for t in row["targets"]))
-        if digest(values) != proof["input_digest"]:
-            return "the inputs have another digest"
+        results = []
         expected = _numpy(program, values)
-        for number, target in enumerate(row["targets"]):
+        for target in row["targets"]:
             forward = load(target["ptx_forward"], check=False)
             backward = load(target["ptx_backward"], check=False) if target["ptx_backward"] else None
             found = launching.on_simulator(program, values, forward, backward, seeds)
             wrong = difference(found.values, expected)
             if wrong is not None:
                 return f"{target['arch']}: {wrong}"
-            if number == 0:
-                if digest(found.values) != proof["output_digest"]:
-                    return "the outputs have another digest"
-                if found.gradients and digest(found.gradients) != proof["gradient_digest"]:
-                    return "the gradients have another digest"
-        return None
+            results.append(found)
+        return misstated(row, _proof(values, expected, results[0]))
+
+    def foretold(self, sample: Sample, settings: Settings) -> dict[str, Any]:
+        """What the tree says: the Python source, the launch, the features."""
+        program: tree.Program = sample.program
+        return {
+            "python_source": sample.text,
+            "launch": list(program.launch),
+            "features": list(program.features),
+        }
+
+    def kernels(self, sample: Sample, settings: Settings) -> dict[str, dict[str, str]]:
+        """The kernel, and its gradient where that is asked for."""
+        names = ("forward", "backward") if settings.backward else ("forward",)
+        return {f"ptx_{name}": {name: f"{sample.name}{_ENTRY}{name}"} for name in names}
+
+    def checks(self, targets: Sequence[Target], settings: Settings) -> tuple[str, ...]:
+        """Assembled, and three ways of executing compared."""
+        found = [*(target.check for target in targets), "warp-cpu = numpy"]
+        for target in targets:
+            found.append(f"ptx {target.arch} = numpy")
+            if settings.backward:
+                found.append(f"ptx {target.arch} gradient = wp.Tape")
+        return tuple(found)
 
 
 _PLAIN = """import warp as wp
@@ -322,17 +347,21 @@ class _Maker:
             wrong = difference(found, reference, slack=slack)
             if wrong is not None:
                 return Rejected("compare", f"{name}: {wrong}")
-        tolerance = tolerance_of(expected.values())
-        first = simulated[0]
-        return Verification(
-            "verified",
-            (*(target.check for target in targets), *(name for name, *_ in checks)),
-            tolerance.relative,
-            tolerance.absolute,
-            digest(values),
-            digest(first.values),
-            digest(first.gradients) if first.gradients else None,
-        )
+        listed = (*(target.check for target in targets), *(name for name, *_ in checks))
+        return replace(_proof(values, expected, simulated[0]), checks=listed)
+
+
+def _proof(values: launching.Values, expected: dict[str, Any], found: Result) -> Verification:
+    """The verification of results that agree."""
+    tolerance = tolerance_of(expected.values())
+    return Verification(
+        "verified",
+        relative_tolerance=tolerance.relative,
+        absolute_tolerance=tolerance.absolute,
+        input_digest=digest(values),
+        output_digest=digest(found.values),
+        gradient_digest=digest(found.gradients) if found.gradients else None,
+    )
 
 
 def _joined(raws: Sequence[str]) -> str:
