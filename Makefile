@@ -95,12 +95,14 @@ clean: ## Remove environments, builds and caches
 # For development: Python files are used in place, and C++ is rebuilt incrementally,
 # which needs the build tools to stay where they are.
 $(VENV)/.installed: $(NATIVE) | $(VENV)/.created
+	@echo 'building the extension and fetching what the tests need: this takes some minutes'
 	$(VENV)/bin/python $(PIP_INSTALL) $(BUILD_TOOLS)
 	$(VENV)/bin/python $(PIP_INSTALL) --no-build-isolation \
 	  --config-settings=build-dir=build/$(VENV:.%=%) --editable '.[dev,cuda,synth,ray,neural,evaluate]'
 	@touch $@
 
 .venv-demo/.installed: $(NATIVE) $(SOURCES) | .venv-demo/.created
+	@echo 'building the extension and fetching the compilers: this takes some minutes'
 	.venv-demo/bin/python $(PIP_INSTALL) '.[cuda,synth]'
 	@touch $@
 
