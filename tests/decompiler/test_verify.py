@@ -21,6 +21,9 @@ def judged(source: str, other: str) -> Verdict:
     return verify(module(source), other, arch=ARCH)
 
 
+STRIDE = """extern "C" __global__ void k(const int *x, int *y, int n) {
+    for (int j = threadIdx.x; j < n; j += %s) y[j] = x[j];
+}"""
 SAXPY = """extern "C" __global__ void k(float a, const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = a * x[i] + y[i];
@@ -83,6 +86,18 @@ DIFFERENT = {
     "dropped store": (BRANCH % "y[i] = x[i]; y[i + 1] = 3;", BRANCH % "y[i] = x[i];"),
     "unsigned division": (
         BRANCH % "y[i] = x[i] / 3;", BRANCH % "y[i] = (unsigned)x[i] / 3;",
+    ),
+    "float boundary": (
+        SAXPY.replace("a *", "x[i] > 1.41f ? a :"), SAXPY.replace("a *", "x[i] >= 1.41f ? a :"),
+    ),
+    "another axis": (SAXPY, SAXPY.replace("threadIdx.x", "threadIdx.x + threadIdx.z")),
+    "work done twice": (
+        STRIDE % "blockDim.x", STRIDE.replace("j += ", "j += 1 + 0 * ") % "blockDim.x",
+    ),
+    "four threads": (
+        BRANCH % "int s = 0; for (int j = 0; j < blockDim.x; ++j) s += x[j]; y[i] = s;",
+        BRANCH % "int s = 0; for (int j = 0; j < blockDim.x + (blockDim.x == 4); ++j) s += x[j];"
+        "y[i] = s;",
     ),
     "no fence": (
         BRANCH % "y[i] = x[i]; __threadfence(); y[n + i] = 1;",
@@ -219,6 +234,36 @@ def test_candidate_may_not_store_what_the_original_does_not() -> None:
     assert not found.equal
 
 
+def test_unreached_comparison_that_differs_is_not_accepted() -> None:
+    hidden = HIDDEN % "\n#pragma unroll 1\nfor (int j = 0; j < %d; ++j) y[i + j * n] = x[j];"
+    first = module(hidden % 77)
+    assert same_execution(first, first, "k").equal
+    found = same_execution(first, module(hidden % 78), "k")
+    assert "never ran, and differ" in found.reason
+
+
+def test_variable_that_a_host_can_change_may_not_be_missing() -> None:
+    text = module("__device__ int scale = 2;" + BRANCH % "y[i] = x[i] * scale;").emit()
+    original = ptxkit.parse(text.replace("\n.global", "\n.visible .global"))
+    found = same_execution(original, module(BRANCH % "y[i] = x[i] * 2;"), "k")
+    assert found.reason == "the variable 'scale' is missing"
+
+
+def test_same_numbers_in_every_process() -> None:
+    from ptxkit.decompiler.verify.execution import Comparison
+    from ptxkit.decompiler.verify.inputs import GUARD, trials
+
+    m = module(SAXPY)
+    made = []
+    for _ in range(3):
+        comparison = Comparison(m, m, "k", "k")
+        trial = next(iter(trials(comparison.usage, comparison.kernels[0].rules, 1)))
+        arenas = comparison.maker.make(trial).arenas
+        assert all(arena.start == GUARD for arena in arenas)
+        made.append([arena.before.tobytes() for arena in arenas])
+    assert made[0] == made[1] == made[2]
+
+
 def test_strings_that_have_parts_in_common_are_tried() -> None:
     from tests.kernels import suite
 
@@ -229,6 +274,29 @@ def test_strings_that_have_parts_in_common_are_tried() -> None:
         edit.replace(one, one.text.replace("min", "max"))
         found = same_execution(original, edit.apply(), "levenshtein")
         assert found.different, one.text
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        # Nothing differs where no row has an index beyond 15 bits.
+        ("crc32_rows", "cvt.s64.s32", "cvt.s64.s16"),
+        # One turn more of a loop over an empty range, which seldom leaves anything behind.
+        ("bfs_level", "setp.ge.s32", "setp.gt.s32"),
+        ("nbody", "setp.lt.u32", "setp.le.u32"),
+    ],
+)
+def test_bug_that_seldom_shows_is_not_accepted(name: str, old: str, new: str) -> None:
+    from tests.kernels import suite
+
+    kernel = next(k for k in suite() if k.name == name)
+    original, entry = kernel.module(ARCH), kernel.entry(ARCH)
+    found = [i for i in original[entry].instructions if i.opcode == old]
+    assert found
+    for one in found:
+        edit = original.edit()
+        edit.replace(one, one.text.replace(old, new))
+        assert not same_execution(original, edit.apply(), entry).equal, one.text
 
 
 def test_register_loaded_through_itself() -> None:

@@ -51,7 +51,7 @@ class Dialect:
     """For each state space the sizes in bits of what is loaded and stored."""
 
     signs: Counter[str] = field(default_factory=Counter)
-    """How often instructions occur that take integers as signed, or as unsigned."""
+    """How often instructions occur that compare, or take integers as signed, or as unsigned."""
 
     comparisons: dict[str, set[int]] = field(default_factory=dict)
     """How floating-point numbers are divided, by the constant without its sign, or none."""
@@ -72,7 +72,7 @@ class Dialect:
                 found.literals.update(bits.upper() for bits in _LITERAL.findall(text))
             types = [m[1:] for m in one.modifiers if m[1:] in SCALAR_TYPES]
             if one.name in _SIGNED or ".wide" in one.modifiers or ".hi" in one.modifiers:
-                found.signs[f"{one.name} {types}"] += 1
+                found.signs[f"{one.opcode if one.name in _COMPARED else one.name} {types}"] += 1
             if one.name in _MEMORY and types:
                 space = next((s for s in _SPACES if f".{s}" in one.modifiers), "generic")
                 if ".param" not in one.modifiers:

@@ -31,11 +31,11 @@ from ptxkit.decompiler.verify.inputs import (
     trials,
 )
 from ptxkit.decompiler.verify.unreached import ground
-from ptxkit.decompiler.verify.usage import Usage, usage_of
+from ptxkit.decompiler.verify.usage import Usage, stored_bytes, usage_of
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.run import CpuModule, RunReport, SimulationError, load
 from ptxkit.run.layout import variable_size
-from ptxkit.syntax import Module
+from ptxkit.syntax import Instruction, Module
 from ptxkit.syntax.scopes import Scopes
 
 #: Where kernels can be run.
@@ -48,7 +48,9 @@ _STEPS = 100_000
 _BUDGET = 5.0
 #: After so many faults a shape of blocks is not tried again.
 _FAULTS = 2
-_SECONDS = 1.0
+#: Seconds on a clock for a launch of the original, and of the candidate after it: a busy machine
+#: must not make one of them fail alone.
+_SECONDS, _PATIENT = 1.0, 10.0
 
 #: Shapes of blocks that also run under the sanitizer, and the events that ask for it. Few threads
 #: leave other parts of shared memory unwritten than many do.
@@ -64,6 +66,8 @@ _COUNTED = {
     "atom": "atomics", "red": "atomics", "shfl": "shuffles", "vote": "votes", "match": "votes",
     "redux": "votes", "trap": "traps", "nanosleep": "sleeps",
 }  # fmt: skip
+#: Stores that no other thread sees.
+_PRIVATE = frozenset((".param", ".local", ".param::func", ".param::entry"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,8 @@ class _Outcome:
     output: str
     events: Counter[str]
     loads: int
+    stored: int
+    """Bytes written to memory that others see, as often as they are."""
     report: RunReport
 
 
@@ -127,6 +133,7 @@ class Comparison:
             Coverage.of(original, original[kernel]),
             Coverage.of(candidate, candidate[other]),
         )
+        self.load_sites = [sum(map(_loads, c.instructions())) for c in self.coverage]
         self.dialects = [
             Dialect.of(covered.instructions(), Scopes(module))
             for covered, module in zip(self.coverage, (original, candidate), strict=True)
@@ -182,7 +189,7 @@ class Comparison:
             self.skipped[_kind(error)] += 1
             return "bounds" if _kind(error) in ("out-of-bounds", "misaligned") else "skipped"
         try:
-            second = self._outcome(1, trial, inputs)
+            second = self._outcome(1, trial, inputs, seconds=_PATIENT)
         except PtxkitError as error:
             alone = f"with {trial}, the candidate alone fails: {_first_line(error)}"
             return self._done(False, alone, different=True)
@@ -306,7 +313,7 @@ class Comparison:
         if self.other_loads or not all(coverage.complete for coverage in self.coverage):
             return 4
         if self.dialects[0].signs != self.dialects[1].signs:
-            return 3  # only few numbers tell signed from unsigned
+            return 3  # only few numbers tell signed from unsigned, or less from not greater
         return 2 if any(coverage.one_sided() for coverage in self.coverage) else 1
 
     # ---- before anything runs --------------------------------------------------------------
@@ -324,6 +331,14 @@ class Comparison:
             theirs.most_threads is not None and most > theirs.most_threads
         ):
             return "the launch bounds differ"
+        if theirs.required_cluster != rules.required_cluster:
+            return "the sizes of clusters differ"
+        # A host finds such a variable by its name, and may change it between launches.
+        known = {d.name for v in self.loaded[1].module.variables for d in v.declarators}
+        for variable in self.loaded[0].module.variables:
+            for one in variable.declarators if variable.linkage else ():
+                if one.name in self.variables and one.name not in known:
+                    return f"the variable '{one.name}' is missing"
         return ""
 
     # ---- one run ---------------------------------------------------------------------------
@@ -334,6 +349,7 @@ class Comparison:
         trial: Trial,
         inputs: Inputs,
         memory: list[Any] | None = None,
+        seconds: float = _SECONDS,
         **options: Any,
     ) -> _Outcome:
         loaded, kernel = self.loaded[side], self.kernels[side]
@@ -352,19 +368,21 @@ class Comparison:
             report = launcher(
                 *inputs.arguments, memory=memory or inputs.memory, threads=1,
                 step_limit=_STEPS * (2 if trial.cooperative else 1),
-                time_limit=_SECONDS, count=True, **options,
+                time_limit=seconds, count=True, **options,
             )  # fmt: skip
         surfaces = [s.array.tobytes() for s in inputs.surfaces]
         for surface, before in zip(inputs.surfaces, textures, strict=True):
             if surface.writable:
                 surface.array[...] = before
         events: Counter[str] = Counter()
-        loads = 0
+        loads = stored = 0
         for node, count in report.counts:
             if node.name in _COUNTED:
                 events[_COUNTED[node.name]] += count
-            elif node.name == "ld" and ".global" in node.modifiers:
+            elif _loads(node):
                 loads += count
+            elif node.name == "st" and not _PRIVATE.intersection(node.modifiers):
+                stored += count * stored_bytes(node)
         return _Outcome(
             [arena.whole.tobytes() for arena in inputs.arenas],
             {name: loaded.variable(name).tobytes() for name in held},
@@ -372,6 +390,7 @@ class Comparison:
             report.output,
             +events,
             loads,
+            stored,
             report,
         )
 
@@ -397,7 +416,9 @@ class Comparison:
         found = []
         for side in (0, 1):
             try:
-                report = self._outcome(side, trial, inputs, sanitize="report").report
+                report = self._outcome(
+                    side, trial, inputs, seconds=_PATIENT if side else _SECONDS, sanitize="report"
+                ).report
             except PtxkitError as error:
                 if side == 0:
                     return None
@@ -425,6 +446,12 @@ class Comparison:
         for what in {**first.events, **second.events}:
             if first.events[what] != second.events[what]:
                 return f"there are {second.events[what]:,} {what} for {first.events[what]:,}"
+        if second.stored > first.stored:
+            # What is written twice is the same only as long as nobody reads it in between.
+            return f"it writes {second.stored:,} bytes for {first.stored:,}"
+        if second.loads > first.loads and self.load_sites[0] == self.load_sites[1]:
+            # As many loads are written down, but a loop takes a turn more, or a guard is gone.
+            return f"it loads {second.loads:,} times for {first.loads:,}"
         return None
 
 
@@ -448,6 +475,10 @@ def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[s
             if one.name in usage.variables and (initialised or one.initializer is None):
                 found[one.name] = variable_size(variable, one)[0]
     return found
+
+
+def _loads(node: Instruction) -> bool:
+    return node.name == "ld" and ".global" in node.modifiers
 
 
 def _kind(error: PtxkitError) -> str:

@@ -268,7 +268,8 @@ class InputMaker:
         if trial.kind == "alike":
             shift = int(generator.integers(0, 3))
             return shifted(type, count, shift, trial.number, generator)[:size]
-        return filled(type, count, trial.kind, generator, self.usage.marks)[:size]
+        marks = (*self.usage.marks, *trial.sizes)
+        return filled(type, count, trial.kind, generator, marks)[:size]
 
     def _arena(
         self, origin: Origin, trial: Trial, generator: Any, known: dict[Origin, Arena]

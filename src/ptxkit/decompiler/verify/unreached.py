@@ -20,13 +20,17 @@ from dataclasses import dataclass
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dialect import without_default
 from ptxkit.isa.dataflow import registers
-from ptxkit.syntax import Instruction
+from ptxkit.syntax import Instruction, evaluate
 
 #: The share that must have run where the rest is not the same to the letter.
 ENOUGH = 0.5
 
 _NAME = re.compile(r"(?<![\w.])[%$A-Za-z_][\w$.]*")
-_SIGNED = re.compile(r"\.[us](?=\d)")
+#: Types that move the same bits; what is loaded and narrow is extended by its sign, or by zeros.
+_SAME_BITS = {
+    "ld": re.compile(r"\.[usf](?=(?:32|64)\b)"),
+    "st": re.compile(r"\.[usf](?=(?:8|16|32|64)\b)"),
+}
 _FLOAT = re.compile(r"\.(?:b?f16|f16x2|bf16x2|f32|f64)\b")
 _LITERAL = re.compile(r"0[fFdD][0-9a-fA-F]+$")
 _COMMUTING = frozenset(("add", "mul", "fma", "mad", "min", "max", "and", "or", "xor"))
@@ -38,6 +42,8 @@ _EFFECTS = frozenset(
     "st atom red bar barrier membar fence call sust sured cp mbarrier stmatrix".split()
 )
 _INSIDE = "int"
+#: Comparisons that put a number itself among the smaller ones: on the left, and on the right.
+_BELOW = (frozenset(("lt", "ge", "lo", "hs")), frozenset(("gt", "le", "hi", "ls")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,9 @@ def ground(original: Coverage, candidate: Coverage) -> Ground:
     shapes = [Counter(map(_shape, missing)) for missing in left]
     if shapes[0] == shapes[1]:
         return Ground("same")
-    if min(original.share, candidate.share) >= ENOUGH:
+    if min(original.share, candidate.share) >= ENOUGH and _bounds(left[1]) <= _bounds(
+        block.instructions for block in original.blocks
+    ):
         works = [_works(missing) for missing in left]
         if original.complete:
             everything = _works(block.instructions for block in original.blocks)
@@ -83,6 +91,20 @@ def _shape(instructions: list[Instruction]) -> tuple[str, ...]:
         operands = ", ".join(operand.text for operand in one.operands)
         shapes.append(_NAME.sub(number, guard) + one.opcode + " " + _NAME.sub(number, operands))
     return tuple(shapes)
+
+
+def _bounds(blocks: Iterable[Iterable[Instruction]]) -> set[tuple[str, int]]:
+    """The integers that code compares with: equal to them, or from where on a number is greater."""
+    found = set()
+    for one in (one for block in blocks for one in block if one.name in ("setp", "set")):
+        condition = one.modifiers[0][1:]
+        for place, operand in enumerate(one.operands[1:3]):
+            number = evaluate(operand)
+            if isinstance(number, int) and condition in ("eq", "ne"):
+                found.add(("equal", number))
+            elif isinstance(number, int):
+                found.add(("order", number + (condition in _BELOW[place])))
+    return found
 
 
 def _works(blocks: Iterable[Iterable[Instruction]]) -> Counter[str]:
@@ -123,7 +145,7 @@ def _value(one: Instruction, held: dict[str, str]) -> str:
     if one.name in _COMMUTING:
         parts[:2] = sorted(parts[:2])
     opcode = without_default(one, one.opcode)
-    words = [_SIGNED.sub(".b", opcode) if one.name in ("ld", "st") else opcode, *parts]
+    words = [_SAME_BITS[one.name].sub(".b", opcode) if one.name in _SAME_BITS else opcode, *parts]
     text = " ".join(words)
     # Long ones by what they are, so that chains stay short.
     return f"({text})".replace("|", ",") if len(text) < 200 else f"({opcode} {hash(text):x})"

@@ -284,7 +284,7 @@ class _Tracker:
                 access = self.usage.accesses.setdefault(origin, Access())
                 access.types.setdefault(type, 0)
                 access.types[type] += 1
-                access.widest = max(access.widest, _vector(node) * scalar_bytes(type))
+                access.widest = max(access.widest, stored_bytes(node))
                 access.stored |= stores and number == 0
                 access.atomic |= node.name in ("atom", "red")
                 access.read |= node.name not in ("st", "prefetch")
@@ -399,6 +399,11 @@ def _vector(node: Instruction) -> int:
         if modifier in (".v2", ".v4", ".v8"):
             return int(modifier[2:])
     return 1
+
+
+def stored_bytes(node: Instruction) -> int:
+    """How many bytes a thread loads or stores with an instruction."""
+    return _vector(node) * scalar_bytes(_source_type(node))
 
 
 def _parts(values: list[Node]) -> list[Node]:

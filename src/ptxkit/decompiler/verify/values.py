@@ -75,7 +75,10 @@ def _marked(type: str, count: int, marks: Collection[int | float], generator: Ge
         sorted({(m + d + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
                 for m in (0, *whole) for d in (-1, 0, 1)})
     )  # fmt: skip
-    values = generator.choice(known, count).astype(np.dtype(f"i{size}"))
+    exact = np.array([m for m in known if m in whole] or [0])
+    often, any_of = generator.choice(exact, count), generator.choice(known, count)
+    chosen = np.where(generator.random(count) < 0.4, often, any_of)
+    values = chosen.astype(np.dtype(f"i{size}"))
     small = generator.integers(0, 9, count).astype(values.dtype)
     numbers: Bytes = np.where(generator.random(count) < 0.25, small, values).view(np.uint8)
     return numbers
