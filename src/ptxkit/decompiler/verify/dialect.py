@@ -29,6 +29,7 @@ _DEFAULT = frozenset(("add", "sub", "mul"))
 _MOVES = frozenset("ld ldu st mov selp shfl atom red cvta prmt tex suld sust call".split())
 _MEMORY = frozenset(("ld", "st", "atom", "red"))
 _SIGNED = frozenset(("setp", "shr", "div", "rem", "min", "max", "cvt", "ld"))
+_TOGETHER = frozenset(("shfl", "vote", "match", "redux"))
 _SPACES = ("global", "shared", "local", "const")
 #: For which outcomes a comparison holds: less 1, greater 2, equal 4, unordered 8.
 _OUTCOMES = {
@@ -59,6 +60,8 @@ class Dialect:
     """To how many bits integers are cut, and of how many."""
     parts: set[tuple[int, int]] = field(default_factory=set)
     """How many bits of registers are extended, where there are more: those too."""
+    members: set[str] = field(default_factory=set)
+    """What computes the lanes that take part in shuffles and votes: an operation, or a number."""
     registers: set[str] = field(default_factory=set)
     """Special registers of threads and blocks that are read."""
 
@@ -66,8 +69,17 @@ class Dialect:
     def of(instructions: Iterable[Instruction], scopes: Scopes) -> Dialect:
         """Read instructions."""
         found = Dialect()
+        made: dict[str, str] = {}
         for one in instructions:
             text = one.text
+            if one.name in _TOGETHER and ".sync" in one.modifiers:
+                lanes = one.operands[-1].text
+                found.members.add(made.get(lanes, lanes if lanes[0] != "%" else ""))
+            elif one.operands and (".b32" in one.modifiers or ".u32" in one.modifiers):
+                source = one.operands[-1].text
+                made[one.operands[0].text] = (
+                    made.get(source, source) if one.name == "mov" else one.name
+                )
             if "0f" in text or "0d" in text or "0F" in text or "0D" in text:
                 found.literals.update(bits.upper() for bits in _LITERAL.findall(text))
             types = [m[1:] for m in one.modifiers if m[1:] in SCALAR_TYPES]
@@ -141,6 +153,8 @@ class Dialect:
             if divisions - self.comparisons.get(constant, divisions):
                 what = f"0{'f' if len(constant) == 8 else 'd'}{constant}" if constant else "others"
                 return f"compares numbers with {what} in a way"
+        for operation in sorted(other.members - self.members - {""}):
+            return f"takes lanes together by {operation}"
         for name in sorted(other.registers - self.registers):
             return f"reads {name}"
         return ""
