@@ -29,7 +29,8 @@ demo: .venv-demo/.installed ## Install as a user would, run examples/demo.py, ma
 	.venv-demo/bin/ptxkit dataset stats build/demo/kernels
 
 test: $(VENV)/.installed ## Run the whole suite, doctests included
-	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \
+	@for name in chromium chromium-browser google-chrome chrome; do \
+	  command -v $$name >/dev/null && exit 0; done; \
 	  echo 'make test: no Chromium here, the page is not tested in a browser: apt-get install -y chromium'
 	$(VENV)/bin/python -m pytest -n $(JOBS) --ignore=tests/gpu --ignore=tests/corpus
 
@@ -94,12 +95,14 @@ clean: ## Remove environments, builds and caches
 # For development: Python files are used in place, and C++ is rebuilt incrementally,
 # which needs the build tools to stay where they are.
 $(VENV)/.installed: $(NATIVE) | $(VENV)/.created
+	@echo 'building the extension and fetching what the tests need: this takes some minutes'
 	$(VENV)/bin/python $(PIP_INSTALL) $(BUILD_TOOLS)
 	$(VENV)/bin/python $(PIP_INSTALL) --no-build-isolation \
 	  --config-settings=build-dir=build/$(VENV:.%=%) --editable '.[dev,cuda,synth,ray,neural,evaluate]'
 	@touch $@
 
 .venv-demo/.installed: $(NATIVE) $(SOURCES) | .venv-demo/.created
+	@echo 'building the extension and fetching the compilers: this takes some minutes'
 	.venv-demo/bin/python $(PIP_INSTALL) '.[cuda,synth]'
 	@touch $@
 

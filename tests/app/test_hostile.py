@@ -133,8 +133,17 @@ def test_a_kernel_without_end_is_ended_by_the_clock_and_by_hand(pool: Pool) -> N
     stream = pool.stream("hand", [("run", given)], 60)
     next(stream)
     pool.stop("hand")
-    with pytest.raises(Stopped):
+    with pytest.raises(Stopped) as stopped:
         list(stream)
+    assert not stopped.value.newer
+    older = pool.stream("hand", [("run", given)], 60)
+    next(older)
+    newer = pool.stream("hand", [("explore", {"text": KERNEL})], 60)
+    next(newer)
+    with pytest.raises(Stopped) as stopped:
+        list(older)
+    assert stopped.value.newer
+    assert "ptx" in dict(newer)
     # And the page goes on.
     assert "ptx" in panes(pool, ("explore", {"text": KERNEL}))
 

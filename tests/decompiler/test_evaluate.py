@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ from typer.testing import CliRunner
 
 from ptxkit.cli import build_app
 from ptxkit.cuda import read
-from ptxkit.decompiler.evaluate import Row, summary
+from ptxkit.decompiler import evaluate as measuring
+from ptxkit.decompiler.evaluate import Row, folder_items, summary
 from ptxkit.decompiler.metrics import tree_similarity
 
 KERNELS = {
@@ -51,6 +54,23 @@ def test_a_split_of_a_dataset(tmp_path: Path) -> None:
     assert len({row["group"] for row in rows}) > 1
     assert all(row["exact"] is not None for row in rows)
     assert all(0.0 <= row["similarity"] <= 1.0 for row in rows if row["similarity"] is not None)
+
+
+def test_workers_start_afresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forked process could not use a GPU that this one has used."""
+    for name, text in KERNELS.items():
+        (tmp_path / name).write_text(text)
+    contexts = []
+
+    class Pool(ProcessPoolExecutor):
+        def __init__(self, workers: int, mp_context: BaseContext) -> None:
+            contexts.append(mp_context.get_start_method())
+            super().__init__(workers, mp_context)
+
+    monkeypatch.setattr(measuring, "ProcessPoolExecutor", Pool)
+    rows = measuring.evaluate(folder_items([tmp_path], "sm_90"), ["symbolic"], workers=2)
+    assert contexts == ["spawn"]
+    assert [(row.name, row.equivalent) for row in rows] == [("one", True), ("two", True)]
 
 
 def test_a_file_of_a_folder_that_does_not_compile_is_left_out(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.decompiler.lifting import compiled_again, lifted_text
+from tests.kernels import suite
 
 import ptxkit
 from ptxkit.decompiler.evaluate import folder_items
@@ -101,6 +102,41 @@ def test_the_form_that_is_the_same_ptx_is_found(body: str) -> None:
         int i = blockIdx.x * blockDim.x + threadIdx.x; {body} }}"""
     module = ptxkit.compile_cuda(source, arch="sm_90")
     assert best_form(module, "k", "sm_90")[1].same_ptx
+
+
+@pytest.mark.parametrize(("arch", "kernel"), [("sm_90", "heat3d"), ("sm_120", "fft_radix2_step")])
+def test_every_bit_is_kept_where_a_compiler_may_choose(arch: str, kernel: str) -> None:
+    """The order of two not-a-numbers in a sum, and what is left of a division by 0."""
+    source = next(one.source for one in suite() if one.name == kernel)
+    module = ptxkit.compile_cuda(source, arch=arch)
+    verdict = best_form(module, kernel, arch)[1]
+    assert verdict.equivalent, verdict.reasons
+
+
+def test_exact_forms_leave_nothing_to_turn_round() -> None:
+    source = """extern "C" __global__ void k(const double *x, double *y, const int *n) {
+        int i = threadIdx.x, q = i / n[0]; double late = x[i] + x[i + 9];
+        y[i] = (x[q] + late) * late - x[i - q * n[0]]; }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    text = lifted_text(module, Options(careful=True, exact=True, math=False))
+    assert "__dadd_rn(" in text and "__dmul_rn(" in text and "__dsub_rn(" in text
+    assert 'asm("div.s32 ' in text and "%" not in text.rpartition("__global__")[2]
+    sums = [_sums(one) for one in (module, compiled_again(text, "sm_90"))]
+    assert sums[0] == sums[1] and len(sums[0]) == 4
+    assert not any(i.name == "rem" for i in compiled_again(text, "sm_90")["k"].instructions)
+
+
+def _sums(module: ptxkit.Module) -> list[tuple[str, ...]]:
+    """Sums and products with the kinds of their operands, in this order."""
+    made: dict[str, str] = {}
+    found: list[tuple[str, ...]] = []
+    for one in module["k"].instructions:
+        if ".f64" in one.modifiers and one.name in ("add", "sub", "mul", "ld"):
+            inputs = tuple(made.get(o.text, "?") for o in one.operands[1:])
+            made[one.operands[0].text] = one.name
+            if one.name != "ld":
+                found.append((one.name, *inputs))
+    return found
 
 
 def test_blocks_that_are_required_are_taken() -> None:

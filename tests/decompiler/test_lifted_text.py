@@ -47,7 +47,9 @@ def test_unrolled_loop_is_rolled_up() -> None:
         float s = 0; int i = threadIdx.x;
         for (int j = 0; j < n; ++j) s += a[i * n + j] * b[j];
         c[i] = s; }"""
-    loop = re.search(r"for \(int (\w) = 0; \1 < n3; \1\+\+\) f \+= (.*?);", body(source, roll=True))
+    loop = re.search(
+        r"for \(int (\w) = 0; \1 < n3; \1\+\+\) sum \+= (.*?);", body(source, roll=True)
+    )
     assert loop is not None
     assert loop[2] == f"p0[tid * n3 + {loop[1]}] * p1[{loop[1]}]"
     assert "do {" in body(source)

@@ -258,3 +258,14 @@ def test_candidate_may_take_more_launches_than_the_original() -> None:
     strict = ptxkit.parse(text.replace("\n{", "\n.reqntid 64, 1, 1\n{", 1))
     assert same_execution(strict, ptxkit.parse(text), "k").equal
     assert not same_execution(ptxkit.parse(text), strict, "k").equal
+
+
+def test_a_kernel_with_another_name_is_another() -> None:
+    """A host asks for a kernel by its name; only mangling is no other name."""
+    source = 'extern "C" __global__ void {}(float *x) {{ x[threadIdx.x] += 1.0f; }}'
+    module = ptxkit.compile_cuda(source.format("add"), arch="sm_90")
+    found = verify(module, source.format("other"), arch="sm_90")
+    assert not found.equivalent
+    assert not found.same_ptx
+    mangled = "__global__ void add(float *x) { x[threadIdx.x] += 1.0f; }"
+    assert verify(module, mangled, arch="sm_90").equivalent

@@ -88,8 +88,9 @@ def _needs(first: Module, second: Module, arch: str, other_arch: str) -> str:
             ]
             a, b = (f"{v:,}" if v is not None else "none" for v in values)
             before, after = values
-            known = isinstance(before, int) and isinstance(after, int)
-            change = f"{after - before:+,}" if known and before != after else ""
+            change = ""
+            if isinstance(before, int) and isinstance(after, int) and before != after:
+                change = f"{after - before:+,}"
             rows.append([f"<code>{text(name)}</code>", field, a, b, change])
     return table(("kernel", "what", arch, other_arch, "change"), rows, "resources compared")
 

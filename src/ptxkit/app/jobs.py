@@ -31,7 +31,12 @@ _BEAT = 0.2
 
 
 class Stopped(Exception):  # noqa: N818 - nothing went wrong
-    """Somebody asked for the work to end."""
+    """The work is not wanted any more."""
+
+    def __init__(self, newer: bool) -> None:
+        super().__init__(newer)
+        self.newer = newer
+        """Whether newer work took its place; otherwise somebody asked for the end."""
 
 
 class _Worker:
@@ -113,7 +118,7 @@ class Pool:
                         worker.requests.send((task, arguments))
                 pending = []
                 if self._wanted.get(owner) is not token:
-                    raise Stopped
+                    raise Stopped(newer=owner in self._wanted)
                 if time.monotonic() > end:
                     what = " and ".join(task for _, task in running.values())
                     yield "error", f"{what} took longer than {seconds:g} seconds, and was ended"
@@ -146,7 +151,7 @@ class Pool:
     def _wait_for_turn(self, owner: str, token: object) -> Iterator[tuple[str, Any]]:
         while not self._busy.acquire(timeout=_BEAT):
             if self._wanted.get(owner) is not token:
-                raise Stopped
+                raise Stopped(newer=owner in self._wanted)
             yield "beat", None
 
     def _take(self) -> _Worker:

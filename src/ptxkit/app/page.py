@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -36,6 +37,7 @@ class Page:
     def __init__(self, pool: Pool, has_gpu: bool = False) -> None:
         self.gr: Any = load_gradio()
         self.pool = pool
+        self.runs = itertools.count(1)
         self.has_gpu = has_gpu
         self.blocks = self._build()
 
@@ -71,10 +73,14 @@ class Page:
                 if last is None and (passed != shown or pane == "progress"):
                     shown = passed
                     yield {status: busy(words, passed)}
-        except Stopped:
+        except Stopped as end:
+            if end.newer:  # which has the page now
+                return
             last = badge("stopped", "fair")
-        took = time.monotonic() - begin
-        yield {status: last if last is not None else badge(f"✓ done in {took:.1f} s", "good")}
+        if last is None:
+            last = badge(f"✓ done in {time.monotonic() - begin:.1f} s", "good")
+        # The number tells one end from another, where both say the same.
+        yield {status: f"<div class='pk-end' data-run='{next(self.runs)}'>{last}</div>"}
 
     @staticmethod
     def owner(request: Any, area: str) -> str:
@@ -97,7 +103,10 @@ class Page:
             with gr.Row(elem_id="pk-main"):
                 with gr.Column(scale=3, min_width=300, elem_id="pk-input") as self.left:
                     self._input()
-                with gr.Column(scale=9, min_width=320), gr.Tabs(elem_id="pk-tabs"):
+                with (
+                    gr.Column(scale=9, min_width=320),
+                    gr.Tabs(elem_id="pk-tabs", overflow_behavior="wrap"),
+                ):
                     with gr.Tab("Explore", id="explore") as self.explore_tab:
                         self._explore()
                     with gr.Tab("Decompile", id="decompile") as self.decompile_tab:
@@ -142,7 +151,7 @@ class Page:
             with gr.Column(min_width=320):
                 gr.HTML("<h2 class='pk-h'>PTX</h2>")
                 self.ptx = gr.HTML(_WAITING, elem_classes="pk-result")
-            with gr.Column(min_width=320), gr.Tabs():
+            with gr.Column(min_width=320), gr.Tabs(overflow_behavior="wrap"):
                 self.views = {}
                 for name, title in (
                     ("cuda", "Decompiled"), ("graph", "Control flow"), ("python", "Python"),
@@ -181,7 +190,7 @@ class Page:
             with gr.Column(min_width=320):
                 gr.HTML("<h2 class='pk-h'>PTX</h2>")
                 self.decompile_ptx = gr.HTML(_WAITING, elem_classes="pk-result")
-            with gr.Column(min_width=320), gr.Tabs():
+            with gr.Column(min_width=320), gr.Tabs(overflow_behavior="wrap"):
                 self.decompile_views = {}
                 for name, title in (("cuda", "CUDA C++"), ("tree", "Tree"),
                                     ("attention", "Attention")):  # fmt: skip
@@ -225,7 +234,7 @@ class Page:
 
     def _generate(self) -> None:
         gr = self.gr
-        with gr.Tabs():
+        with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Stack programs", id="stack"):
                 with gr.Row():
                     self.program = gr.Textbox(

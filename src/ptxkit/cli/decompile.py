@@ -75,10 +75,6 @@ def command(
     if html is not None:
         page = look.side_by_side(module, found.cuda, arch or architecture(module), found.badge)
         write(html, page.encode())
-    if tree is not None:
-        look.draw(found.ast, tree)
-    if attention is not None:
-        look.attention(module, attention)
     if verdict is not None:
         data = {"engine": found.engine, "notes": list(found.notes), **found.verdict.to_dict()}
         write(verdict, json.dumps(plain_data(data), indent=1).encode() + b"\n")
@@ -87,5 +83,9 @@ def command(
     typer.echo(found.badge, err=True)
     for name, part in found.verdict.parts.items():
         typer.echo(f"  {part.badge} {name}", err=True)
+    if tree is not None:
+        look.draw(found.ast, tree)
+    if attention is not None:
+        look.attention(module, attention)
     if strict and not found.verdict.equivalent:
         raise typer.Exit(1)

@@ -74,6 +74,11 @@ FORMS = (
     Options(careful=True, keep_loops=True, math=False),
 )
 _CAREFUL = 5
+#: Where none of them is proved. They are harder to read still, and their PTX is another.
+EXACT_FORMS = (
+    Options(careful=True, exact=True, math=False),
+    Options(careful=True, exact=True, keep_loops=True, math=False),
+)
 
 
 class SymbolicEngine:
@@ -94,6 +99,13 @@ class SymbolicEngine:
             if tree not in trees:
                 trees.append(tree)
                 yield Candidate(tree, self.name, -float(len(trees)), options in FORMS[_CAREFUL:])
+
+    def exact_forms(self, module: Module, function: Function) -> Iterator[Candidate]:
+        """What to prove where none of the forms could be: every bit as PTX has it."""
+        alone = isolated(module, function)
+        for place, options in enumerate(EXACT_FORMS):
+            score = -float(len(FORMS) + place + 1)
+            yield Candidate(lift_module(alone, options), self.name, score, careful=True)
 
 
 #: Engines by name: the module and the class. A new engine is one row.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -267,7 +268,8 @@ def evaluate(
     work = [(item, name, beams, arch) for item in islice(items, limit) for name in engines]
     rows: list[Row] = []
     if workers > 1:
-        with ProcessPoolExecutor(workers) as pool:
+        # A fork of a process that has started CUDA, as the neural engine does, cannot use it.
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             for row in pool.map(_measure, work, chunksize=4):
                 rows.append(row)
                 if progress is not None:

@@ -8,6 +8,7 @@ forms are proved, the readable ones first.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 from ptxkit.decompiler.engines import Candidate, SymbolicEngine
 from ptxkit.decompiler.metrics import reading_cost
@@ -49,7 +50,12 @@ def best_form(module: Module, name: str, arch: str) -> tuple[Candidate, Verdict]
             break
     best: tuple[tuple[int, bool, float], Candidate, Verdict] | None = None
     # Readable, then careful; those between were for the same PTX alone.
-    for one in [*tried[:2], *(t for t in tried[2:] if t.candidate.careful)]:
+    likely = [*tried[:2], *(t for t in tried[2:] if t.candidate.careful)]
+    exact = (
+        _compiled(module, name, candidate, arch, separate)
+        for candidate in SymbolicEngine().exact_forms(module, function)
+    )
+    for one in chain(likely, exact):
         verdict = _proved(module, name, one)
         # What was not proved is still better than what was seen to differ.
         wrong = verdict.execution is not None and verdict.execution.different

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 from ptxkit.dsl.builder import current
@@ -9,16 +10,18 @@ from ptxkit.dsl.errors import DslError
 from ptxkit.dsl.instructions import Opcode
 from ptxkit.dsl.operands import Operand, as_float, half_bits, shown_integer
 from ptxkit.dsl.registers import Register
-from ptxkit.isa.types import BITS, FLOAT, SCALAR_TYPES, SIGNED
+from ptxkit.isa.types import BITS, FLOAT, SCALAR_TYPES, SIGNED, UNSIGNED
 
 _OPCODES: dict[str, Opcode] = {}
 #: What puts the bits of a half into each of those that a register holds.
 _HALF_PAIRS = {"f16": 1, "f16x2": 0x10001}
 _COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
+#: Whose result depends on whether there is a sign.
+_SIGNED_OR_NOT = frozenset(("lt", "le", "gt", "ge", "div", "rem"))
 _SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&", "or": "|", "xor": "^",
     "shl": "<<", "shr": ">>", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==",
-    "ne": "!=", "neg": "-", "not": "~", "abs": "abs",
+    "ne": "!=", "neg": "-", "not": "~", "abs": "abs", "floordiv": "//",
 }  # fmt: skip
 
 
@@ -70,7 +73,8 @@ def typed(name: str, type: str, pooled: bool | None = None) -> str:
     if kind == BITS:
         type = f"s{width}" if pooled or name == "neg" else f"u{width}"  # the same either way
     if name in _COMPARISONS:
-        return f"setp.{name}.{type}"
+        # A NaN differs from everything, as in C and in Python: the unordered form.
+        return f"setp.neu.{type}" if kind == FLOAT and name == "ne" else f"setp.{name}.{type}"
     if kind == FLOAT:
         if name == "rem" or name == "shr":
             raise DslError(f"'{_SIGNS[name]}' is for integers, not .{type}")
@@ -85,6 +89,13 @@ def typed(name: str, type: str, pooled: bool | None = None) -> str:
     if name in ("neg", "abs") and kind != SIGNED:
         return f"{name}.s{width}"
     return f"{name}.{type}"
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy and the like as one of Python."""
+    if isinstance(value, (Register, Operand, int, float)) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def _register_of(*values: Any) -> Register:
@@ -105,6 +116,11 @@ def _check_same(name: str, left: Any, right: Any) -> None:
             f"'{_SIGNS[name]}' between .{left.type} and .{right.type}",
             f"convert one of them: {right.text}.to('{left.type}')",
         )
+    if name in _SIGNED_OR_NOT and {one.kind, other.kind} == {SIGNED, UNSIGNED}:
+        raise DslError(
+            f"'{_SIGNS[name]}' between .{left.type} and .{right.type}: with a sign or without?",
+            f"say it for one of them: {right.text}.to('{left.type}')",
+        )
 
 
 def _result_type(left: Any, right: Any) -> str:
@@ -116,9 +132,17 @@ def _result_type(left: Any, right: Any) -> str:
 
 def binary(name: str, left: Any, right: Any, into: Register | None = None) -> Register:
     """``left <name> right`` into a new register, or into one that is given."""
+    left, right = _plain(left), _plain(right)
     for one in (left, right):
         if not isinstance(one, (int, float, Operand)) or isinstance(one, bool):
             raise DslError(f"'{_SIGNS[name]}' between a register and {one!r}")
+    if name == "floordiv":
+        type = _register_of(left, right).type
+        if SCALAR_TYPES[type].kind == FLOAT:
+            raise DslError(
+                f"'//' is for integers, not .{type}", "write /, and (x / y).to('s32', 'rmi')"
+            )
+        name = "div"
     shift = name in ("shl", "shr")
     if not shift:
         _check_same(name, left, right)

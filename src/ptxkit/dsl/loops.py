@@ -157,7 +157,8 @@ def range_(*bounds: Any, type: str = "", unroll: bool | None = None) -> Iterator
     """A loop of the GPU: ``for i in ptx.range(start, stop, step):``.
 
     The body is traced once; ``i`` is a register. Python's own ``range`` unrolls instead. Where
-    the last sum could pass the end of the type, the loop tests for that, too.
+    the last sum could pass the end of the type, the loop tests for that, too. A step in a
+    register counts upwards.
     """
     if not 1 <= len(bounds) <= 3:
         raise DslError("ptx.range takes a stop, a start and a stop, or these and a step")

@@ -156,8 +156,8 @@ def _in_place(name: str) -> Any:
 
 
 for _python, _name in {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "div", "mod": "rem",
-    "and": "and", "or": "or", "xor": "xor", "lshift": "shl", "rshift": "shr",
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floordiv",
+    "mod": "rem", "and": "and", "or": "or", "xor": "xor", "lshift": "shl", "rshift": "shr",
 }.items():  # fmt: skip
     setattr(Register, f"__{_python}__", _operator(_name, swapped=False))
     setattr(Register, f"__r{_python}__", _operator(_name, swapped=True))

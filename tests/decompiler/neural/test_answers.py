@@ -12,11 +12,13 @@ from ptxkit import cuda
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.neural.corpus import answer_of, kernels_of
 from ptxkit.decompiler.neural.forms import ordered_form
+from ptxkit.decompiler.neural.program import Effect, Program
 from ptxkit.decompiler.neural.ptxwords import read_function
 from ptxkit.decompiler.neural.raising import check, parse, raise_function
 from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
 from ptxkit.decompiler.neural.unsupported import UnsupportedError
+from ptxkit.decompiler.neural.values import Graph
 
 from . import programs
 
@@ -212,3 +214,14 @@ def test_one_ptx_has_one_answer() -> None:
         key = " ".join(pair.source.texts)
         clashes += known.setdefault(key, pair.answer) != pair.answer
     assert clashes <= 1
+
+
+def test_a_variable_without_declaration_is_no_answer() -> None:
+    """Comparing programs then says that one has no such form, and goes on."""
+    graph = Graph()
+    for effect in (
+        Effect("set.i32", (graph.literal(2, "i32"),), name="m4"),
+        Effect("let.i32", (graph.variable("m4", "i32", 0),), name="m5"),
+    ):
+        with pytest.raises(UnsupportedError, match="before it is declared"):
+            words_of(Program([], [effect]))

@@ -72,6 +72,8 @@ class Emitter(Conversions):
     kept: set[Variable] = field(default_factory=set)
     """Those of them that are added to something, each rounded on its own."""
     careful: bool = False
+    exact: bool = False
+    """Write what keeps the order of operands, and divisions by 0, as PTX has them."""
     converts: set[str] = field(default_factory=set)
     """Reinterpretations that CUDA has no function for."""
     structs: dict[Variable, Struct] = field(default_factory=dict)
@@ -265,6 +267,12 @@ class Emitter(Conversions):
 
     def _divided(self, value: Value, hint: Type | None) -> Expr:
         name, _, sign = value.op.partition(".")
+        if self.exact and value.args[1].op != "const" and value.width >= 32:
+            # Of `a - a / b * b` a compiler makes `a % b`, which differs where b is 0.
+            type_name = f"{sign}{value.width}"
+            assembly = f"{name}.{type_name} %0, %1, %2;"
+            call = Intrinsic(f"{name}_{type_name}", (type_name, type_name), type_name, assembly)
+            return self._intrinsic(call, value.args)
         left, right = (self.signed(a, sign) for a in value.args)
         assert isinstance(left.type, Scalar)
         assert isinstance(right.type, Scalar)
@@ -366,6 +374,10 @@ class Emitter(Conversions):
     def _float(self, value: Value, hint: Type | None) -> Expr:
         type = C_TYPES[value.data[0]]
         left, right = (self.typed(a, type) for a in value.args)
+        if self.exact and value.op != "fdiv":
+            # Operators may be turned round: of two not-a-numbers the other one would be left.
+            stem = "f" if type == FLOAT else "d"
+            return Expr(n.Call(f"__{stem}{value.op[1:]}_rn", (left, right)), type)
         operator = _OPERATORS[value.op]
         for place in swallowed(value):
             kept = self._kept(value.args[place], type)

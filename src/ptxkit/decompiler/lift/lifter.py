@@ -59,6 +59,9 @@ class Options:
     """
 
     careful: bool = False
+    exact: bool = False
+    """Keep what C++ leaves to the compiler, and PTX does not: which operand of a sum or a product
+    comes first, which says which not-a-number it gives, and what a division by 0 gives."""
     roll: bool = False
     """Propose unrolled loops as they were written; the verifier has to agree."""
     math: bool = True
@@ -108,13 +111,14 @@ class ModuleLifter:
         program = lift_function(self.module, function, self.scopes, self.signatures, False)
         if self.options.math:
             restore_calls(program, self.arch)
-        Substitution(program, self.options.order).run()
+        Substitution(program, self.options.order, exact=self.options.exact).run()
         kinds = Kinds(program)
         kinds.survey()
         types, layouts = self._types(program, kinds)
         taken = {s.name for s in self.signatures.functions.values()} | set(self.signatures.by_name)
         Namer(program, types, taken).run()
-        emitter = Emitter(program.lift, kinds, types, careful=self.options.careful)
+        careful, exact = self.options.careful, self.options.exact
+        emitter = Emitter(program.lift, kinds, types, careful=careful, exact=exact)
         emitter.products, emitter.kept = _products(program)
         emitter.helpers = self.helpers
         emitter.converts, emitter.headers = self.converts, self.headers

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ptxkit.cuda.types import BOOL, Pointer, Scalar, Type, Vector
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.signatures import RESERVED
 from ptxkit.decompiler.lift.values import Value, Variable
 
-_GLOBAL_INDEX = "xyz"
+_INDICES = {"x": "i", "y": "j", "z": "k"}
+#: Loops that are rolled up later take the letters after these.
+_COUNTERS = ("i", "j")
+#: What a variable is for that becomes this operation of itself; by the operation's first word.
+_GROWTH = {
+    "fadd": "sum", "fsub": "sum", "fma": "sum", "fmul": "product", "add": "sum", "mul": "product",
+    "max": "largest", "fmax": "largest", "min": "smallest", "fmin": "smallest",
+    "shl": "stride", "shr": "stride",
+}  # fmt: skip
 
 
 class Namer:
@@ -17,6 +27,12 @@ class Namer:
         self.program = program
         self.types = types
         self.taken = set(taken) | RESERVED
+        self.given: dict[Variable, list[Value]] = {}
+        """What variables are set to."""
+        for block in program.flow.order:
+            for step in program.flow.blocks[block].statements:
+                if step.kind == "set":
+                    self.given.setdefault(step.targets[0].variable, []).append(step.args[0])
 
     def run(self) -> None:
         """Name parameters first, then variables in the order of the text."""
@@ -58,9 +74,12 @@ class Namer:
                     "gridDim": "gdim"}[base]  # fmt: skip
             return stem if axis == "x" else f"{stem}_{axis}"
         if value is not None:
-            axis = global_index(value)
+            axis = global_index(value, self._builtin)
             if axis:
-                return {"x": "i", "y": "j", "z": "k"}[axis]
+                return _INDICES[axis]
+        role = self._role(variable)
+        if role:
+            return role
         if type == BOOL:
             return "cond"
         if isinstance(type, Pointer):
@@ -71,15 +90,38 @@ class Namer:
             return {64: "d", 32: "f", 16: "h"}[type.bits]
         return "n" if isinstance(type, Scalar) and type.bits == 32 else "w"
 
+    def _builtin(self, value: Value) -> str:
+        """The special register that a value is, by itself or through a variable."""
+        if value.op == "var":
+            given = self.given.get(value.data.variable, ())
+            value = given[0] if len(given) == 1 else value
+        return str(value.data) if value.op == "builtin" else ""
 
-def global_index(value: Value) -> str:
+    def _role(self, variable: Variable) -> str:
+        """What a variable is for, from how it becomes something of itself."""
+        for value in self.given.get(variable, ()):
+            own = [a for a in value.args if a.op == "var" and a.data.variable is variable]
+            if not own:
+                continue
+            if value.op == "add" and any(a.op == "const" for a in value.args):
+                return next((name for name in _COUNTERS if name not in self.taken), "n")
+            # Sums and products in this one's place, not those that merely read it.
+            if value.op == "fma" and value.args[2] is not own[0]:
+                continue
+            found = _GROWTH.get(value.op.partition(".")[0])
+            if found:
+                return found
+        return ""
+
+
+def global_index(value: Value, builtin: Callable[[Value], str]) -> str:
     """The axis of ``blockIdx.x * blockDim.x + threadIdx.x``, if a value is that."""
     if value.op != "add":
         return ""
     for product, rest in (value.args, value.args[::-1]):
-        if product.op == "mul" and rest.op == "builtin" and rest.data.startswith("threadIdx"):
-            axis = rest.data[-1]
-            wanted = {f"blockIdx.{axis}", f"blockDim.{axis}"}
-            if {a.data for a in product.args if a.op == "builtin"} == wanted:
-                return str(axis)
+        thread = builtin(rest)
+        if product.op == "mul" and thread.startswith("threadIdx."):
+            axis = thread[-1]
+            if {builtin(a) for a in product.args} == {f"blockIdx.{axis}", f"blockDim.{axis}"}:
+                return axis
     return ""

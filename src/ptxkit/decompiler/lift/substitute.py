@@ -89,6 +89,8 @@ class Substitution:
     program: Program
     order: Order = "free"
     """Whether values stay in the blocks, or the lines, in which PTX computes them."""
+    exact: bool = False
+    """Whether operands of floating point stay in their order."""
     facts: FactTable = field(default_factory=FactTable)
     uses: dict[Definition, int] = field(default_factory=dict)
     reads: dict[Variable, int] = field(default_factory=dict)
@@ -277,6 +279,8 @@ class Substitution:
     def _sorted(
         self, value: Value, places: dict[Definition, int], weights: dict[Definition, int]
     ) -> Value:
+        if self.exact and value.op in ("fadd", "fmul", "fma"):
+            return value
         if value.width == 1 and value.op in ("and", "or"):
             # Both were computed: what takes long would not have been, after `&&`.
             one, two = (weights.get(a.data, 0) if a.op == "var" else 0 for a in value.args)

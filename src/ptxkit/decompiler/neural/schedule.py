@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.neural.numbers import number_word
 from ptxkit.decompiler.neural.orders import Orders
 from ptxkit.decompiler.neural.program import Effect, Program
+from ptxkit.decompiler.neural.unsupported import UnsupportedError
 from ptxkit.decompiler.neural.values import COMMUTATIVE, Value, is_literal
 
 Path = tuple[int, ...]
@@ -194,7 +195,7 @@ class Schedule:
         if head == "shared":
             self.words.append(str(effect.count))
         if head == "set":
-            self.words.append(self.names[effect.name])
+            self.words.append(self._named(effect.name))
         if word == "do":
             self._block(effect.blocks[0], (*path, 0))
             self._value(effect.operands[0], asked=path)
@@ -203,6 +204,13 @@ class Schedule:
             self._value(operand, asked=path if word == "while" else None)
         for which, inner in enumerate(effect.blocks):
             self._block(inner, (*path, which))
+
+    def _named(self, variable: str) -> str:
+        """The word of a variable that was said before."""
+        found = self.names.get(variable)
+        if found is None:
+            raise UnsupportedError("a variable that is used before it is declared")
+        return found
 
     def _operator(self, value: Value) -> str:
         """In one order, `a > b` is said as `b < a`."""
@@ -238,7 +246,7 @@ class Schedule:
         elif is_literal(value):
             self.words += [f"literal.{value.type}", number_word(value.payload, value.type)]
         elif value.operator == "variable":
-            self.words.append(self.names[str(value.payload)])
+            self.words.append(self._named(str(value.payload)))
         elif value.operator in ("special", "parameter", "symbol"):
             self.words.append(str(value.payload))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass
 
@@ -13,9 +14,11 @@ from ptxkit.decompiler.verify.verdict import Verdict
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module
+from ptxkit.syntax.demangle import demangle
 from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
 
 DEFAULT_ARCH = "sm_90"
+_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +149,29 @@ def to_certify(module: Module) -> list[str]:
 
 
 def paired(original: Module, candidate: Module) -> dict[str, str]:
-    """Which kernel of a candidate stands for which: by name, else by their order."""
+    """Which kernel of a candidate stands for which.
+
+    That of the same name; or of the same name in C++, since one of the two may be mangled; or, for
+    a name that C++ cannot write, the one that is left. A kernel with another name is another
+    kernel: a host asks for it by its name.
+    """
     names = [f.name for f in original.kernels]
     others = [f.name for f in candidate.kernels]
     left = [name for name in others if name not in names]
     found = {name: name for name in names if name in others}
-    missing = [name for name in names if name not in found]
-    if len(missing) == len(left):
-        found.update(zip(missing, left, strict=True))
+    for name in [name for name in names if name not in found]:
+        foreign = not _WORD.fullmatch(name)
+        partner = next((one for one in left if foreign or _bare(one) == _bare(name)), None)
+        if partner is not None:
+            left.remove(partner)
+            found[name] = partner
     return found
+
+
+def _bare(name: str) -> str:
+    """The name of a function without what mangling adds: scopes, templates, parameters.
+
+    >>> _bare("_Z3addPfi"), _bare("add")
+    ('add', 'add')
+    """
+    return re.split(r"[<(]", demangle(name))[0].rpartition("::")[2].rpartition(" ")[2]

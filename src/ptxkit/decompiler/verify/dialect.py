@@ -1,7 +1,9 @@
 """What kind of arithmetic a kernel does: some differences no sample of inputs will show.
 
 Denormals that are flushed in one instruction, another rounding, the last bit of a constant, half
-of a word that is stored: they change a result once in a million times, or for one number only.
+of a word that is stored, an index cut to 16 bits, equality on the other side of a comparison, the
+other axis of a block that has only one: they change a result once in a million times, for one
+number only, or for sizes that nobody tries.
 A compiler has no reason to bring them in. Where a candidate has arithmetic of such a kind that
 the original does not have, equal runs are not enough.
 """
@@ -14,9 +16,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
-from ptxkit.syntax import Instruction
+from ptxkit.syntax import Instruction, Name
+from ptxkit.syntax.scopes import Scopes
 
 _LITERAL = re.compile(r"\b0[fFdD]([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)\b")
+_AXIS = re.compile(r"%(?:n?tid|n?ctaid)\.[xyz]")
 _INTEGER = re.compile(r"\.[us](?=\d)")
 _COMPARED = frozenset(("setp", "set"))
 #: Roundings are written out for what rounds to nearest by default, or not.
@@ -26,6 +30,13 @@ _MOVES = frozenset("ld ldu st mov selp shfl atom red cvta prmt tex suld sust cal
 _MEMORY = frozenset(("ld", "st", "atom", "red"))
 _SIGNED = frozenset(("setp", "shr", "div", "rem", "min", "max", "cvt", "ld"))
 _SPACES = ("global", "shared", "local", "const")
+#: For which outcomes a comparison holds: less 1, greater 2, equal 4, unordered 8.
+_OUTCOMES = {
+    "lt": 1, "gt": 2, "eq": 4, "le": 5, "ge": 6, "ne": 3, "num": 7, "nan": 8,
+    "ltu": 9, "gtu": 10, "equ": 12, "leu": 13, "geu": 14, "neu": 11,
+}  # fmt: skip
+#: Masks that cut integers, and the bits that they leave.
+_MASKS = {"255": 8, "65535": 16}
 
 
 @dataclass(slots=True)
@@ -42,8 +53,17 @@ class Dialect:
     signs: Counter[str] = field(default_factory=Counter)
     """How often instructions occur that take integers as signed, or as unsigned."""
 
+    comparisons: dict[str, set[int]] = field(default_factory=dict)
+    """How floating-point numbers are divided, by the constant without its sign, or none."""
+    cuts: set[tuple[int, int]] = field(default_factory=set)
+    """To how many bits integers are cut, and of how many."""
+    parts: set[tuple[int, int]] = field(default_factory=set)
+    """How many bits of registers are extended, where there are more: those too."""
+    registers: set[str] = field(default_factory=set)
+    """Special registers of threads and blocks that are read."""
+
     @staticmethod
-    def of(instructions: Iterable[Instruction]) -> Dialect:
+    def of(instructions: Iterable[Instruction], scopes: Scopes) -> Dialect:
         """Read instructions."""
         found = Dialect()
         for one in instructions:
@@ -59,7 +79,41 @@ class Dialect:
                     found.widths.setdefault(space, set()).add(SCALAR_TYPES[types[-1]].width)
             elif one.name not in _MOVES and any(SCALAR_TYPES[t].kind == FLOAT for t in types):
                 found.operations.setdefault(one.name, set()).add(_form(one))
+                if one.name in _COMPARED:
+                    found._compare(one)
+            elif one.name == "cvt" and len(types) == 2:
+                found._convert(one, *(SCALAR_TYPES[t].width for t in types), scopes)
+            elif one.name == "and" and types and one.operands[-1].text in _MASKS:
+                found._cut(_MASKS[one.operands[-1].text], SCALAR_TYPES[types[0]].width)
+            found.registers.update(_AXIS.findall(text))
         return found
+
+    def _compare(self, one: Instruction) -> None:
+        outcomes = next((_OUTCOMES[m[1:]] for m in one.modifiers if m[1:] in _OUTCOMES), None)
+        if outcomes is None:
+            return
+        constants = _LITERAL.findall(one.text)
+        constant = constants[0].upper() if constants else ""
+        if constant:
+            sign = 1 << 4 * len(constant) - 1
+            constant = f"{int(constant, 16) & ~sign:0{len(constant)}X}"
+        self.comparisons.setdefault(constant, set()).add(_division(outcomes))
+
+    def _convert(self, one: Instruction, target: int, source: int, scopes: Scopes) -> None:
+        self._cut(target, source)
+        name = one.operands[-1]
+        declared = scopes.resolve(name) if isinstance(name, Name) else None
+        if declared is not None and declared.type in SCALAR_TYPES:
+            width = SCALAR_TYPES[declared.type].width
+            if source < min(width, target, 32):
+                self.parts.add((source, width))
+            elif one.modifiers[-1].startswith(".s"):
+                # What is signed was declared so; compilers count with unsigned ones on their own.
+                self._cut(source, target)
+
+    def _cut(self, few: int, many: int) -> None:
+        if few < min(many, 32):
+            self.cuts.add((few, many))
 
     def foreign(self, other: Dialect) -> str:
         """What the other has that this one does not; empty where there is nothing."""
@@ -76,7 +130,26 @@ class Dialect:
             smaller = sorted(w for w in widths - known if known and w < max(known))
             if smaller:
                 return f"loads or stores {smaller[0]} bits in {space} memory"
+        # Who works with bytes may cut to bytes in any way, but only parts of what he did before.
+        loaded = (width for widths in self.widths.values() for width in widths)
+        narrow = self.cuts or self.parts or min(loaded, default=32) < 32
+        for few, many in sorted(
+            (other.parts - self.parts) | (set() if narrow else other.cuts - self.cuts)
+        ):
+            return f"keeps {few} of {many} bits of an integer"
+        for constant, divisions in other.comparisons.items():
+            if divisions - self.comparisons.get(constant, divisions):
+                what = f"0{'f' if len(constant) == 8 else 'd'}{constant}" if constant else "others"
+                return f"compares numbers with {what} in a way"
+        for name in sorted(other.registers - self.registers):
+            return f"reads {name}"
         return ""
+
+
+def _division(outcomes: int) -> int:
+    """Into which two parts outcomes are divided: the same for the opposite, and from behind."""
+    turned = outcomes & 12 | (outcomes & 1) << 1 | (outcomes & 2) >> 1
+    return min(outcomes, 15 ^ outcomes, turned, 15 ^ turned)
 
 
 def _form(one: Instruction) -> str:
@@ -84,6 +157,9 @@ def _form(one: Instruction) -> str:
     words = _INTEGER.sub(".b", one.opcode).split(".")
     if one.name in _COMPARED:
         words = [words[0], *(w for w in words[1:] if w in ("ftz", "approx") or w in SCALAR_TYPES)]
-    if one.name in _DEFAULT and "rn" in words:
-        words.remove("rn")
-    return ".".join(words)
+    return without_default(one, ".".join(words))
+
+
+def without_default(one: Instruction, opcode: str) -> str:
+    """An opcode without the rounding that it has anyway."""
+    return opcode.replace(".rn", "", 1) if one.name in _DEFAULT else opcode

@@ -37,6 +37,8 @@ _PLANES = (
     *((16, 16, 1), (32, 8, 1), (8, 8, 1), (32, 4, 1), (16, 8, 1), (32, 32, 1)),
     *((5, 7, 1), (13, 3, 1), (1, 1, 1)),
 )
+#: Blocks of sizes that code compares with, at most.
+_NEAR = 4
 _CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
 _ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2), (1, 1, 1))
 
@@ -113,6 +115,10 @@ def block_shapes(usage: Usage, rules: LaunchRules) -> list[Dimensions]:
         blocks += (*_LINES[:4], *_PLANES)
     if not blocks:
         blocks += _LINES
+        if "%ntid.x" in usage.special:
+            # Loops over the threads of a block change their ways around such numbers, too.
+            near = sorted({c + d for c in usage.constants for d in (1, 0, 2) if 2 <= c + d <= 9})
+            blocks += [(n, 1, 1) for n in near[:_NEAR] if (n, 1, 1) not in blocks]
     most = rules.most_threads or 1024
     fitting = [b for b in blocks if math.prod(b) <= most]
     return fitting or [(min(most, 32), 1, 1)]
@@ -269,8 +275,16 @@ class InputMaker:
     ) -> Arena:
         data = DATA if math.prod(trial.grid) <= _FEW_BLOCKS else DATA + _LARGE * 16
         if (origin, data) not in self._held:
-            whole = np.empty(GUARD + data + GUARD + _ALIGNMENT, np.uint8)
-            base = int(whole.ctypes.data if self._reserve is None else self._reserve(whole.nbytes))
+            size = GUARD + data + GUARD
+            if self._reserve is None:
+                # Aligned as a whole, so that a pointer finds the same numbers in every process.
+                room = np.empty(size + _ALIGNMENT, np.uint8)
+                skip = -int(room.ctypes.data) % _ALIGNMENT
+                whole = room[skip : skip + size]
+                base = int(whole.ctypes.data)
+            else:
+                whole = np.empty(size, np.uint8)
+                base = self._reserve(size)
             start = GUARD + -(base + GUARD) % _ALIGNMENT
             self._held[origin, data] = Arena(origin, whole, start, whole.copy(), base)
         arena = self._held[origin, data]

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dialect import without_default
 from ptxkit.isa.dataflow import registers
 from ptxkit.syntax import Instruction
 
@@ -121,10 +122,11 @@ def _value(one: Instruction, held: dict[str, str]) -> str:
         return _INSIDE + "|".join(sorted({p for part in parts for p in _sources(part)}))
     if one.name in _COMMUTING:
         parts[:2] = sorted(parts[:2])
-    words = [_SIGNED.sub(".b", one.opcode) if one.name in ("ld", "st") else one.opcode, *parts]
+    opcode = without_default(one, one.opcode)
+    words = [_SIGNED.sub(".b", opcode) if one.name in ("ld", "st") else opcode, *parts]
     text = " ".join(words)
     # Long ones by what they are, so that chains stay short.
-    return f"({text})".replace("|", ",") if len(text) < 200 else f"({one.opcode} {hash(text):x})"
+    return f"({text})".replace("|", ",") if len(text) < 200 else f"({opcode} {hash(text):x})"
 
 
 def _sources(part: str) -> list[str]:

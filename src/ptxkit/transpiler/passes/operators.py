@@ -76,7 +76,7 @@ def _operator(line: Line, node: Instruction) -> Line | None:
     name = node.name
     sign = OPERATORS.get(name)
     if name == "setp":
-        name = node.opcode.split(".")[1]
+        name = node.opcode.split(".")[1].replace("neu", "ne")
         sign = _COMPARISONS.get(name)
     if sign is None or not _fits(name, node.opcode, left, right):
         return None
