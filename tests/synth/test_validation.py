@@ -18,6 +18,7 @@ from ptxkit.synth.validation import validate
 
 Row = dict[str, Any]
 PTX = Plan("ptx", seed=5, count=60, settings=Settings(archs=("sm_80", "sm_90")), shard_size=30)
+LINES = replace(PTX, count=20, format="jsonl")
 TIERS = Plan("tiers", seed=5, count=24)
 
 
@@ -38,7 +39,7 @@ def tiers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lines") / "data"
-    generate(replace(PTX, count=20, format="jsonl"), folder, workers=1)
+    generate(LINES, folder, workers=1)
     return folder
 
 
@@ -192,6 +193,27 @@ def test_sound_datasets_are_sound(ptx: Path, tiers: Path, lines: Path) -> None:
         assert faults(Dataset(folder)) == []
 
 
+@pytest.mark.parametrize(
+    ("source", "settings"),
+    [
+        ("ptx", {"views": "source"}),
+        ("ptx", {"raw": False, "assemble": False}),
+        ("ptx", {"sass": True}),
+        ("tiers", {"views": "source"}),
+        ("tiers", {"raw": False, "sass": True}),
+        ("examples.own_source:Polynomials", {"archs": ("sm_80", "sm_90")}),
+        ("examples.own_source:Polynomials", {"views": "source"}),
+    ],
+)
+def test_whatever_was_asked_for(source: str, settings: Row, tmp_path: Path) -> None:
+    count = 2 if settings.get("sass") else 6  # its rows are disassembled one by one
+    generate(Plan(source, 5, count, Settings(**settings)), tmp_path / "data", workers=1)
+    assert faults(Dataset(tmp_path / "data")) == []
+    if settings.get("sass"):
+        rewrite(tmp_path / "data", lambda rows: put("targets.0.sass", "NOP")(rows[0]))
+        assert "the sass is not that of its PTX" in faults(resealed(tmp_path / "data"))[0]
+
+
 def test_trees_and_launches_of_tiers(tiers: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(tiers, tmp_path / "copy"))
     changes = [
@@ -300,21 +322,22 @@ def hashes(folder: Path) -> dict[str, str]:
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
-def test_what_was_lost_is_made_again(ptx: Path, copy: Path) -> None:
+def test_what_was_lost_is_made_again(lines: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(lines, tmp_path / "lines"))
     losses: list[Callable[[], Any]] = [
         lambda: [path.unlink() for path in copy.glob("data/train*")],
         lambda: (copy / "manifest.json").write_bytes(b'{"plan": {'),
         lambda: (copy / "manifest.json").write_bytes(b"\xff\xfe"),
-        lambda: next(copy.glob("data/test-*")).write_bytes(b"PAR1"),
+        lambda: next(copy.glob("data/train-*")).write_bytes(b"{"),
     ]
     for lose in losses:
         lose()
-        generate(PTX, copy, workers=1)
-        assert hashes(copy) == hashes(ptx)
+        generate(LINES, copy, workers=1)
+        assert hashes(copy) == hashes(lines)
     for content in (b"[]", b"\xff\xfe"):
         (copy / "run.json").write_bytes(content)
         with pytest.raises(PtxkitError, match=r"run\.json' is damaged|holds no run"):
-            generate(PTX, copy, workers=1)
+            generate(LINES, copy, workers=1)
 
 
 @pytest.mark.parametrize(

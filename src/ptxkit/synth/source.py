@@ -142,11 +142,12 @@ def misstated(row: dict[str, Any], proof: Verification) -> str | None:
     """What a row says of its verification, where executing it again says something else."""
     stored = row["verification"]
     for key, what in _DIGESTS.items():
-        if stored[key] != getattr(proof, key):
+        if stored.get(key) != getattr(proof, key):
             return f"the {what} have another digest"
     for key in ("relative_tolerance", "absolute_tolerance"):
-        if stored[key] != getattr(proof, key):
-            return f"the {key.replace('_', ' ')} is {stored[key]}, not {getattr(proof, key)}"
+        found, expected = stored.get(key), getattr(proof, key)
+        if found != expected:
+            return f"the {key.replace('_', ' ')} is {found}, not {expected}"
     return None
 
 
