@@ -339,3 +339,55 @@ def test_a_kernel_with_another_name_is_another() -> None:
     assert not found.same_ptx
     mangled = "__global__ void add(float *x) { x[threadIdx.x] += 1.0f; }"
     assert verify(module, mangled, arch="sm_90").equivalent
+
+
+_HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+_KERNEL = """.visible .entry k(.param .u64 p) {{
+    .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd2, %rd1, %rd2;
+    {}
+    st.global.u32 [%rd2], %r8;
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # Two halves give two answers.
+        (
+            "ld.global.u32 %r2, [%rd1]; ld.global.u32 %r3, [%rd2];"
+            "setp.lt.f16x2 %p1|%p2, %r2, %r3; selp.b32 %r8, 5, 6, %p2;",
+            "ld.global.u32 %r2, [%rd1]; ld.global.u32 %r3, [%rd2];"
+            "setp.lt.f16x2 %p1|%p2, %r2, %r3; selp.b32 %r8, 6, 5, %p1;",
+        ),
+        # Who is active depends on the branch that was taken.
+        (
+            "and.b32 %r2, %r1, 1; setp.eq.s32 %p1, %r2, 0; @%p1 bra A; activemask.b32 %r8;"
+            "bra B; A: activemask.b32 %r8; B:",
+            "activemask.b32 %r8;",
+        ),
+        # Another thread may write in between.
+        (
+            "ld.volatile.global.u32 %r2, [%rd1]; ld.volatile.global.u32 %r3, [%rd1];"
+            "add.u32 %r8, %r2, %r3;",
+            "ld.volatile.global.u32 %r2, [%rd1]; add.u32 %r8, %r2, %r2;",
+        ),
+        # With a NaN.
+        (
+            "ld.global.u32 %r2, [%rd1]; ld.global.u32 %r3, [%rd2];"
+            "setp.lt.f32 %p1, %r2, %r3; selp.b32 %r8, 5, 6, %p1;",
+            "ld.global.u32 %r2, [%rd1]; ld.global.u32 %r3, [%rd2];"
+            "setp.ltu.f32 %p1, %r2, %r3; selp.b32 %r8, 5, 6, %p1;",
+        ),
+    ],
+    ids=["halves", "active", "volatile", "unordered"],
+)
+def test_what_one_thread_cannot_tell_is_no_proof(one: str, other: str) -> None:
+    modules = [ptxkit.parse(_HEAD + _KERNEL.format(text)) for text in (one, other)]
+    assert not same_dataflow(*modules, "k").equal
+    assert same_dataflow(modules[0], modules[0], "k").equal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -116,6 +117,8 @@ class _Pair:
             return f"{len(a.headers)} loops against {len(b.headers)}"
         if not self._same_signature():
             return "the parameters differ"
+        if _joint(self.functions[0]) != _joint(self.functions[1]):
+            return "threads come together in other places"
         self.classes = [{} for _ in a.headers]
         for _ in range(_ROUNDS):
             edges = self._execute()
@@ -231,6 +234,19 @@ class _Pair:
             for e in (a, b)
         ]  # fmt: skip
         return results[0] == results[1]
+
+
+#: What depends on which threads are there with this one.
+_JOINT = frozenset("activemask elect vote match shfl redux bar barrier".split())
+
+
+def _joint(function: Function) -> Counter[str]:
+    """The instructions that several threads have a part in.
+
+    A proof follows one thread. To it the two arms of a branch that ask which threads are active do
+    the same as one question before the branch, and the answers are different.
+    """
+    return Counter(one.opcode for one in function.instructions if one.name in _JOINT)
 
 
 def _takes_blocks_of(candidate: Function, original: Function) -> bool:
