@@ -94,7 +94,7 @@ class Dialect:
                 if one.name in _COMPARED:
                     found._compare(one)
             elif one.name == "cvt" and len(types) == 2:
-                found._convert(one, *(SCALAR_TYPES[t].width for t in types), scopes)
+                found._convert(one, scopes)
             elif one.name == "and" and types and one.operands[-1].text in _MASKS:
                 found._cut(_MASKS[one.operands[-1].text], SCALAR_TYPES[types[0]].width)
             found.registers.update(_AXIS.findall(text))
@@ -111,7 +111,8 @@ class Dialect:
             constant = f"{int(constant, 16) & ~sign:0{len(constant)}X}"
         self.comparisons.setdefault(constant, set()).add(_division(outcomes))
 
-    def _convert(self, one: Instruction, target: int, source: int, scopes: Scopes) -> None:
+    def _convert(self, one: Instruction, scopes: Scopes) -> None:
+        target, source = (SCALAR_TYPES[m[1:]].width for m in one.modifiers[-2:])
         self._cut(target, source)
         name = one.operands[-1]
         declared = scopes.resolve(name) if isinstance(name, Name) else None
