@@ -59,7 +59,10 @@ class Node:
         while stack:
             node = stack.pop()
             yield node
-            stack.extend(reversed(node._below()))
+            below = node._below()
+            if below:
+                below.reverse()
+                stack += below
 
 
 # What is written in a field that holds no node.

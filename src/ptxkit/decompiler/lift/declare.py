@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Type
-from ptxkit.decompiler.lift.rewrite import rebuilt
 
 Body = tuple[n.Statement, ...]
 
@@ -38,6 +37,7 @@ class _Counts:
 
     def __init__(self) -> None:
         self.known: dict[int, tuple[n.Node, Counter[str]]] = {}
+        self.bodies: dict[int, tuple[Body, Counter[str]]] = {}
 
     def of(self, node: n.Node) -> Counter[str]:
         """The names in a statement or expression."""
@@ -51,12 +51,21 @@ class _Counts:
                 if isinstance(part, n.Node):
                     total.update(_names(part))
             for body in bodies:
-                for statement in body:
-                    total.update(self.of(statement))
+                total.update(self.inside(body))
         else:
             total.update(_names(node))
         self.known[id(node)] = (node, total)
         return total
+
+    def inside(self, body: Body) -> Counter[str]:
+        """The names in all statements of a body."""
+        found = self.bodies.get(id(body))
+        if found is None:
+            total: Counter[str] = Counter()
+            for statement in body:
+                total.update(self.of(statement))
+            found = self.bodies[id(body)] = (body, total)
+        return found[1]
 
 
 _HOLDERS = (n.If, n.While, n.DoWhile, n.For, n.Block, n.Switch)
@@ -129,7 +138,7 @@ class Declarer:
         holding = [
             (body, count)
             for body in _bodies(statement)
-            if (count := sum(self.counts.of(s)[name] for s in body))
+            if (count := self.counts.inside(body).get(name, 0))
         ]
         if len(holding) != 1 or holding[0][1] != self.counts.of(statement)[name]:
             return False
@@ -149,7 +158,7 @@ class Declarer:
         return _NOTHING
 
     def _first(self, statement: n.Statement, name: str) -> int:
-        if not self.counts.of(statement)[name]:
+        if name not in self.counts.of(statement):
             return _NOTHING
         match statement:
             case n.Assign(target=n.Name(name=target), value=value, operator="=") if target == name:
@@ -191,17 +200,13 @@ class Declarer:
         return _READS
 
     def _inside(self, statement: n.Statement, names: set[str]) -> n.Statement:
-        def change(part: n.Node) -> n.Node:
-            return part
-
-        made = rebuilt(statement, change)
-        match made:
+        match statement:
             case n.If(condition=condition, then=then, otherwise=otherwise):
                 return n.If(condition, self._chosen(then, names), self._chosen(otherwise, names))
             case n.While(condition=condition, body=body):
                 return n.While(condition, self._chosen(body, names))
             case n.For(body=body):
-                return replace(made, body=self._chosen(body, names))
+                return replace(statement, body=self._chosen(body, names))
             case n.DoWhile(body=body, condition=condition):
                 return n.DoWhile(self._chosen(body, names), condition)
             case n.Block(body=body):
@@ -211,10 +216,10 @@ class Declarer:
                     value,
                     tuple(n.Case(c.values, self._chosen(c.body, names), c.falls) for c in cases),
                 )
-        return made
+        return statement
 
     def _chosen(self, body: Body, names: set[str]) -> Body:
-        return self._block(body, {name for s in body for name in self.counts.of(s)} & names)
+        return self._block(body, self.counts.inside(body).keys() & names)
 
 
 def _leaves(body: Body) -> bool:

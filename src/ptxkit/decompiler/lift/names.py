@@ -33,6 +33,8 @@ class Namer:
             for step in program.flow.blocks[block].statements:
                 if step.kind == "set":
                     self.given.setdefault(step.targets[0].variable, []).append(step.args[0])
+        self.next: dict[str, int] = {}
+        """The number to try first for a wish: those below are taken."""
 
     def run(self) -> None:
         """Name parameters first, then variables in the order of the text."""
@@ -51,10 +53,10 @@ class Namer:
                 variable.name = self._free(self._local(variable, None))
 
     def _free(self, wish: str) -> str:
-        made, number = wish, 1
-        while made in self.taken:
-            made = f"{wish}{number}"
+        number = self.next.get(wish, 0)
+        while (made := f"{wish}{number or ''}") in self.taken:
             number += 1
+        self.next[wish] = number + 1
         self.taken.add(made)
         return made
 
