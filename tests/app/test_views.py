@@ -15,13 +15,14 @@ from app.hostile import CLOSED, IMAGE, KERNEL
 from app.markup_check import foreign_markup
 from ptxkit.app import examples, graph_view, launch, verdicts
 from ptxkit.app.decompile import heat_map
-from ptxkit.app.explore import machine, python
+from ptxkit.app.explore import decompiled, explore, machine, python, refusal, resources
 from ptxkit.app.generate import _marked, inject_stub, stack_program, vary
 from ptxkit.app.layered import layout
 from ptxkit.app.markup import markdown, message, table
 from ptxkit.app.ptx_view import PtxView
 from ptxkit.app.tree_view import tree
 from ptxkit.decompiler import Verdict
+from ptxkit.diagnostics import Diagnostic
 
 _ROW = re.compile(r"<code>(.*?)</code></div>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
@@ -143,6 +144,52 @@ def test_resources_are_told_for_every_architecture() -> None:
     ptx = ptxkit.compile_cuda(examples.SAXPY, "sm_90").emit()
     panes = dict(machine(ptx, "sm_90", examples.SAXPY))
     assert panes["resources"].count("<meter") == 7
+
+
+def test_architectures_that_cannot_run_it_share_a_line() -> None:
+    made = resources(ptxkit.compile_cuda(examples.SAXPY, "sm_90"))
+    assert made.count("cannot run there") == 1
+    assert "sm_75, sm_80, sm_86, sm_89: code for sm_90 cannot run there" in made
+    assert "sm_75" not in made.partition("</table>")[0]
+    assert made.count("<meter") == 3
+
+
+def test_a_source_with_errors_says_where_they_are_in_place_of_the_ptx() -> None:
+    panes = dict(explore('extern "C" __global__ void k(float *x) {\n  x[0] = y;\n}\n', "auto"))
+    assert "input.cu:2:10: error[cuda]: identifier &quot;y&quot; is undefined" in panes["ptx"]
+    assert "is undefined" in panes["source"]
+    assert "pk-bad'" in panes["status"] and "done" not in panes["status"]
+    assert foreign_markup(panes["ptx"]) == []
+    many = tuple(Diagnostic("error", "cuda", f"{IMAGE} {n}", n, 1) for n in range(1, 31))
+    assert "and 10 more messages" in refusal(many)
+    assert foreign_markup(refusal(many)) == []
+
+
+def test_a_guarded_line_is_told_as_reached_and_as_executed() -> None:
+    given = {"grid": "4", "block": "32", "arguments": "f32[128]=ones\n2.0\n100"}
+    panes = dict(launch.run(examples.PTX_SCALE, "scale", **given))
+    assert "<b>28 of 128</b>" in panes["profile"]  # the branch of those from n on
+    assert "reached 128 times; the guard held 28 times" in panes["profile"]
+    panes = dict(launch.run(examples.PTX_SCALE, "scale", "4", "32", "f32[128]=ones\n2.0\n128"))
+    assert "<b>0 of 128</b>" in panes["profile"]
+    assert "<b>0</b>" not in panes["profile"]
+
+
+def test_only_guarded_lines_of_a_block_are_told_by_warps() -> None:
+    source = examples.PTX_SCALE.replace("@%p1 bra $done;", "@%p1 bra $done;\n@%p1 bra $done;")
+    panes = dict(launch.run(source, "scale", "4", "32", "f32[128]=ones\n2.0\n128"))
+    assert "<b>0 of 4 warps</b>" in panes["profile"]
+
+
+def test_other_ptx_is_no_warning_beside_equivalent() -> None:
+    made = verdicts.badges(Verdict(compiles=True, same_dataflow=True))
+    assert "pk-fair'" not in made and "pk-bad'" not in made
+    assert re.search(r"pk-plain' title='[^']+'>other PTX<", made)
+
+
+def test_long_lines_of_cuda_are_wrapped() -> None:
+    assert "pk-wrap" in dict(decompiled(KERNEL, "sm_90"))["cuda"]
+    assert "pk-wrap" not in PtxView(KERNEL).html()
 
 
 def test_a_stub_is_drawn_with_its_inputs_and_outputs() -> None:

@@ -97,7 +97,8 @@ def _shown(
     source = print_module(best.tree)
     linked = links(part, source, arch) if verdict.compiles else {}
     head_line = f"<div class='pk-head'>{verdicts.badges(verdict, best.engine)}</div>"
-    yield "cuda", head_line + pane(plain_rows(source, linked), "best candidate", link="decompile")
+    body = pane(plain_rows(source, linked), "best candidate", link="decompile", wrap=True)
+    yield "cuda", head_line + body
     yield "tree", tree(best.tree)
 
 

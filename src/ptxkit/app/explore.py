@@ -27,6 +27,8 @@ Panes = Iterator[tuple[str, Any]]
 _BLOCK = 256
 #: From so many instructions or functions on, nothing is decompiled unasked.
 _MOST_DECOMPILED, _MOST_FUNCTIONS = 6_000, 100
+#: Messages of a compiler that stand in the place of PTX; all stand in the source.
+_MOST_REFUSALS = 20
 
 
 def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
@@ -34,11 +36,12 @@ def explore(text: str, kind: str = "auto", arch: str = "sm_90") -> Panes:
     given = read(text, kind, arch)
     if given.diagnostics:
         yield "source", cuda_source(given, given.diagnostics)
-        yield "ptx", message("there is no PTX: the compiler refused the source", "error")
+        yield "ptx", refusal(given.diagnostics)
         for other in ("graph", "python", "sass", "resources", "cuda"):
             yield other, message("there is no PTX")
         words = f"✗ {_count(given.diagnostics, 'error')} in the CUDA source"
         yield "summary", markup.badge(words, "bad")
+        yield "status", markup.badge("✗ not compiled", "bad")
         return
     module = given.module
     found = ptxkit.check(module)
@@ -104,8 +107,19 @@ def decompiled(ptx: str, arch: str, errors: int = 0) -> Panes:
         return
     head = verdicts.badges(made.verdict, made.engine)
     notes = "".join(f"<p class='pk-aside'>{markup.text(note)}</p>" for note in made.notes[:6])
-    body = pane(plain_rows(made.cuda, found), "decompiled CUDA C++", link="explore")
+    rows = plain_rows(made.cuda, found)
+    body = pane(rows, "decompiled CUDA C++", link="explore", wrap=True)
     yield "cuda", f"<div class='pk-head'>{head}</div>{notes}{body}"
+
+
+def refusal(found: tuple[Diagnostic, ...]) -> str:
+    """What a compiler has against a source, in place of the PTX that there is not."""
+    said = [one.render() for one in found[:_MOST_REFUSALS]]
+    if len(found) > len(said):
+        said.append(f"and {_count(found[len(said) :], 'more message')}")
+    return message(
+        "\n\n".join(["there is no PTX: the compiler refused the source", *said]), "error"
+    )
 
 
 def cuda_source(given: Given, found: tuple[Diagnostic, ...] = ()) -> str:
@@ -115,7 +129,7 @@ def cuda_source(given: Given, found: tuple[Diagnostic, ...] = ()) -> str:
     rows = plain_rows(given.cuda, linked)
     for row in rows:
         row.notes = notes.get(int(row.number), [])
-    return pane(rows, "CUDA C++ source", link="explore")
+    return pane(rows, "CUDA C++ source", link="explore", wrap=True)
 
 
 def machine_code(module: Module, arch: str, link: str = "explore") -> str:
@@ -174,13 +188,14 @@ def resources(module: Module, cuda: str = "") -> str:
     PTX runs on its target and on later ones; for earlier ones ``cuda`` is compiled anew.
     """
     rows: list[list[str]] = []
+    refused: dict[str, list[str]] = {}  # why -> the architectures
     own = module.target or ""
     archs = (own,) if own[-1:] in ("a", "f") else ARCHITECTURES
     with ThreadPoolExecutor(2) as threads:  # each waits for a process of the assembler
         made = list(threads.map(lambda arch: _cubin_or_reason(module, arch, cuda), archs))
     for arch, cubin in zip(archs, made, strict=True):
         if isinstance(cubin, str):
-            rows.append([arch, f"<span class='pk-aside'>{text(cubin)}</span>", *[""] * 6])
+            refused.setdefault(cubin.replace(f"run on {arch}", "run there"), []).append(arch)
             continue
         for kernel, needs in cubin.resources.items():
             block = min(_BLOCK, needs.max_threads or _BLOCK)
@@ -194,7 +209,11 @@ def resources(module: Module, cuda: str = "") -> str:
                 f"<span class='pk-aside'>at {block}, {text(fill.limiter)}</span>",
             ])  # fmt: skip
     head = ("arch", "kernel", "registers", "spills", "shared", "stack", "code", "occupancy")
-    return table(head, rows, "resources by architecture")
+    asides = "".join(
+        f"<p class='pk-aside'>{text(', '.join(archs))}: {text(why)}</p>"
+        for why, archs in refused.items()
+    )
+    return (table(head, rows, "resources by architecture") if rows else "") + asides
 
 
 def _cubin_or_reason(module: Module, arch: str, cuda: str) -> Cubin | str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ def run(
     yield "outputs", _outputs(items, values, lines, getattr(report, "output", ""))
     rows: tuple[ProfileRow, ...] = getattr(report, "profile", ())
     findings = [one.diagnostic for one in getattr(report, "findings", ())]
-    yield "profile", _profile(view, rows, findings)
+    yield "profile", _profile(view, rows, findings, reached(module, rows))
     words = [badge("✓ ran", "good"), badge(f"{seconds * 1000:,.0f} ms", "plain", "of this machine")]
     if rows:
         total = sum(row.executions for row in rows)
@@ -211,12 +212,42 @@ def _spark(values: Any) -> str:
     )
 
 
-def _profile(view: PtxView, rows: tuple[ProfileRow, ...], found: list[Diagnostic]) -> str:
-    most = max((row.executions for row in rows), default=0) or 1
+def reached(module: Module, rows: Sequence[ProfileRow]) -> dict[int, int]:
+    """Line -> how often a thread came to it, whether its guard held or not.
+
+    Whatever has no guard ran as often as threads came by, and so did they to its neighbours in
+    the block; a line of a block where everything has a guard is not told.
+    """
+    ran = {row.line: row.executions for row in rows}
+    found: dict[int, int] = {}
+    for function in module.functions:
+        for block in function.cfg().blocks if function.has_body else ():
+            lines = [one for one in block.instructions if one.line in ran]
+            plain = [ran[one.line] for one in lines if one.guard is None]
+            last = plain[0] if plain else None
+            for one in lines:
+                last = ran[one.line] if one.guard is None else last
+                if last is not None:
+                    found[one.line] = last
+    return found
+
+
+def _profile(
+    view: PtxView, rows: tuple[ProfileRow, ...], found: list[Diagnostic], came: Mapping[int, int]
+) -> str:
+    counts = {row.line: max(came.get(row.line, 0), row.executions) for row in rows}
+    most = max(counts.values(), default=0) or 1
     side = {}
     for row in rows:
-        share = 100 * row.executions / most
+        count = counts[row.line]
+        share, number = 100 * count / most, f"{count:,}"
         details = [f"{row.executions:,} executions", f"{row.active_lanes:.0%} of the lanes active"]
+        if count != row.executions:
+            details.insert(0, f"reached {count:,} times; the guard held {row.executions:,} times")
+            number = f"{row.executions:,} of {count:,}"
+        elif row.warp_executions and not row.executions:
+            details.insert(0, f"reached by {row.warp_executions:,} warps; the guard never held")
+            number = f"0 of {row.warp_executions:,} warps"
         if row.divergent_branches:
             details.append(f"{row.divergent_branches:,} times divergent")
         if row.requests:
@@ -227,6 +258,6 @@ def _profile(view: PtxView, rows: tuple[ProfileRow, ...], found: list[Diagnostic
             row.requests and row.sectors > 1.5 * row.ideal_sectors)  # fmt: skip
         side[row.line] = (
             f"<span class='pk-bar{' pk-slow' if bad else ''}' title='{text('; '.join(details))}'>"
-            f"<i style='width:{share:.0f}%'></i><b>{row.executions:,}</b></span>"
+            f"<i style='width:{share:.0f}%'></i><b>{number}</b></span>"
         )
     return view.html(found, link="run", side=side, side_head="executions", label="PTX with profile")

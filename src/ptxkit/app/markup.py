@@ -53,10 +53,12 @@ def pane(
     side: str = "",
     more: int = 0,
     first: int = 1,
+    wrap: bool = False,
 ) -> str:
     """Lines with numbers in a box that scrolls, and that arrow keys walk through.
 
     Lines of panes with the same ``link`` are highlighted together; line ``first`` is on top.
+    With ``wrap`` a long line goes on below itself, instead of out of the box.
 
     >>> "data-ptx='3 4'" in pane([Row(1, text("x = y;"), (4, 3))], "CUDA", link="explore")
     True
@@ -68,8 +70,9 @@ def pane(
         body += f"<div class='pk-more'>{hidden:,} more lines are not shown</div>"
     head = f"<div class='pk-side-head'>{text(side)}</div>" if side else ""
     start = f" data-first='{first}'" if first > 2 else ""
+    kinds = f"{' pk-with-side' if side else ''}{' pk-wrap' if wrap else ''}"
     return (
-        f"<div class='pk-pane{' pk-with-side' if side else ''}' tabindex='0' role='region' "
+        f"<div class='pk-pane{kinds}' tabindex='0' role='region' "
         f"aria-label='{text(label)}' data-link='{text(link)}'{start}>{head}"
         f"<div class='pk-lines'>{body}</div></div>"
     )

@@ -12,6 +12,7 @@ _LEVELS = {
     "E0": "it compiles; equality is not proved",
     "none": "it was not compiled",
 }
+_OTHER = "its PTX has another text, as is usual for a program that does the same"
 
 
 def badges(verdict: Verdict, engine: str = "") -> str:
@@ -20,7 +21,10 @@ def badges(verdict: Verdict, engine: str = "") -> str:
     parts = [
         _yes(verdict.compiles, "compiles", "does not compile" if tried else "not compiled"),
         _yes(verdict.equivalent, "equivalent", "equality not proved", fair=verdict.compiles),
-        _yes(verdict.same_ptx, "same PTX", "other PTX", fair=verdict.equivalent),
+        # Equivalent programs seldom compile to the same text: nothing to be warned of.
+        badge("other PTX", "plain", _OTHER)
+        if verdict.equivalent and not verdict.same_ptx
+        else _yes(verdict.same_ptx, "same PTX", "other PTX"),
         badge(verdict.level, "plain", _LEVELS[verdict.level]),
     ]
     if verdict.level == "E3" and verdict.execution is not None:
