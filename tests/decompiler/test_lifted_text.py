@@ -132,3 +132,23 @@ def test_equality_of_narrow_numbers_of_different_signs() -> None:
         results.append(o)
     np.testing.assert_array_equal(*results)
     np.testing.assert_array_equal(results[0], np.array([-1, 0, 8, -32765], np.int16))
+
+
+@pytest.mark.parametrize(("selector", "named"), [("0x5410", True), ("0x9180", False)])
+def test_bytes_and_signs_are_picked(selector: str, named: bool) -> None:
+    """``__byte_perm`` knows no signs; the instruction does."""
+    text = f""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) {{
+    .reg .b32 %r<4>; .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [p];
+    ld.global.u32 %r1, [%rd1];
+    prmt.b32 %r2, %r1, 0, {selector};
+    st.global.u32 [%rd1], %r2;
+    ret;
+}}
+"""
+    found = ptxkit.decompile(text, engine="symbolic")
+    assert ("__byte_perm(" in found.cuda) is named
+    assert found.verdict.equivalent

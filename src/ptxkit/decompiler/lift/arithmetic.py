@@ -273,6 +273,10 @@ def _prmt(lift: Lift, node: Instruction) -> None:
         raise NotLiftedError(node.opcode)
     call = Intrinsic("__byte_perm", ("u32", "u32", "u32"), "u32")
     values = [lift.read(o, "b32") for o in node.operands[1:4]]
+    # The function leaves out the bit that asks for a sign in place of a byte.
+    masks = values[2].args if values[2].op == "and" else values[2:]
+    if not any(one.op == "const" and not one.data & 0x8888 for one in masks):
+        raise NotLiftedError("a selector with signs")
     lift.write(node.operands[0], "b32", lift.pure(call, *values))
 
 
