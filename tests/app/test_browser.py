@@ -144,6 +144,18 @@ def test_what_is_pasted_stays_text(name: str, page: Any) -> None:
         assert "${window.hacked=1} {{window.hacked=1}}" in shown(page, "PTX").inner_text()
 
 
+def test_an_edit_marks_what_is_shown_and_the_example(page: Any) -> None:
+    mark = page.locator(".pk-stale:visible", has_text="the input has changed: Explore again")
+    explore(page, KERNEL)
+    assert mark.count() == 0
+    edited = f"// edited\n{KERNEL}"
+    page.locator("#pk-text textarea").fill(edited)
+    mark.wait_for()
+    page.get_by_label("Example (edited)").wait_for()
+    explore(page, edited)
+    assert mark.count() == 0
+
+
 def test_errors_stand_under_their_lines(page: Any) -> None:
     explore(page, KERNEL.replace("ret;", "add.s32 %r1, %r2;"))
     note = shown(page, "PTX").locator(".pk-note.pk-error").first

@@ -94,18 +94,33 @@ def _exploring(page: Page) -> tuple[Any, list[Any], list[Any]]:
     places = {"ptx": page.ptx, "summary": page.summary, "resources": page.needs, **page.views}
 
     def explore(text: str, kind: str, arch: str, request: Request) -> Updates:
+        yield page.mark("explore")
         given = {"text": text, "kind": kind, "arch": arch}
         yield from page.work(request, "explore", [("explore", given)], places, page.status)
 
     inputs = [page.text, page.kind, page.arch]
-    outputs = [*places.values(), page.status]
+    outputs = [*places.values(), page.status, page.stale["explore"]]
     page.go.click(explore, inputs, outputs, **_MANY)
     page.arch.input(explore, inputs, outputs, **_MANY)
     page.kind.input(explore, inputs, outputs, **_MANY)
     page.halt.click(_stop(page, "explore"), queue=False, **_HIDDEN)
-    chosen = page.example.input(
-        lambda name: examples.EXAMPLES.get(name, ""), page.example, page.text, **_HIDDEN
-    )
+    # Another input is explored at once, and only that.
+    others = [page.stale["decompile"], page.stale["run"]]
+
+    def marked() -> dict[Any, Any]:
+        return page.mark("decompile", shown=True) | page.mark("run", shown=True)
+
+    def choose(name: str) -> dict[Any, Any]:
+        return {page.text: examples.EXAMPLES.get(name, "")} | marked()
+
+    chosen = page.example.input(choose, page.example, [page.text, *others], **_HIDDEN)
+
+    def named(text: str, name: str | None) -> Any:
+        edited = name is not None and examples.EXAMPLES.get(name) != text
+        return gr.update(label="Example (edited)" if edited else "Example")
+
+    latest: dict[str, Any] = {**_HIDDEN, "trigger_mode": "always_last"}
+    page.text.change(named, [page.text, page.example], page.example, **latest)
     chosen.then(explore, inputs, outputs, **_MANY)
 
     def unpack(data: bytes | None, part: str | None, request: Request) -> Updates:
@@ -116,7 +131,7 @@ def _exploring(page: Page) -> tuple[Any, list[Any], list[Any]]:
             def handler(content: Any) -> dict[Any, Any]:
                 found[name] = content
                 if name == "text":
-                    return {page.text: content, page.example: None}
+                    return {page.text: content, page.example: None} | marked()
                 chosen = content[min(number, len(content) - 1)] if content else None
                 many = len(content) > 1
                 return {page.part: gr.update(choices=content, value=chosen, visible=many)}
@@ -133,7 +148,7 @@ def _exploring(page: Page) -> tuple[Any, list[Any], list[Any]]:
     def upload(data: bytes | None, request: Request) -> Updates:
         yield from unpack(data, None, request)
 
-    unpacked = [page.text, page.example, page.part, page.file, page.status]
+    unpacked = [page.text, page.example, page.part, page.file, page.status, *others]
     page.upload.upload(upload, page.upload, unpacked, **_MANY).then(
         explore, inputs, outputs, **_MANY
     )
@@ -171,7 +186,7 @@ def _decompiling(page: Page) -> None:
     def decompile(
         text: str, engine: str, beams: int, kernel: str | None, request: Request
     ) -> Updates:
-        yield {page.decompiled_for: text}
+        yield {page.decompiled_for: text} | page.mark("decompile")
         given = {"text": text, "which": engine, "beams": int(beams), "kernel": kernel or ""}
         yield from page.work(
             request, "decompile", [("decompile", given)], places, page.decompile_status,
@@ -184,9 +199,12 @@ def _decompiling(page: Page) -> None:
     ) -> Updates:  # fmt: skip
         if before != text:
             yield from decompile(text, engine, beams, kernel, request)
+        else:  # whatever was edited is as it was
+            yield page.mark("decompile")
 
     inputs = [page.text, page.engine, page.beams, page.decompile_kernel]
-    outputs = [*places.values(), page.decompile_status, page.decompile_kernel, page.decompiled_for]
+    outputs = [*places.values(), page.decompile_status, page.decompile_kernel, page.decompiled_for,
+               page.stale["decompile"]]  # fmt: skip
     page.decompile_go.click(decompile, inputs, outputs, **_MANY)
     page.decompile_kernel.input(decompile, inputs, outputs, **_MANY)
     page.decompile_tab.select(entered, [*inputs, page.decompiled_for], outputs, **_MANY)
@@ -213,6 +231,7 @@ def _running(page: Page) -> None:
         text: str, kernel: str | None, grid: str, block: str, arguments: str, shared: float,
         device: str, sanitize: bool, request: Request,
     ) -> Updates:  # fmt: skip
+        yield {page.shown_for: text} | page.mark("run")
         given = {"source": text, "kernel": kernel or "", "grid": grid, "block": block,
                  "arguments": arguments, "shared": int(shared or 0), "device": device,
                  "sanitize": sanitize}  # fmt: skip
@@ -228,20 +247,21 @@ def _running(page: Page) -> None:
         device: str, sanitize: bool, before: str | None, request: Request,
     ) -> Updates:  # fmt: skip
         if before != text:
-            yield {page.shown_for: text}
             yield from run(text, kernel, grid, block, arguments, shared, device, sanitize, request)
+        else:
+            yield page.mark("run")
 
     prepared = [page.kernel, page.grid, page.block, page.arguments, page.shared, page.run_status,
                 page.ran_for]  # fmt: skip
     given = [page.text, page.kernel, page.grid, page.block, page.arguments, page.shared,
              page.device, page.sanitize]  # fmt: skip
-    results = [page.outputs, page.profile, page.run_status]
+    results = [page.outputs, page.profile, page.run_status, page.shown_for, page.stale["run"]]
     page.suggest.click(prepare, [page.text, page.kernel], prepared, **_MANY)
     page.kernel.input(prepare, [page.text, page.kernel], prepared, **_MANY)
     page.run_go.click(run, given, results, **_MANY)
     page.run_halt.click(_stop(page, "run"), queue=False, **_HIDDEN)
     page.run_tab.select(entered, [page.text, page.kernel, page.ran_for], prepared, **_MANY).then(
-        first_run, [*given, page.shown_for], [*results, page.shown_for], **_MANY
+        first_run, [*given, page.shown_for], results, **_MANY
     )
 
 

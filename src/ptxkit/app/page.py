@@ -31,6 +31,20 @@ def busy(words: str, seconds: float) -> str:
     return f"<div role='status' class='pk-busy'><progress></progress> {text(words)}{shown}</div>"
 
 
+def outdated(area: str, run: int = 0, shown: bool = False) -> str:
+    """The mark of results that belong to an earlier input; the script shows it as one types.
+
+    The number of the run makes every mark another, so that a result brings a hidden one.
+
+    >>> "Explore again" in outdated("explore")
+    True
+    """
+    words = f"the input has changed: {area.capitalize()} again"
+    mark = badge(words, "fair", "what is shown belongs to an earlier input")
+    hidden = "" if shown else " hidden"
+    return f"<div class='pk-stale' role='status' data-run='{run}'{hidden}>{mark}</div>"
+
+
 class Page:
     """The components of the page, and the pool that works for them."""
 
@@ -81,6 +95,10 @@ class Page:
             last = badge(f"✓ done in {time.monotonic() - begin:.1f} s", "good")
         # The number tells one end from another, where both say the same.
         yield {status: f"<div class='pk-end' data-run='{next(self.runs)}'>{last}</div>"}
+
+    def mark(self, area: str, shown: bool = False) -> dict[Any, Any]:
+        """The update that marks the results of an area as of an earlier input, or does not."""
+        return {self.stale[area]: outdated(area, next(self.runs), shown)}
 
     @staticmethod
     def owner(request: Any, area: str) -> str:
@@ -146,6 +164,7 @@ class Page:
         gr = self.gr
         with gr.Row(elem_classes="pk-line"):
             self.summary = gr.HTML("")
+            self.stale = {"explore": gr.HTML(outdated("explore"))}
             self.status = gr.HTML(busy("starting", 0))
         with gr.Row(equal_height=False):
             with gr.Column(min_width=320):
@@ -185,6 +204,7 @@ class Page:
             self.decompile_kernel = gr.Dropdown([], label="Function", min_width=160)
             self.decompile_go = gr.Button("Decompile", variant="primary", size="md", min_width=120)
             self.decompile_halt = gr.Button("Stop", size="md", min_width=80)
+        self.stale["decompile"] = gr.HTML(outdated("decompile"))
         self.decompile_status = gr.HTML("")
         with gr.Row(equal_height=False):
             with gr.Column(min_width=320):
@@ -224,6 +244,7 @@ class Page:
                     self.suggest = gr.Button("Suggest arguments", size="md", min_width=140)
                     self.run_go = gr.Button("Run", variant="primary", size="md", min_width=90)
                     self.run_halt = gr.Button("Stop", size="md", min_width=80)
+                self.stale["run"] = gr.HTML(outdated("run"))
                 self.run_status = gr.HTML("")
             with gr.Column(scale=5, min_width=320):
                 gr.HTML("<h2 class='pk-h'>Profile by line</h2>")

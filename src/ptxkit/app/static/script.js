@@ -87,6 +87,12 @@
     current(row.closest('.pk-pane'), row, false);
   });
 
+  // What is shown belongs to an earlier input as soon as one types; a new result says otherwise.
+  document.addEventListener('input', event => {
+    if (event.target instanceof Element && event.target.matches('#pk-text textarea'))
+      document.querySelectorAll('.pk-stale').forEach(mark => { mark.hidden = false; });
+  });
+
   function current(pane, row, scroll) {
     pane.querySelectorAll('.pk-current').forEach(one => one.classList.remove('pk-current'));
     row.classList.add('pk-current');
