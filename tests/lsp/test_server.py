@@ -276,3 +276,12 @@ def test_a_key_stroke_in_a_megabyte_costs_little() -> None:
         assert min(took) < 0.3
 
     with_editor(use)
+
+
+def test_a_file_that_is_not_open_and_not_there() -> None:
+    async def use(editor: Editor) -> None:
+        missing = types.TextDocumentIdentifier("file:///nowhere/missing.ptx")
+        asked = types.HoverParams(missing, types.Position(0, 0))
+        assert await editor.client.text_document_hover_async(asked) is None
+
+    with_editor(use)

@@ -67,7 +67,11 @@ class PtxLanguageServer(LanguageServer):
         if known is not None and known[0] == text.version and text.version is not None:
             return known[1]
         encoding = str(self.workspace.position_encoding or "utf-16")
-        document = Document(text.source, text.filename or uri, _encoding(encoding))
+        try:
+            source = text.source
+        except OSError:
+            source = ""  # an editor asked about a file that it has not opened and that is not there
+        document = Document(source, text.filename or uri, _encoding(encoding))
         self._documents[uri] = (text.version, document)
         return document
 
