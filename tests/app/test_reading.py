@@ -62,7 +62,8 @@ TRICKS = {
         '#define P(a, b) a##b\n#define Q P(__has_, include)\n#if Q("/etc/passwd")\n#endif\n'
     ),
     "asking by a header's macro": (
-        '#include <cuda/std/type_traits>\n#if _CCCL_PP_CAT(__has_, include)("/etc/passwd")\n#endif\n'
+        "#include <cuda/std/type_traits>\n"
+        '#if _CCCL_PP_CAT(__has_, include)("/etc/passwd")\n#endif\n'
     ),
     "asking with angles from macros": (
         "#define P(a, b) a##b\n#define L </etc\n#if P(__has_, include)(L/passwd>)\n#endif\n"

@@ -231,8 +231,8 @@ def _check_conditions(directives: list[list[Word]]) -> None:
             named = "defined" in (parts[at - 1], parts[at - 2] if parts[at - 1] == "(" else "")
             if part in paths and not named:
                 raise InputRefused(
-                    f"line {row[at].line} has {row[at].text[:40]} in a condition, which may be part "
-                    "of a path; the page has no files to ask for"
+                    f"line {row[at].line} has {row[at].text[:40]} in a condition, which may be "
+                    "part of a path; the page has no files to ask for"
                 )
 
 
