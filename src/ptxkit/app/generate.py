@@ -10,6 +10,7 @@ import ptxkit
 from ptxkit import inject, stack
 from ptxkit.app import graph_view
 from ptxkit.app.explore import Panes
+from ptxkit.app.inputs import own_words
 from ptxkit.app.limits import MOST_PROGRAM, InputRefused, check_cuda, check_text
 from ptxkit.app.markup import badge, message, pane, plain_rows, table, text
 from ptxkit.app.ptx_view import PtxView
@@ -98,7 +99,9 @@ def _source(names: list[str], kinds: frozenset[str]) -> stack.Source:
 
 def inject_stub(source: str, program: str, arch: str = "sm_90") -> Panes:
     """A kernel with a hole, and a stack program that fills it; then a run of both."""
-    template = inject.Template.from_cuda(check_cuda(check_text(source)), arch, name="input.cu")
+    source = check_cuda(check_text(source))
+    with own_words(source, "input.cu"):
+        template = inject.Template.from_cuda(source, arch, name="input.cu")
     sites = template.sites
     if not sites:
         raise InputRefused(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ptxkit.app.limits import MOST_FILE, InputRefused, check_cuda, check_text, size
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import PtxkitError
+from ptxkit.errors import PtxkitError, ToolchainError
 from ptxkit.syntax import Module, parse
-from ptxkit.toolchain import CompilerError, ExtractedPtx, compile_cuda, extract
+from ptxkit.toolchain import CompilerError, ExtractedPtx, compile_cuda, extract, locate
 
 _PTX = re.compile(r"^\s*\.(?:version|target|visible|entry|func|global|extern|weak|reg)\b", re.M)
 _CUDA = re.compile(r"__global__|__device__|#\s*include|\btemplate\s*<|\bvoid\s+\w+\s*\(")
@@ -66,11 +67,52 @@ def read(text: str, kind: str = "auto", arch: str = "sm_90", name: str = "") -> 
         kind = guess(text)
     if kind != "CUDA C++":
         return Given("PTX", parse(text, filename=safe_name(name or "input.ptx"), recover=True))
+    name = safe_name(name or "input.cu")
     try:
-        module = compile_cuda(check_cuda(text), arch or "sm_90", name=safe_name(name or "input.cu"))
+        with own_words(text, name):
+            module = compile_cuda(check_cuda(text), arch or "sm_90", name=name)
     except CompilerError as error:
         return Given(kind, parse(""), text, diagnostics=tuple(error.diagnostics))
     return Given(kind, module, text)
+
+
+@contextmanager
+def own_words(text: str, name: str) -> Iterator[None]:
+    """What a compiler says in here about other files than the text and its headers is left out."""
+    try:
+        yield
+    except CompilerError as error:
+        raise CompilerError(_shown(error.diagnostics, text, name)) from None
+    except ToolchainError as error:
+        # It may quote all of a log in which no error was found.
+        what, failed, _ = str(error).partition(" failed: ")
+        if not failed:
+            raise
+        raise InputRefused(f"{what} failed, and names no error in the source") from None
+
+
+def _shown(found: Iterable[Diagnostic], text: str, name: str) -> list[Diagnostic]:
+    """Diagnostics of a text and of compilers' headers; of other files, that there are some.
+
+    >>> secret = Diagnostic("error", "cuda", 'no "root"', 7, 2, filename="/x", source_line="root:")
+    >>> print(_shown([secret], "", "k.cu")[0].render())
+    k.cu:1:1: error[cuda]: the compiler refuses another file, which is not shown
+    """
+    lines = set(text.replace("\r", "\n").split("\n"))
+    folders = [folder.resolve() for folder in locate.include_dirs()]
+    shown: list[Diagnostic] = []
+    for one in found:
+        if one.filename in (None, name):
+            known = one.source_line is None or one.source_line.rstrip("\r") in lines
+            shown.append(one if known else replace(one, source_line=None))
+        elif any(Path(str(one.filename)).resolve().is_relative_to(folder) for folder in folders):
+            shown.append(one)
+        else:
+            words = "the compiler refuses another file, which is not shown"
+            other = Diagnostic(one.severity, "cuda", words, 1, 1, filename=name)
+            if other not in shown:
+                shown.append(other)
+    return shown
 
 
 def unpack(data: bytes, name: str, part: int = 0) -> Iterator[tuple[str, Any]]:

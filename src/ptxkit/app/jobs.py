@@ -100,7 +100,8 @@ class Pool:
 
         Earlier work of the same owner ends. The pane ``error`` says why a task gave no more;
         `Stopped` is raised where `stop` was called. Pane ``beat`` comes when nothing else does.
-        A task that gives the pane ``then`` names more tasks in it, which are begun at once.
+        A task that gives the pane ``then`` names more tasks in it, which are begun as soon as
+        there is a worker for them. Waiting for one is part of the time.
         """
         token = object()
         with self._lock:
@@ -110,20 +111,22 @@ class Pool:
         try:
             pending = list(tasks)
             while pending or running:
-                for task, arguments in pending:
-                    yield from self._wait_for_turn(owner, token)
-                    worker = self._take()
+                # Who holds a worker never stands still for another: answers are read meanwhile,
+                # so that the one it holds comes free.
+                while pending and (worker := self._turn(0 if running else _BEAT)):
+                    task, arguments = pending.pop(0)
                     running[worker.answers] = worker, task
                     with contextlib.suppress(BrokenPipeError):  # noticed below as an end
                         worker.requests.send((task, arguments))
-                pending = []
                 if self._wanted.get(owner) is not token:
                     raise Stopped(newer=owner in self._wanted)
                 if time.monotonic() > end:
-                    what = " and ".join(task for _, task in running.values())
-                    yield "error", f"{what} took longer than {seconds:g} seconds, and was ended"
+                    yield (
+                        "error",
+                        _overdue([task for _, task in running.values()], pending, seconds),
+                    )
                     return
-                ready = wait(list(running), _BEAT)
+                ready = wait(list(running), _BEAT) if running else []
                 if not ready:
                     yield "beat", None
                 for answers in ready:
@@ -148,11 +151,15 @@ class Pool:
                 if self._wanted.get(owner) is token:
                     del self._wanted[owner]
 
-    def _wait_for_turn(self, owner: str, token: object) -> Iterator[tuple[str, Any]]:
-        while not self._busy.acquire(timeout=_BEAT):
-            if self._wanted.get(owner) is not token:
-                raise Stopped(newer=owner in self._wanted)
-            yield "beat", None
+    def _turn(self, seconds: float) -> _Worker | None:
+        """A worker, where one may be busy within so many seconds."""
+        if not self._busy.acquire(timeout=seconds):
+            return None
+        try:
+            return self._take()
+        except BaseException:
+            self._busy.release()
+            raise
 
     def _take(self) -> _Worker:
         with self._lock:
@@ -165,15 +172,17 @@ class Pool:
 
     def _give_back(self, worker: _Worker, alive: bool) -> None:
         worker.done += 1
-        with self._lock:
-            keep = alive and worker.done < _LIFE and len(self._idle) < self._spare
-            if keep:
-                self._idle.append(worker)
-            elif len(self._idle) < self._spare:
-                self._idle.append(_Worker(self._folder.name))
-        if not keep:
-            worker.kill()
-        self._busy.release()
+        try:
+            with self._lock:
+                keep = alive and worker.done < _LIFE and len(self._idle) < self._spare
+                if keep:
+                    self._idle.append(worker)
+                elif len(self._idle) < self._spare:
+                    self._idle.append(_Worker(self._folder.name))
+            if not keep:
+                worker.kill()
+        finally:
+            self._busy.release()
 
     def close(self) -> None:
         """End all workers."""
@@ -184,6 +193,23 @@ class Pool:
         for worker in idle:
             worker.kill()
         self._folder.cleanup()
+
+
+def _overdue(running: list[str], pending: Sequence[tuple[str, Any]], seconds: float) -> str:
+    """What is said when the time is over.
+
+    >>> _overdue(["run"], [], 2)
+    'run took longer than 2 seconds, and was ended'
+    >>> _overdue([], [("explore", {})], 60)
+    'explore waited longer than 60 seconds for other work, and was ended; try again later'
+    """
+    if running:
+        return f"{' and '.join(running)} took longer than {seconds:g} seconds, and was ended"
+    waiting = " and ".join(task for task, _ in pending)
+    return (
+        f"{waiting} waited longer than {seconds:g} seconds for other work, and was ended; "
+        "try again later"
+    )
 
 
 def _complaint(kind: str, content: Any, task: str) -> str:

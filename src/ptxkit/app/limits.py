@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ptxkit.app.lexer import READERS, Word, words
 from ptxkit.errors import UsageError
 
 #: What a text may be, and the architectures to choose from.
@@ -76,12 +77,24 @@ def check_text(text: object, what: str = "the input") -> str:
     return text
 
 
-# What can read a file of this machine into a program, spelled in any way C++ allows.
-_SPLICE = re.compile(r"\\[ \t]*\r?\n|\?\?/\r?\n")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_DIRECTIVE = re.compile(r"^[ \t\v\f]*(?:#|%:|\?\?=)[ \t\v\f]*(\w+)(.*)$", re.MULTILINE)
-_PLAIN_HEADER = re.compile(r"\s*<([\w+-][\w+./-]*)>\s*$", re.ASCII)
-_READERS = re.compile(r"\b(?:__has_include(?:_next)?|__has_embed)\b")
+# What can read a file of this machine into a program, or tell whether it is there.
+_DIRECTIVES = frozenset(
+    "define undef if ifdef ifndef elif elifdef elifndef else endif error warning line pragma "
+    "include".split()
+)
+_ASKING = frozenset({"__has_include", "__has_include_next", "__has_embed"})
+_HEADER = re.compile(r'<([\w+-][\w+./-]*)>|"([\w+-][\w+./-]*)"', re.ASCII)
+_PRAGMA_READS = re.compile(r"dependency|include|import|embed|pch|hdrstop|region_file|system_header")
+#: Headers of the languages: nvcc finds them among those of the machine.
+_STANDARD = frozenset(
+    "algorithm array atomic bit cassert cctype cerrno cfloat chrono climits cmath complex concepts "
+    "cstddef cstdint cstdio cstdlib cstring functional initializer_list iostream iterator limits "
+    "memory new numeric optional random ratio span stdexcept string string_view tuple type_traits "
+    "utility variant vector version assert.h ctype.h errno.h float.h inttypes.h limits.h math.h "
+    "alloca.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h".split()
+)
+#: Headers that include others by macros, which a text could make into another file.
+_BY_MACROS = re.compile(r"(?:thrust|cub)/")
 
 
 def check_cuda(text: str) -> str:
@@ -93,24 +106,136 @@ def check_cuda(text: str) -> str:
     Traceback (most recent call last):
     ptxkit.app.limits.InputRefused: line 1 includes "/etc/passwd"; the page takes ...
     """
-    plain = _SPLICE.sub("", text)
-    # A comment is a space, and so is a line break in it: what follows may be a directive. Strings
-    # stay as they are, and can only make this stricter.
-    bare = _COMMENT.sub(lambda m: " " + "\n" * m[0].count("\n"), plain)
-    for version in (plain, bare):
-        for found in _DIRECTIVE.finditer(version):
-            word, rest = found[1], found[2]
-            if not word.startswith(("include", "import", "embed")):
-                continue
-            header = _PLAIN_HEADER.match(_COMMENT.sub(" ", rest))
-            if word != "include" or header is None or ".." in header[1].split("/"):
-                line = version.count("\n", 0, found.start()) + 1
-                raise InputRefused(
-                    f"line {line} {word}s {rest.strip()[:80] or 'nothing'}; the page takes "
-                    "compilers' own headers alone, such as #include <cuda_fp16.h>"
-                )
-    reader = _READERS.search(bare)
-    if reader:
-        line = bare.count("\n", 0, reader.start()) + 1
-        raise InputRefused(f"line {line} asks for files with {reader[0]}; the page has none")
+    rows: list[list[Word]] = [[]]
+    for word in words(text):
+        if word.kind == "odd":
+            raise InputRefused(
+                f"line {word.line} has {word.text[:40]!r}, which compilers understand in different "
+                "ways; the page takes none of it"
+            )
+        if word.text in _ASKING:
+            raise InputRefused(
+                f"line {word.line} asks for files with {word.text}; the page has none"
+            )
+        if word.kind == "line" or word.first:
+            rows.append([])
+        if word.kind != "line":
+            rows[-1].append(word)
+    directives = []
+    for row in filter(None, rows):
+        if row[0].text in ("#", "%:"):
+            directives.append(row[1:])
+        else:
+            _check_import(row)
+        _check_pragma_operators(row)
+    headers = [_check_directive(row) for row in directives if row]
+    if any(map(_BY_MACROS.match, headers)):
+        _check_names(directives)
+    _check_conditions(directives)
     return text
+
+
+def _check_directive(row: list[Word]) -> str:
+    """The header that a directive includes, if it does; raises where it may not."""
+    name, operands = row[0], row[1:]
+    rest = " ".join(word.text for word in operands)
+    where = f"line {name.line}"
+    if name.text in READERS:
+        header = operands[0] if operands else None
+        if name.text != "include" or header is None or not _is_compilers(header.text):
+            raise InputRefused(
+                f"{where} {name.text}s {rest[:80] or 'nothing'}; the page takes "
+                "compilers' own headers alone, such as #include <cuda_fp16.h>"
+            )
+        return header.text[1:-1]
+    if name.text not in _DIRECTIVES:
+        raise InputRefused(
+            f"{where} has the directive #{name.text[:40]}, which the page leaves out"
+        )
+    if name.text == "line" and [word.kind for word in operands] != ["number"]:
+        raise InputRefused(f"{where} names another file with #line; the page takes numbers alone")
+    if name.text == "pragma" and _PRAGMA_READS.search(rest):
+        raise InputRefused(f"{where} has a #pragma about files: {rest[:80]}; the page has none")
+    return ""
+
+
+def _is_compilers(operand: str) -> bool:
+    from ptxkit.toolchain import locate
+
+    found = _HEADER.fullmatch(operand)
+    if found is None:
+        return False
+    name = found[1] or found[2]
+    if {"", ".", ".."} & set(name.split("/")):
+        return False
+    if found[1] and name in _STANDARD:
+        return True
+    return any((folder / name).is_file() for folder in locate.include_dirs())
+
+
+def _check_import(row: list[Word]) -> None:
+    """Modules of C++20: ``import <x>;`` reads a file without a ``#``."""
+    after = row[row[0].text == "export" :]
+    if len(after) < 2 or after[0].text != "import":
+        return
+    if after[1].text in ("<", ":") or after[1].kind != "mark":
+        raise InputRefused(
+            f"line {row[0].line} imports a module; the page takes compilers' own headers alone"
+        )
+
+
+def _check_pragma_operators(row: list[Word]) -> None:
+    for at, word in enumerate(row):
+        if word.text not in ("_Pragma", "__pragma"):
+            continue
+        after = row[at + 1 : at + 4]
+        plain = [one.text for one in after[::2]] == ["(", ")"] and after[1].kind == "literal"
+        if not plain or "\\" in after[1].text or _PRAGMA_READS.search(after[1].text):
+            raise InputRefused(
+                f"line {word.line} has {word.text} of something that is no plain string; "
+                "write it as #pragma"
+            )
+
+
+def _check_names(directives: list[list[Word]]) -> None:
+    """No macros that could be part of the paths which Thrust and CUB put together."""
+    for row in directives:
+        if len(row) < 2 or row[0].text not in ("define", "undef"):
+            continue
+        name = row[1].text
+        if name.islower() or re.search(r"^_|THRUST|CUB|CCCL|LIBCUDA", name):
+            raise InputRefused(
+                f"line {row[1].line} defines {name[:40]}; beside headers of Thrust and CUB the "
+                "page takes macros of capital letters that are not theirs"
+            )
+
+
+def _check_conditions(directives: list[list[Word]]) -> None:
+    """No condition with a path in it: a word for asking can be pasted, or be a header's macro."""
+    users: dict[str, set[str]] = {}  # word -> macros with it in their bodies
+    for row in directives:
+        if len(row) > 1 and row[0].text == "define":
+            for word in row[2:]:
+                users.setdefault(_part(word), set()).add(row[1].text)
+    paths = {"/", ".", '"'}
+    todo = list(paths)
+    while todo:
+        more = users.get(todo.pop(), set()) - paths
+        paths |= more
+        todo += more
+    for row in directives:
+        if not row or row[0].text not in ("if", "elif"):
+            continue
+        parts = list(map(_part, row))
+        for at, part in enumerate(parts):
+            named = "defined" in (parts[at - 1], parts[at - 2] if parts[at - 1] == "(" else "")
+            if part in paths and not named:
+                raise InputRefused(
+                    f"line {row[at].line} has {row[at].text[:40]} in a condition, which may be "
+                    "part of a path; the page has no files to ask for"
+                )
+
+
+def _part(word: Word) -> str:
+    """A word, all strings being one."""
+    return '"' if word.kind == "literal" and '"' in word.text[:4] else word.text
