@@ -96,6 +96,11 @@ def test_a_trick_is_refused(name: str) -> None:
             check_cuda(text)
 
 
+def test_halves_of_characters_are_refused() -> None:
+    with pytest.raises(InputRefused, match="line 2 has half of a character"):
+        check_cuda(f"{KERNEL}// \ud800\n")
+
+
 @pytest.mark.parametrize(
     "text",
     [

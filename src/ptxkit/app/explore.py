@@ -8,7 +8,7 @@ from typing import Any
 
 import ptxkit
 from ptxkit.app import graph_view, markup, verdicts
-from ptxkit.app.inputs import Given, read
+from ptxkit.app.inputs import Given, own_words, read
 from ptxkit.app.limits import ARCHITECTURES
 from ptxkit.app.markup import Row, message, pane, plain_rows, table, text
 from ptxkit.app.ptx_view import PtxView
@@ -219,7 +219,8 @@ def resources(module: Module, cuda: str = "") -> str:
 def _cubin_or_reason(module: Module, arch: str, cuda: str) -> Cubin | str:
     try:
         if cuda and ARCHITECTURES.index(arch) < ARCHITECTURES.index(str(module.target)):
-            return assemble(compile_cuda(cuda, arch, name="input.cu"), arch)
+            with own_words(cuda, "input.cu"):
+                module = compile_cuda(cuda, arch, name="input.cu")
         return assemble(module, arch)
     except PtxkitError as error:
         return str(error).splitlines()[0].rpartition("]: ")[2]

@@ -106,6 +106,11 @@ def check_cuda(text: str) -> str:
     Traceback (most recent call last):
     ptxkit.app.limits.InputRefused: line 1 includes "/etc/passwd"; the page takes ...
     """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise InputRefused(f"line {line} has half of a character, which is no text") from None
     rows: list[list[Word]] = [[]]
     for word in words(text):
         if word.kind == "odd":
