@@ -17,6 +17,8 @@ class Coverage:
     """The blocks of a kernel and of what it calls; those that have run."""
 
     blocks: list[BasicBlock]
+    functions: list[Function]
+    """For each block the function that it is of."""
     ran: set[int] = field(default_factory=set)
     """Spans of instructions, by their starts."""
     sides: dict[int, set[bool]] = field(default_factory=dict)
@@ -36,9 +38,11 @@ class Coverage:
                 for call in function.instructions:
                     if call.name in ("call", "mov"):
                         pending += [by_name[n.text] for n in call.find("Name") if n.text in by_name]
-        blocks = [b for f in found for b in ControlFlowGraph.of(f).reachable() if b.instructions]
+        pairs = [(b, f) for f in found for b in ControlFlowGraph.of(f).reachable()]
+        blocks = [block for block, _ in pairs if block.instructions]
         writes = any(i.name in _WRITES for b in blocks for i in b.instructions)
-        return Coverage(blocks, wrote=not writes)
+        functions = [function for block, function in pairs if block.instructions]
+        return Coverage(blocks, functions, wrote=not writes)
 
     def instructions(self) -> Iterator[Instruction]:
         """All instructions that control can reach."""

@@ -1,0 +1,398 @@
+"""What code computes, as expressions that two programs have in common.
+
+Registers have no names here. One that is set in one place is the expression that is put there;
+one that is set in several is what all of these put there, and when. Such registers go in circles
+around loops: they start as unknown, and in every round each is made of what the last round found,
+so that two are the same only where everything that leads to them is. Blocks are known by the
+conditions on the ways to them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Operand, Register, Step
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
+from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.run.layout import variable_size
+from ptxkit.syntax import Declarator, Module, Scopes
+from ptxkit.syntax.graph import BasicBlock
+
+#: Rounds at most; loops inside loops take some more than the depth of what they compute.
+_ROUNDS = 24
+_INTEGERS = frozenset(("u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64"))
+_COMMUTING = frozenset(("add", "mul", "fma", "mad", "min", "max", "and", "or", "xor"))
+_JUMPS = frozenset(("bra", "brx", "ret", "exit"))
+#: Orders by one of them: whether the operands change sides, and whether it is the opposite.
+_ORDERS = {
+    "lt": (False, False), "gt": (True, False), "le": (True, True), "ge": (False, True),
+    "lo": (False, False), "hi": (True, False), "ls": (True, True), "hs": (False, True),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Found:
+    """What a block comes to in the last round."""
+
+    context: Term
+    effects: list[Term]
+    """Everything that memory and other threads have a part in, in order, and how it ends."""
+    leaves: list[Term]
+    """What is left in registers that others read."""
+
+
+class Expressions:
+    """The expressions of one program; both programs share their terms."""
+
+    def __init__(self, coverage: Coverage, terms: Terms) -> None:
+        self.terms = terms
+        self.blocks = coverage.blocks
+        self.names = [function.name for function in coverage.functions]
+        module = coverage.functions[0].root
+        assert isinstance(module, Module)
+        scopes, places = Scopes(module), _places(module)
+        self.steps: list[list[Step]] = []
+        for block, function in zip(self.blocks, coverage.functions, strict=True):
+            decoder = Decoder(module, function, scopes, places)
+            self.steps.append([decoder.step(one) for one in block.instructions])
+        self.numbers = {id(block): number for number, block in enumerate(self.blocks)}
+        self.setters: dict[Register, list[int]] = defaultdict(list)
+        self.readers: dict[Register, set[int]] = defaultdict(set)
+        for number, steps in enumerate(self.steps):
+            self._note(number, steps)
+        self.joined = [r for r, setters in self.setters.items() if len(setters) > 1]
+        unknown = terms.make("unknown")
+        self.known: dict[Register, Term] = dict.fromkeys(self.joined, unknown)
+        self.contexts: list[Term] = [unknown] * len(self.blocks)
+        self.values: list[dict[Register, Term] | None] = []
+        self.effects: list[list[Term]] = []
+
+    def _note(self, number: int, steps: list[Step]) -> None:
+        own: set[Register] = set()
+        for step in steps:
+            read = [r for source in step.sources for r in _registers(source)]
+            read += [step.guard[0]] if step.guard else []
+            for register in read:
+                if register not in own:
+                    self.readers[register].add(number)
+            for target in step.targets:
+                if target is not None:
+                    own.add(target[0])
+        for register in own:
+            self.setters[register].append(number)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds tell everything apart that can be."""
+        return min(_ROUNDS, 3 + len(self.joined))
+
+    def run(self, rounds: int) -> list[Found]:
+        """What the blocks come to."""
+        for _ in range(rounds):
+            self._round()
+        return [
+            Found(
+                self.contexts[number],
+                [*self.effects[number], self._ending(number)],
+                sorted(
+                    self.terms.make("left", value, self._out(number, register))
+                    for register, value in self.known.items()
+                    if number in self.setters[register] and self.readers[register]
+                ),
+            )
+            for number in range(len(self.blocks))
+        ]
+
+    def _round(self) -> None:
+        self.values = [None] * len(self.blocks)
+        self.effects = [[] for _ in self.blocks]
+        for number in range(len(self.blocks)):
+            self._evaluate(number)
+        self.known = {
+            register: self.terms.make(
+                "joined",
+                *sorted((self.contexts[n], self._out(n, register)) for n in self.setters[register]),
+            )
+            for register in self.joined
+        }
+        self.contexts = [self._context(number) for number in range(len(self.blocks))]
+
+    def _out(self, number: int, register: Register) -> Term:
+        values = self.values[number]
+        assert values is not None
+        return values[register]
+
+    # ---- ways through blocks ---------------------------------------------------------------
+
+    def _context(self, number: int) -> Term:
+        """On what ways control comes to a block."""
+        block = self.blocks[number]
+        ways = []
+        for before in _filled(block):
+            place = self.numbers[id(before)]
+            ways.append((self.contexts[place], len(self.effects[place]), self._way(place, block)))
+        start = number == 0 or self.names[number - 1] != self.names[number]
+        name = self.names[number] if start else ""
+        return self.terms.make("context", name, *sorted(ways))
+
+    def _way(self, place: int, target: BasicBlock) -> Term:
+        """The condition on which control goes from one block to another."""
+        last = self.steps[place][-1]
+        if last.name not in _JUMPS or last.guard is None:
+            jumps = last.name == "brx"
+            return self.terms.make("table", target.index) if jumps else self.terms.make("always")
+        taken = self._guard(place, last.guard)
+        to_label = last.name == "bra" and last.sources[0].value[-1] in target.labels
+        return taken if to_label else self._not(taken)
+
+    def _ending(self, number: int) -> Term:
+        last = self.steps[number][-1]
+        guard = last.guard
+        condition = self._guard(number, guard) if guard else self.terms.make("always")
+        if last.name in ("bra", "brx"):
+            # To where is for the contexts of others to say; either way round is the same.
+            other = self._not(condition)
+            return self.terms.make("goes", *sorted((condition, other)))
+        return self.terms.make("ends", last.name if last.name in _JUMPS else "", condition)
+
+    def _guard(self, number: int, guard: tuple[Register, bool]) -> Term:
+        values = self.values[number]
+        assert values is not None
+        value = self._read(values, guard[0])
+        return self._not(value) if guard[1] else value
+
+    def _not(self, value: Term) -> Term:
+        row = self.terms.rows[value]
+        return int(row[1]) if row[0] == "not" else self.terms.make("not", value)
+
+    # ---- values ----------------------------------------------------------------------------
+
+    def _evaluate(self, number: int) -> dict[Register, Term]:
+        held = self.values[number]
+        if held is not None:
+            return held
+        held = self.values[number] = {}
+        for step in self.steps[number]:
+            if step.name in _JUMPS:
+                continue
+            made = self._step(number, step, held)
+            for target, value in zip(step.targets, made, strict=True):
+                if target is not None:
+                    held[target[0]] = value
+        return held
+
+    def _read(self, held: dict[Register, Term], register: Register) -> Term:
+        if register in held:
+            return held[register]
+        if register in self.known:
+            return self.known[register]
+        setters = self.setters.get(register, ())
+        if not setters:
+            return self.terms.make("undefined")
+        values = self._evaluate(setters[0])
+        if register not in values:
+            raise GiveUpError("a register that is read before it is set")
+        return values[register]
+
+    def _step(self, number: int, step: Step, held: dict[Register, Term]) -> list[Term]:
+        make = self.terms.make
+        operands = [self._operand(source, step, held) for source in step.sources]
+        restless = any(source.kind == "restless" for source in step.sources)
+        if step.name in PURE and not restless:
+            made = self._pure(step, operands)
+        elif step.name == "ld" and _is_parameter(step.sources[0]):
+            made = [
+                make("parameter", _plain(step), place, *operands)
+                for place in range(len(step.targets))
+            ]
+        else:
+            # Loads have a place among the effects of their block, and depend on those before.
+            whole = make(
+                "effect", _plain(step), len(self.effects[number]), self.contexts[number], *operands
+            )
+            made = [make("part", whole, place) for place in range(len(step.targets))]
+            if step.name != "ld" or step.modifiers & _ORDERED:
+                guard = self._guarded(step, held)
+                self.effects[number].append(make("does", whole, guard))
+        if step.guard is None:
+            return made
+        guard = self._guarded(step, held)
+        return [
+            make("select", guard, value, self._before(held, target))
+            for value, target in zip(made, step.targets, strict=True)
+        ]
+
+    def _before(self, held: dict[Register, Term], target: tuple[Register, str] | None) -> Term:
+        if target is None or (target[0] not in held and target[0] not in self.known):
+            return self.terms.make("undefined")
+        return self._read(held, target[0])
+
+    def _guarded(self, step: Step, held: dict[Register, Term]) -> Term:
+        if step.guard is None:
+            return self.terms.make("always")
+        value = self._read(held, step.guard[0])
+        return self._not(value) if step.guard[1] else value
+
+    def _operand(self, source: Operand, step: Step, held: dict[Register, Term]) -> Term:
+        terms = self.terms
+        if source.kind == "register":
+            return self._read(held, source.value)
+        if source.kind == "number":
+            return terms.constant(_width(step, source, step.sources), source.value)
+        if source.kind == "float":
+            form, bits = source.value
+            return terms.constant({"f32": 32}.get(form, 64), bits)
+        if source.kind == "address":
+            base = source.parts[0]
+            width = SCALAR_TYPES[base.parts[0].value].width if base.kind == "register" else 64
+            rest = [self._operand(part, step, held) for part in source.parts]
+            place = terms.add(width, rest[0], terms.constant(width, source.value))
+            return terms.make("place", place, *rest[1:]) if len(rest) > 1 else place
+        if source.parts or source.kind == "vector":
+            parts = (self._operand(part, step, held) for part in source.parts)
+            return terms.make("tuple", str(source.value), *parts)
+        return terms.make(source.kind, str(source.value))
+
+    def _pure(self, step: Step, values: list[Term]) -> list[Term]:
+        if len(step.targets) == 1 and ".cc" not in step.modifiers and step.targets[0] is not None:
+            known = self._known(step, values, step.targets[0][1])
+            if known is not None:
+                return [known]
+        if ".cc" in step.modifiers or step.name in ("addc", "subc", "madc"):
+            raise GiveUpError("a carry")
+        if step.name in _COMMUTING:
+            values = [*sorted(values[:2]), *values[2:]]
+        whole = self.terms.make("op", _plain(step), *values)
+        return [self.terms.make("part", whole, place) for place in range(len(step.targets))]
+
+    def _known(self, step: Step, values: list[Term], register: str) -> Term | None:
+        """What has a meaning of its own."""
+        terms, name = self.terms, step.name
+        if name == "mov" and len(values) == 1 and step.sources[0].kind != "vector":
+            return values[0]
+        if name == "cvta" and ".global" in step.modifiers:
+            return values[0]
+        if name == "setp" and len(values) == 2:
+            return self._compared(step, values)
+        if name == "not" and step.type == "pred":
+            return self._not(values[0])
+        if not set(step.types) <= _INTEGERS or step.modifiers & {".sat", ".hi"}:
+            return None
+        width = SCALAR_TYPES[step.type].width
+        signed = step.type.startswith("s")
+        if name in ("add", "sub"):
+            return terms.add(width, values[0], values[1], 1 if name == "add" else -1)
+        if name in ("mul", "mad"):
+            if ".wide" in step.modifiers:
+                values[:2] = [terms.extend(signed, width, 2 * width, v) for v in values[:2]]
+                width *= 2
+            product = terms.multiply(width, values[0], values[1])
+            return product if name == "mul" else terms.add(width, product, values[2])
+        if name == "neg":
+            return terms.scale(width, values[0], -1)
+        if name == "shl" and step.sources[1].kind == "number":
+            by = step.sources[1].value
+            return terms.scale(width, values[0], 1 << by) if 0 <= by < width else None
+        if name == "cvt" and len(step.types) == 2 and step.sources[0].kind == "register":
+            to = SCALAR_TYPES[step.types[0]].width
+            held = SCALAR_TYPES[step.sources[0].parts[0].value].width
+            if held == width and SCALAR_TYPES[register].width == to:
+                if to < width:
+                    return terms.truncate(width, to, values[0])
+                return terms.extend(signed, width, to, values[0]) if to > width else values[0]
+        return None
+
+    def _compared(self, step: Step, values: list[Term]) -> Term | None:
+        if step.type not in _INTEGERS:
+            return None
+        terms, width = self.terms, SCALAR_TYPES[step.type].width
+        condition = step.opcode.split(".")[1]
+        if condition in ("eq", "ne"):
+            asked = terms.make("eq", width, *sorted(values))
+            return self._not(asked) if condition == "ne" else asked
+        if condition not in _ORDERS:
+            return None
+        swapped, opposite = _ORDERS[condition]
+        signed = step.type.startswith("s") and condition not in ("lo", "hi", "ls", "hs")
+        first, second = reversed(values) if swapped else values
+        number = terms.constant_of(first)
+        most = (1 << width - signed) - 1
+        if number is not None and number != most and terms.constant_of(second) is None:
+            # More than four is not less than five.
+            first, second, opposite = second, terms.constant(width, number + 1), not opposite
+        asked = terms.make("lt", signed, width, first, second)
+        return self._not(asked) if opposite else asked
+
+
+_ORDERED = frozenset((".volatile", ".relaxed", ".acquire", ".mmio"))
+
+
+def _places(module: Module) -> dict[int, int]:
+    """Variables of a thread or block by size, and by name where that is not enough."""
+    sizes: dict[tuple[object, ...], list[Declarator]] = defaultdict(list)
+    for node in module.find("Declarator"):
+        if isinstance(node, Declarator) and node.variable.space in ("shared", "local"):
+            size = (node.variable.space, *variable_size(node.variable, node))
+            sizes[size].append(node)
+    return {
+        one.index: crc32(one.name.encode()) if len(alike) > 1 else 0
+        for alike in sizes.values()
+        for one in alike
+    }
+
+
+def _is_parameter(source: Operand) -> bool:
+    return source.kind == "address" and bool(
+        source.parts[0].kind == "symbol" and source.parts[0].value[0] == "parameter"
+    )
+
+
+def _registers(source: Operand) -> list[Register]:
+    if source.kind == "register":
+        return [source.value]
+    return [register for part in source.parts for register in _registers(part)]
+
+
+def _filled(block: BasicBlock) -> list[BasicBlock]:
+    """The blocks with instructions from which control comes, over those without."""
+    found: list[BasicBlock] = []
+    pending, seen = list(block.predecessors), set()
+    while pending:
+        one = pending.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if one.instructions:
+            found.append(one)
+        else:
+            pending += one.predecessors
+    return found
+
+
+def _width(step: Step, source: Operand, sources: Sequence[Operand]) -> int:
+    """The bits of a number among operands."""
+    if step.name in ("shl", "shr") and source is sources[-1]:
+        return 32
+    width = SCALAR_TYPES[step.type].width if step.type in SCALAR_TYPES else 32
+    if step.name == "mad" and ".wide" in step.modifiers and source is sources[-1]:
+        return 2 * width
+    return max(width, 8)
+
+
+def _plain(step: Step) -> str:
+    """The opcode; a type as wide as its register has no sign where bits are only moved."""
+    opcode = (
+        step.opcode.replace(".rn", "", 1) if step.name in ("add", "sub", "mul") else step.opcode
+    )
+    bits = step.name in ("and", "or", "xor", "not", "selp", "mov", "shl", "st")
+    if step.name == "ld":
+        width = SCALAR_TYPES[step.type].width
+        bits = all(t is None or SCALAR_TYPES[t[1]].width == width for t in step.targets)
+    if not bits:
+        return opcode
+    words = opcode.split(".")
+    return ".".join("b" + w[1:] if w[1:].isdigit() and w[0] in "usf" else w for w in words)

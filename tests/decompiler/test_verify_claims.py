@@ -1,0 +1,71 @@
+"""Pairs that differ where few launches show it: nothing may be claimed of them."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxkit
+from ptxkit.decompiler.verify import same_execution
+from ptxkit.decompiler.verify.execution import Execution
+
+
+def compared(source: str, other: str) -> Execution:
+    a, b = (ptxkit.compile_cuda(s, arch="sm_90") for s in (source, other))
+    return same_execution(a, b, "k")
+
+
+# No launch draws the one number that gets behind the comparison.
+UNREACHED = """extern "C" __global__ void k(
+    const unsigned *x, unsigned *o, unsigned a, unsigned b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    unsigned v = x[i], t = 5, u = 6;
+    o[i] = v + a * b;
+    if (v * 2654435761u == %s) { %s }
+    o[i] += t + 3 * u;
+}"""
+HASH = "0x12345678u"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("atomicAdd(o + i, v * 3 + 1);", "atomicAdd(o + i, v * 5 - 9);"),
+        ("atomicAdd(o + i, a);", "atomicAdd(o + i, b);"),
+        ("atomicAdd(o + i, a);", "atomicAdd(o + i + 1, a);"),
+        ("atomicAdd(o + i, a);", "atomicSub(o + i, a);"),
+        ("if (a < 77) atomicAdd(o, 1);", "if (b < 77) atomicAdd(o, 1);"),
+        ("if (a < 77) atomicAdd(o, 1);", "if (a < 78) atomicAdd(o, 1);"),
+        ("if (a < 77) o[i] = 1; else o[i] = 2;", "if (a < 77) o[i] = 2; else o[i] = 1;"),
+        ("t = 7; __threadfence();", "u = 7; __threadfence();"),
+        ("o[i] = a; o[i + 1] = b;", "o[i + 1] = b; o[i] = a;"),
+        ("atomicAdd(o + i, o[i + 1]); o[i + 1] = 1;", "o[i + 1] = 1; atomicAdd(o + i, o[i + 1]);"),
+    ],
+)
+def test_unreached_code_is_compared_by_what_it_computes(first: str, second: str) -> None:
+    assert not compared(UNREACHED % (HASH, first), UNREACHED % (HASH, second)).equal
+
+
+def test_condition_of_unreached_code_is_compared() -> None:
+    store = "atomicAdd(o + i, a);"
+    assert not compared(UNREACHED % (HASH, store), UNREACHED % ("0x12345679u", store)).equal
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "ground"),
+    [
+        ("atomicAdd(o + i, a);", "atomicAdd(o + i, a);", "same"),
+        ("atomicAdd(o + i, v * 3 + b);", "atomicAdd(i + o, b + v + 2 * v);", "alike"),
+        (
+            "unsigned c = a * 4; asm volatile(\"add.u32 %%0, %%0, 1;\" : \"+r\"(c)); o[i] = c;",
+            "unsigned c = a << 2; asm volatile(\"add.s32 %%0, 1, %%0;\" : \"+r\"(c)); o[i] = c;",
+            "alike",
+        ),
+    ],
+)  # fmt: skip
+def test_unreached_code_in_other_words(first: str, second: str, ground: str) -> None:
+    found = compared(
+        UNREACHED % (HASH, first.replace("%%", "%")), UNREACHED % (HASH, second.replace("%%", "%"))
+    )
+    assert found.equal, found.reason
+    assert found.ground == ground
