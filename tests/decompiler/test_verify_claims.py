@@ -69,3 +69,33 @@ def test_unreached_code_in_other_words(first: str, second: str, ground: str) -> 
     )
     assert found.equal, found.reason
     assert found.ground == ground
+
+
+KERNEL = """extern "C" __global__ void k(const float *x, int *o, int n, int s) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { %s }
+}"""
+WEAKER = {
+    "fence": ("o[i] = 1; __threadfence(); o[n + i] = 2;", "__threadfence()", "_block()", "fences"),
+    "atomic": ("atomicAdd(o + (i & 3), s);", "atomicAdd", "_block", "atomics"),
+    "volatile": ("o[i] = ((volatile float *)x)[i];", "volatile", "", "ordered loads"),
+    "index": ("o[i] = x[(long long)i * s];", "(long long)", "", "multiplies in 32 bits"),
+    "integer": ("o[i] = i * 7654321 == 1234567;", "1234567", "1234568", "the integer 1234568"),
+    "size": ("o[i] = i + (n > 70000 ? 1 : 1);", "? 1", "? 2", "sizes 70001"),
+}
+
+
+@pytest.mark.parametrize("name", WEAKER)
+def test_what_launches_do_not_show_is_not_accepted(name: str) -> None:
+    body, old, new, reason = WEAKER[name]
+    if new.startswith("_"):
+        new = old.removesuffix("()") + new
+    found = compared(KERNEL % body, KERNEL % body.replace(old, new))
+    assert not found.equal
+    assert reason in found.reason
+
+
+def test_stronger_order_is_accepted() -> None:
+    body, old, _, _ = WEAKER["fence"]
+    found = compared(KERNEL % body, KERNEL % body.replace(old, "__threadfence_system()"))
+    assert found.equal, found.reason

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
-from ptxkit.syntax import Instruction, Name
+from ptxkit.syntax import Instruction, Name, evaluate
 from ptxkit.syntax.scopes import Scopes
 
 _LITERAL = re.compile(r"\b0[fFdD]([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)\b")
@@ -36,6 +36,10 @@ _OUTCOMES = {
     "lt": 1, "gt": 2, "eq": 4, "le": 5, "ge": 6, "ne": 3, "num": 7, "nan": 8,
     "ltu": 9, "gtu": 10, "equ": 12, "leu": 13, "geu": 14, "neu": 11,
 }  # fmt: skip
+#: Integers from here on are drawn by chance only.
+_LARGE = 1 << 16
+#: Comparisons that put a number itself among the smaller ones: on the left, and on the right.
+_BELOW = (frozenset(("lt", "ge", "lo", "hs")), frozenset(("gt", "le", "hi", "ls")))
 #: Masks that cut integers, and the bits that they leave.
 _MASKS = {"255": 8, "65535": 16}
 
@@ -62,6 +66,8 @@ class Dialect:
     """How many bits of registers are extended, where there are more: those too."""
     members: set[str] = field(default_factory=set)
     """What computes the lanes that take part in shuffles and votes: an operation, or a number."""
+    numbers: set[int] = field(default_factory=set)
+    """Large integers, but for those that are about powers of two."""
     registers: set[str] = field(default_factory=set)
     """Special registers of threads and blocks that are read."""
 
@@ -97,6 +103,7 @@ class Dialect:
                 found._convert(one, scopes)
             elif one.name == "and" and types and one.operands[-1].text in _MASKS:
                 found._cut(_MASKS[one.operands[-1].text], SCALAR_TYPES[types[0]].width)
+            found.numbers.update(_large(one))
             found.registers.update(_AXIS.findall(text))
         return found
 
@@ -156,6 +163,8 @@ class Dialect:
                 return f"compares numbers with {what} in a way"
         for operation in sorted(other.members - self.members - {""}):
             return f"takes lanes together by {operation}"
+        for number in sorted(other.numbers - self.numbers):
+            return f"computes with the integer {number}"
         for name in sorted(other.registers - self.registers):
             return f"reads {name}"
         return ""
@@ -178,3 +187,30 @@ def _form(one: Instruction) -> str:
 def without_default(one: Instruction, opcode: str) -> str:
     """An opcode without the rounding that it has anyway."""
     return opcode.replace(".rn", "", 1) if one.name in _DEFAULT else opcode
+
+
+def _large(one: Instruction) -> Iterable[int]:
+    """The large integers that an instruction names, without their signs."""
+    for place, operand in enumerate(one.operands):
+        number = evaluate(operand) if operand.kind not in ("Name", "Address") else None
+        if not isinstance(number, int):
+            continue
+        if number >> 31 == 1:
+            number -= 1 << 32
+        if one.name in _COMPARED:
+            # More than four is not less than five.
+            number += any(m[1:] in _BELOW[place == 2] for m in one.modifiers)
+        number = abs(number)
+        if number >= _LARGE and all(n & (n - 1) for n in (number - 1, number, number + 1)):
+            yield number
+
+
+def product(one: Instruction) -> str:
+    """Of a product of two registers, whether it has as many bits as an address, or 32."""
+    if any(operand.kind != "Name" for operand in one.operands[1:3]):
+        return ""
+    if ".wide" in one.modifiers:
+        return "wide" if one.modifiers[-1] in (".s32", ".u32") else ""
+    if ".lo" not in one.modifiers:
+        return ""
+    return {"32": "narrow", "64": "wide"}.get(one.modifiers[-1][2:], "")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.dialect import Dialect
+from ptxkit.decompiler.verify.dialect import Dialect, product
 from ptxkit.decompiler.verify.gpu import LAUNCHES, OnGpu
 from ptxkit.decompiler.verify.inputs import (
     InputMaker,
@@ -28,8 +28,10 @@ from ptxkit.decompiler.verify.inputs import (
     Trial,
     block_shapes,
     large_trials,
+    marked_trials,
     trials,
 )
+from ptxkit.decompiler.verify.ordering import Order, order_of, weaker
 from ptxkit.decompiler.verify.unreached import ground
 from ptxkit.decompiler.verify.usage import Usage, stored_bytes, usage_of
 from ptxkit.errors import PtxkitError, UnknownNameError
@@ -106,6 +108,9 @@ class _Outcome:
     loads: int
     stored: int
     """Bytes written to memory that others see, as often as they are."""
+    orders: Counter[Order]
+    products: tuple[int, int]
+    """How often numbers were multiplied with all bits of the result, and with half of them."""
     report: RunReport
 
 
@@ -178,6 +183,13 @@ class Comparison:
                 outcome = self._trial(trial)
                 if isinstance(outcome, Execution):
                     return outcome
+            for group in marked_trials(self.usage, rules, blocks):
+                for trial in group:
+                    outcome = self._trial(trial)
+                    if isinstance(outcome, Execution):
+                        return outcome
+                    if outcome != "tried":
+                        break
         return self._verdict(wanted)
 
     def _trial(self, trial: Trial) -> Execution | str:
@@ -375,8 +387,16 @@ class Comparison:
             if surface.writable:
                 surface.array[...] = before
         events: Counter[str] = Counter()
-        loads = stored = 0
+        orders: Counter[Order] = Counter()
+        loads = stored = wide = narrow = 0
         for node, count in report.counts:
+            order = order_of(node) if count else None
+            if order is not None:
+                orders[order] += count
+            if node.name in ("mul", "mad"):
+                kind = product(node)
+                wide += count * (kind == "wide")
+                narrow += count * (kind == "narrow")
             if node.name in _COUNTED:
                 events[_COUNTED[node.name]] += count
             elif _loads(node):
@@ -391,6 +411,8 @@ class Comparison:
             +events,
             loads,
             stored,
+            orders,
+            (wide, narrow),
             report,
         )
 
@@ -446,6 +468,12 @@ class Comparison:
         for what in {**first.events, **second.events}:
             if first.events[what] != second.events[what]:
                 return f"there are {second.events[what]:,} {what} for {first.events[what]:,}"
+        less = weaker(first.orders, second.orders)
+        if less:
+            return less
+        if second.products[0] < first.products[0] and second.products[1] > first.products[1]:
+            # Indices that would overflow are beyond all memory that there is to try them with.
+            return "it multiplies in 32 bits what the original does in 64"
         if second.stored > first.stored:
             # What is written twice is the same only as long as nobody reads it in between.
             return f"it writes {second.stored:,} bytes for {first.stored:,}"

@@ -39,6 +39,10 @@ _PLANES = (
 )
 #: Blocks of sizes that code compares with, at most.
 _NEAR = 4
+#: Numbers up to the first are tried as sizes anyway, those from the second on are none; so many
+#: between them are tried, in so many places.
+_SMALL, _WORD = 198, 1 << 31
+_MARKED, _PLACES = 6, 3
 _CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
 _ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2), (1, 1, 1))
 
@@ -179,6 +183,25 @@ def large_trials(usage: Usage, rules: LaunchRules, blocks: list[Dimensions]) -> 
         yield Trial(1000 + place, "random", grid, block, sizes, shared, cleared=True)
         if wide:
             return
+
+
+def marked_trials(
+    usage: Usage, rules: LaunchRules, blocks: list[Dimensions]
+) -> Iterator[list[Trial]]:
+    """Few threads with sizes around each large number that the code compares with."""
+    shared = _shared(usage, rules)
+    block = next((b for b in blocks if math.prod(b) >= 64), blocks[0])
+    count = len(usage.sizes)
+    marks = sorted((c for c in usage.constants if _SMALL < abs(c) < _WORD), key=abs)[:_MARKED]
+    number = 2000
+    for place in range(min(count, _PLACES)):
+        for mark in marks:
+            group = []
+            for size in (mark + 1, mark, mark - 1):
+                sizes = tuple(size if k == place else 2 for k in range(count))
+                number += 1
+                group.append(Trial(number, "random", (2, 1, 1), block, sizes, shared, cleared=True))
+            yield group
 
 
 @dataclass(slots=True)
