@@ -36,6 +36,8 @@ _OUTCOMES = {
     "lt": 1, "gt": 2, "eq": 4, "le": 5, "ge": 6, "ne": 3, "num": 7, "nan": 8,
     "ltu": 9, "gtu": 10, "equ": 12, "leu": 13, "geu": 14, "neu": 11,
 }  # fmt: skip
+#: What tells one number from all others; a difference in bits is another comparison.
+_DECIDING = frozenset(("setp", "set", "xor", "min", "max", "slct"))
 #: Integers from here on are drawn by chance only.
 _LARGE = 1 << 16
 #: Comparisons that put a number itself among the smaller ones: on the left, and on the right.
@@ -67,7 +69,7 @@ class Dialect:
     members: set[str] = field(default_factory=set)
     """What computes the lanes that take part in shuffles and votes: an operation, or a number."""
     numbers: set[int] = field(default_factory=set)
-    """Large integers, but for those that are about powers of two."""
+    """Large integers that decide something, but for those that are about powers of two."""
     registers: set[str] = field(default_factory=set)
     """Special registers of threads and blocks that are read."""
 
@@ -164,7 +166,7 @@ class Dialect:
         for operation in sorted(other.members - self.members - {""}):
             return f"takes lanes together by {operation}"
         for number in sorted(other.numbers - self.numbers):
-            return f"computes with the integer {number}"
+            return f"compares with the integer {number}"
         for name in sorted(other.registers - self.registers):
             return f"reads {name}"
         return ""
@@ -190,7 +192,12 @@ def without_default(one: Instruction, opcode: str) -> str:
 
 
 def _large(one: Instruction) -> Iterable[int]:
-    """The large integers that an instruction names, without their signs."""
+    """The large integers that an instruction compares with, without their signs.
+
+    Those of sums and products are not among them: compilers make new ones of those there are.
+    """
+    if one.name not in _DECIDING:
+        return
     for place, operand in enumerate(one.operands):
         number = evaluate(operand) if operand.kind not in ("Name", "Address") else None
         if not isinstance(number, int):

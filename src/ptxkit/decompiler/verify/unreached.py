@@ -7,7 +7,6 @@ computes, and on which conditions:
 | --- | --- |
 | all | there is none |
 | same | is the same in both, up to the names of registers and labels |
-| own | is the candidate's alone, and does nothing, on any condition, that the original does not |
 | alike | does the same in both, on the same conditions, in other words |
 
 Two pieces of code do the same where all that they store, update, wait for and leave in registers
@@ -49,26 +48,24 @@ def ground(original: Coverage, candidate: Coverage) -> Ground:
     where = f"; of the original from line {', '.join(map(str, lines[:4]))}" if lines else ""
     count = sum(map(len, left[0])) + sum(map(len, left[1]))
     try:
-        everything, works = _works(original, candidate)
+        works = _works(original, candidate)
     except GiveUpError as error:
         why = f"{count} instructions of both never ran, and cannot be compared: {error}{where}"
         return Ground("", why)
-    if works[0] == works[1] and original.complete == candidate.complete:
+    if works[0] == works[1]:
         shapes = [Counter(map(_shape, missing)) for missing in left]
         if shapes[0] == shapes[1]:
             return Ground("same")
         if min(original.share, candidate.share) >= ENOUGH:
             return Ground("alike")
-    elif original.complete and candidate.share >= ENOUGH and works[1].keys() <= everything:
-        return Ground("own")
     return Ground("", f"{count} instructions of both never ran, and differ{where}")
 
 
 Work = tuple[object, ...]
 
 
-def _works(original: Coverage, candidate: Coverage) -> tuple[set[Work], list[Counter[Work]]]:
-    """What all blocks of the original do, and for both what those do that have not run."""
+def _works(original: Coverage, candidate: Coverage) -> list[Counter[Work]]:
+    """What the blocks do that have not run, for both."""
     terms = Terms(_TERMS)
     both = [Expressions(covered, terms) for covered in (original, candidate)]
     rounds = max(one.rounds for one in both)
@@ -83,7 +80,7 @@ def _works(original: Coverage, candidate: Coverage) -> tuple[set[Work], list[Cou
                 if id(block) in blocks
             )
         )
-    return {_work(one) for one in found[0]}, missing
+    return missing
 
 
 def _work(found: Found) -> Work:

@@ -23,7 +23,6 @@ LEVELS = ("none", "E0", "E3", "E2", "E1")
 _GROUNDS = {
     "all": "everything ran",
     "same": "{} ran, the rest is the same code",
-    "own": "everything of the original ran",
     "alike": "{} ran, the rest computes and stores the same but was not run",
 }
 
