@@ -184,7 +184,7 @@ def test_strict(ptx: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_verify_command(ptx: Path, tmp_path: Path) -> None:
     same, wrong, broken = (tmp_path / n for n in ("same.cu", "wrong.cu", "broken.cu"))
     same.write_text(SOURCE)
-    wrong.write_text(SOURCE.replace("i < n", "i <= n"))
+    wrong.write_text(SOURCE.replace("a * x[i]", "a * x[i] + 1.0f"))
     broken.write_text("nonsense")
     assert "[E1 identical PTX]" in run("verify", ptx, same)
     shown = run("verify", ptx, wrong, code=1)
