@@ -182,8 +182,13 @@ def test_the_page_names_errors_that_exist():
     named = re.findall(r"`([\w.]+Error)`", table)
     assert len(named) > 20
     for name in named:
-        rooms = [*name.split(".")[:-1]]
-        owner = importlib.import_module(".".join(["ptxkit", *rooms])) if rooms else ptxkit
-        if not hasattr(owner, name.split(".")[-1]):  # the second of a row, in the room of the first
-            owner = ptxkit.inject
-        assert issubclass(getattr(owner, name.split(".")[-1]), ptxkit.PtxkitError), name
+        room, _, last = name.rpartition(".")
+        owner = importlib.import_module(f"ptxkit.{room}" if room else "ptxkit")
+        # One without a room is of the package, or of the room of the one before it in its row.
+        found = getattr(owner, last, None) or {one.__name__: one for one in _family()}[last]
+        assert issubclass(found, ptxkit.PtxkitError), name
+
+
+def _family(root=ptxkit.PtxkitError):
+    """All classes of errors of the rooms that are loaded."""
+    return [root, *(one for child in root.__subclasses__() for one in _family(child))]
