@@ -69,13 +69,13 @@ def test_large_texts_on_threads() -> None:
 
 
 def test_variants_are_assembled_as_one(template: Template, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = ptxkit.assemble(template.render(adding(0)), "sm_90")
     runs = []
     real = assembler.run
     monkeypatch.setattr(assembler, "run", lambda job: runs.append(job) or real(job))
     made = template.assemble_many([adding(number) for number in range(12)], "sm_90", cache=False)
     assert len(runs) == 1
     assert len({one.symbols["first"] for one in made}) == 12
-    alone = ptxkit.assemble(template.render(adding(0)), "sm_90")
     for one in made:
         assert isinstance(one, Variant)
         assert set(one.resources) == {"first", "second"}
