@@ -32,7 +32,8 @@ def test_every_row_says_whether_it_was_assembled(name: str, assemble: bool, tmp_
         word = "assembled" if assemble else "accepted by the assembler"
         for target in row.targets:
             assert target.assembled is assemble
-            assert (target.registers is not None) is (target.code_bytes is not None) is assemble
+            measured = assemble and source.measures
+            assert (target.registers is not None) is (target.code_bytes is not None) is measured
             assert f"ptx {target.arch} {word}" in row.verification.checks
 
 
@@ -44,16 +45,19 @@ def test_machine_code_is_that_of_the_row_alone(tmp_path: Path) -> None:
             assert isinstance(row, Made)
             (target,) = row.targets
             kernels = ptxkit.parse(target.ptx_forward).kernels
-            assert target.sass is not None
+            assert target.sass is not None and target.registers and target.code_bytes
             assert target.sass.count(".section\t.text.") == len(kernels)
 
 
 def test_code_generation_refuses_what_reading_takes() -> None:
-    thorough = assembled([GOOD, BAD, HUGE], "sm_80", Settings())
-    assert [type(one) for one in thorough] == [Assembled, Rejected, Rejected]
-    assert "0x5f5e0ff bytes" in str(thorough[2]) or "too much shared" in str(thorough[2])
+    for measured in (True, False):
+        made = assembled([GOOD, BAD, HUGE], "sm_80", Settings(), measured=measured)
+        assert [type(one) for one in made] == [Assembled, Rejected, Rejected]
+        assert isinstance(made[0], Assembled) and made[0].made
+        assert (made[0].needs is not None) is measured
+        assert "0x5f5e0ff bytes" in str(made[2]) or "too much shared" in str(made[2])
     quick = assembled([GOOD, BAD, HUGE], "sm_80", Settings(assemble=False))
-    assert isinstance(quick[0], Assembled) and quick[0].needs is None
+    assert isinstance(quick[0], Assembled) and not quick[0].made and quick[0].needs is None
     assert isinstance(quick[1], Rejected) and quick[1].stage == "assemble"
 
 

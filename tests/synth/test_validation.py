@@ -221,6 +221,7 @@ def test_trees_and_launches_of_tiers(tiers: Path, tmp_path: Path) -> None:
         (put("ast", None), "the ast is None"),
         (put("targets.0.ptx_forward", None), "there is no ptx_forward"),
         (put("launch.3", 1024), "the launch is"),
+        (put("targets.0.registers", 16), "though none was to be measured"),
         (put("verification.relative_tolerance", 0.1), "the relative tolerance is 0.1, not None"),
         (no_stores, "the verdict is 'not executed'"),
     ]

@@ -1,7 +1,8 @@
 """The assembler's word on the PTX of a batch: machine code made of it, or the text checked alone.
 
-Machine code takes as long as everything else together for small kernels. Without it the
-assembler still reads and checks every instruction, but never has to find registers for it.
+The best machine code takes as long as everything else together for small kernels, unoptimised
+code half of that. Without any the assembler still reads and checks every instruction, but never
+has to find registers for it.
 """
 
 from __future__ import annotations
@@ -37,8 +38,10 @@ class Assembled:
     """PTX that the assembler takes."""
 
     arch: str
-    needs: Resources | None
-    """What the machine code of its first kernel needs; None where none was made."""
+    made: bool
+    """Whether machine code was made of it."""
+    needs: Resources | None = None
+    """What the best machine code of its first kernel needs; None where that was not made."""
 
     def target(
         self,
@@ -51,7 +54,7 @@ class Assembled:
     ) -> Target:
         """The column of a row; `shared` bytes come with the launch."""
         if self.needs is None:
-            return Target(self.arch, forward, raw, backward)
+            return Target(self.arch, forward, raw, backward, self.made)
         texts = [forward, backward] if backward else [forward]
         return Target(
             self.arch,
@@ -70,17 +73,23 @@ class Assembled:
         )
 
 
-def assembled(texts: Sequence[str], arch: str, settings: Settings) -> list[Assembled | Rejected]:
-    """Ask about many modules together; no two may define one name."""
+def assembled(
+    texts: Sequence[str], arch: str, settings: Settings, *, measured: bool = True
+) -> list[Assembled | Rejected]:
+    """Ask about many modules together; no two may define one name.
+
+    Where machine code is to be made but not `measured`, it is not optimised.
+    """
     results: list[Assembled | Rejected] = []
-    if not settings.assemble:
-        for refusal in accept_many(texts, arch):
-            results.append(Assembled(arch, None) if refusal is None else _refused(refusal))
+    if not (settings.assemble and measured):
+        for refusal in accept_many(texts, arch, generate=settings.assemble):
+            good = Assembled(arch, settings.assemble)
+            results.append(good if refusal is None else _refused(refusal))
         return results
     cubins = assemble_many(texts, arch, workers=1, batch=True, errors="return", cache=False)
     for cubin in cubins:
         if isinstance(cubin, Cubin):
-            results.append(Assembled(arch, cubin.resources[min(cubin.resources)]))
+            results.append(Assembled(arch, True, cubin.resources[min(cubin.resources)]))
         else:
             results.append(_refused(cubin))
     return results

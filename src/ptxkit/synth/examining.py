@@ -103,8 +103,11 @@ def _ptx(source: Source, plan: Plan, sample: Sample, target: dict[str, Any]) -> 
         return
     if not settings.sass and target["sass"] is not None:
         yield "there is a sass, though none was asked for"
-    if not target["assembled"] and any(target[key] is not None for key in _NUMBERS):
+    numbers = any(target[key] is not None for key in _NUMBERS)
+    if not target["assembled"] and numbers:
         yield "it has numbers of machine code, but says that none was made"
+    elif numbers and not source.measured(settings):
+        yield "it has numbers of machine code, though none was to be measured"
     named = source.kernels(sample, settings)
     if not named:
         return

@@ -14,7 +14,7 @@ from ptxkit.errors import import_extra
 from ptxkit.synth.source import Made, Rejected, Sample, Source
 
 #: Raised when the meaning of a column changes.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SPLITS = ("train", "validation", "test")
 _TRAIN, _VALIDATION = 900, 950  # of a thousand shapes
 

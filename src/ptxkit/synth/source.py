@@ -97,7 +97,8 @@ class Target:
     """The same as the compiler wrote it."""
     ptx_backward: str | None = None
     assembled: bool = False
-    """Whether machine code was made of it; the columns that follow are of that code."""
+    """Whether machine code was made of it; the columns that follow are of the best such code,
+    where the source measures it."""
     registers: int | None = None
     shared_bytes: int | None = None
     spill_bytes: int | None = None
@@ -188,6 +189,9 @@ class Source(ABC):
     memory, and fewer would read the compilers' headers more often."""
     launch_shared: ClassVar[bool] = False
     """Whether the shared memory of a row counts what its launch brings, beside what is declared."""
+    measures: ClassVar[bool] = True
+    """Whether rows tell what their machine code needs. Otherwise it is made unoptimised, which
+    takes half the time, unless it is a view itself."""
     life: ClassVar[int] = 1000
     """A worker process ends after so many samples, and with it what compilers keep of them."""
 
@@ -220,6 +224,10 @@ class Source(ABC):
     def checks(self, targets: Sequence[Target], settings: Settings) -> tuple[str, ...] | None:
         """What the verification of a row lists; None where the source leaves that open."""
         return None
+
+    def measured(self, settings: Settings) -> bool:
+        """Whether rows have the numbers of their machine code."""
+        return settings.assemble and (self.measures or settings.sass)
 
     @abstractmethod
     def provenance(self, settings: Settings) -> dict[str, str]:

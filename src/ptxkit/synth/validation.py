@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
-from ptxkit.errors import import_extra
+from ptxkit.errors import PtxkitError, import_extra
 from ptxkit.synth import storage
 from ptxkit.synth.dataset import Dataset, DatasetError
 from ptxkit.synth.duplicates import Duplicates
 from ptxkit.synth.examining import examined, foretold, rejected_faults
 from ptxkit.synth.lines import row_of
 from ptxkit.synth.merge import REJECTED, layout
-from ptxkit.synth.plan import DATA, PLAN, check
+from ptxkit.synth.plan import DATA, PLAN, Plan, check
 from ptxkit.synth.schema import SPLITS, rejected_schema, row_schema
 from ptxkit.synth.source import Source
-from ptxkit.toolchain import Cubin, Resources, assemble, assemble_many, disassemble
+from ptxkit.toolchain import (
+    Cubin,
+    Resources,
+    accept_many,
+    assemble,
+    assemble_many,
+    disassemble,
+)
 
 _BATCH = 64
 _ENTRY = re.compile(r"\.entry (\w+)")
@@ -144,7 +151,7 @@ class _Rows:
             yield from (Fault(where, fault) for fault in faults)
             if not faults:
                 sound.append(row)
-        yield from _assembled(self._source, self._plan.tools.get("assembler"), sound)
+        yield from _assembled(self._source, self._plan, sound)
 
     def _rejected(self, name: str, batch: list[dict[str, Any]]) -> Iterator[Fault]:
         for row in batch:
@@ -194,10 +201,9 @@ def _apart(text: str, prefix: str) -> str:
     return re.sub(rf"(?<![\w$%.])(?=(?:{names})(?![A-Za-z0-9$]))", prefix, text)
 
 
-def _assembled(
-    source: Source, assembler: str | None, rows: list[dict[str, Any]]
-) -> Iterator[Fault]:
+def _assembled(source: Source, plan: Plan, rows: list[dict[str, Any]]) -> Iterator[Fault]:
     """Assemble all PTX of some rows, those of one architecture together."""
+    assembler, measured = plan.tools.get("assembler"), source.measured(plan.settings)
     by_arch: dict[str, list[tuple[str, dict[str, Any], str]]] = {}
     for number, row in enumerate(rows):
         for target in row["targets"]:
@@ -208,12 +214,18 @@ def _assembled(
                     )
     for arch, parts in by_arch.items():
         texts = [text for *_, text in parts]
-        results = assemble_many(texts, arch, workers=1, batch=True, errors="return", cache=False)
+        results: Sequence[Cubin | PtxkitError | None] = (
+            assemble_many(texts, arch, workers=1, batch=True, errors="return", cache=False)
+            if measured
+            else accept_many(texts, arch, generate=True)
+        )
         for (where, target, text), result in zip(parts, results, strict=True):
-            if not isinstance(result, Cubin):
+            if isinstance(result, PtxkitError):
                 yield Fault(where, f"{arch}: {str(result).splitlines()[0]}")
+                continue
             # Another assembler makes other code of the same PTX.
-            elif target["assembled"] and result.engine == assembler and "_ptx_forward_" in text:
+            comparable = result is not None and result.engine == assembler
+            if result and comparable and target["assembled"] and "_ptx_forward_" in text:
                 needs = result.resources[min(result.resources)]
                 for fault in _machine_code(source, target, needs):
                     yield Fault(where, f"{arch}: {fault}")

@@ -32,8 +32,10 @@ class Code:
         return self.proof.target(self.text.replace(f"k{number}_", "k"), self.raw, settings)
 
 
-def compiled(samples: Sequence[Sample], arch: str, settings: Settings) -> list[Code | Rejected]:
-    """The PTX of every sample, canonical and raw."""
+def compiled(
+    samples: Sequence[Sample], arch: str, settings: Settings, *, measured: bool
+) -> list[Code | Rejected]:
+    """The PTX of every sample, canonical and raw, for which the assembler made code."""
     libraries = _libraries(samples, arch)
     texts: dict[int, tuple[str, str]] = {}
     found: dict[int, Code | Rejected] = {}
@@ -49,7 +51,7 @@ def compiled(samples: Sequence[Sample], arch: str, settings: Settings) -> list[C
             found[number] = useless
         else:
             texts[number] = text, joined([part.raw for part in parts])
-    proofs = assembled([text for text, _ in texts.values()], arch, settings)
+    proofs = assembled([text for text, _ in texts.values()], arch, settings, measured=measured)
     for (number, own), proof in zip(texts.items(), proofs, strict=True):
         found[number] = proof if isinstance(proof, Rejected) else Code(*own, proof)
     return [found[number] for number in range(len(samples))]

@@ -43,6 +43,7 @@ class TiersSource(Source):
     text_view: ClassVar[str] = "cuda_source"
     views: ClassVar[tuple[str, ...]] = ("cuda_source", "ast")
     shard_size: ClassVar[int] = 200
+    measures: ClassVar[bool] = False
     life: ClassVar[int] = 20_000  # NVRTC keeps nothing
 
     def sample(self, seed: int, index: int, settings: Settings) -> Sample:
@@ -69,7 +70,8 @@ class TiersSource(Source):
         """Compile a batch as one file, take it apart, execute every kernel."""
         if settings.views == "source":
             return [Made(_views(one), Verification("not executed")) for one in samples]
-        columns = [compiled(samples, arch, settings) for arch in settings.archs]
+        measured = self.measured(settings)
+        columns = [compiled(samples, arch, settings, measured=measured) for arch in settings.archs]
         simulated = [
             Simulated({n: c.text for n, c in enumerate(column) if isinstance(c, Code)})
             for column in columns
