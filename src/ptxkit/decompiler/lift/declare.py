@@ -38,6 +38,7 @@ class _Counts:
     def __init__(self) -> None:
         self.known: dict[int, tuple[n.Node, Counter[str]]] = {}
         self.bodies: dict[int, tuple[Body, Counter[str]]] = {}
+        self.found: dict[int, tuple[Body, dict[str, list[int]]]] = {}
 
     def of(self, node: n.Node) -> Counter[str]:
         """The names in a statement or expression."""
@@ -65,6 +66,19 @@ class _Counts:
             for statement in body:
                 total.update(self.of(statement))
             found = self.bodies[id(body)] = (body, total)
+        return found[1]
+
+    def places(self, body: Body) -> dict[str, list[int]]:
+        """For each name the statements of a body with it, up to one that leaves the body."""
+        found = self.found.get(id(body))
+        if found is None:
+            where: dict[str, list[int]] = {}
+            for place, statement in enumerate(body):
+                for name in self.of(statement):
+                    where.setdefault(name, []).append(place)
+                if isinstance(statement, n.Return | n.Break | n.Continue | n.Goto):
+                    break
+            found = self.found[id(body)] = (body, where)
         return found[1]
 
 
@@ -149,12 +163,10 @@ class Declarer:
 
     def _look(self, body: Body, name: str) -> int:
         """What happens first to a variable: it is read, set on every way, or neither."""
-        for statement in body:
-            found = self._first(statement, name)
+        for place in self.counts.places(body).get(name, ()):
+            found = self._first(body[place], name)
             if found != _NOTHING:
                 return found
-            if isinstance(statement, n.Return | n.Break | n.Continue | n.Goto):
-                return _NOTHING
         return _NOTHING
 
     def _first(self, statement: n.Statement, name: str) -> int:

@@ -7,7 +7,7 @@ reads memory or has an effect carries a number of its own and equals only itself
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,13 +50,15 @@ class Definition:
 class Value:
     """An operation on values."""
 
-    __slots__ = ("args", "data", "op", "width")
+    __slots__ = ("args", "data", "op", "total", "width")
 
     def __init__(self, op: str, width: int, args: tuple[Value, ...], data: Any) -> None:
         self.op = op
         self.width = width
         self.args = args
         self.data = data
+        self.total: Any = None
+        """The value as a sum, once somebody asked for it: long addresses share their parts."""
 
     def __repr__(self) -> str:
         parts = [repr(a) for a in self.args]
@@ -74,6 +76,18 @@ class Value:
             value = stack.pop()
             yield value
             stack.extend(reversed(value.args))
+
+
+def parts_of(values: Iterable[Value], seen: set[Value]) -> Iterator[Value]:
+    """Values and all they are made of, each once: what ``seen`` holds is left out."""
+    for value in values:
+        stack = [value]
+        while stack:
+            one = stack.pop()
+            if one not in seen:
+                seen.add(one)
+                yield one
+                stack.extend(reversed(one.args))
 
 
 @dataclass(slots=True)
