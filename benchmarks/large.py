@@ -25,9 +25,7 @@ PIECES = {
     "memory": "y[i + @ * n] = x[i + @] + x[j + @]; j = (j + p[j + @]) & 1023;\n",
     # Loops in a row.
     "loops": (
-        "#pragma unroll 1\n"
-        "for (int t = 0; t < n + @; ++t) v += x[t * @ + i] * w;\n"
-        "y[i + @] = v;\n"
+        "#pragma unroll 1\nfor (int t = 0; t < n + @; ++t) v += x[t * @ + i] * w;\ny[i + @] = v;\n"
     ),
     # Decisions in decisions.
     "branches": (

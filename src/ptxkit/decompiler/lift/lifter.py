@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import count
 from math import prod
 
+from ptxkit.collection import no_collection
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.printer import print_module
@@ -106,6 +107,7 @@ class ModuleLifter:
 
     # ---- one function --------------------------------------------------------------------
 
+    @no_collection()
     def function(self, function: Function) -> n.Function:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, False)

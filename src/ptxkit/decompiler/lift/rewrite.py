@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ptxkit.cuda import nodes as n
@@ -14,11 +14,11 @@ N = TypeVar("N", bound=n.Node)
 def rebuilt(node: N, change: Callable[[Any], Any]) -> N:
     """The node with each of its direct parts changed; itself if nothing did."""
     changes: dict[str, Any] = {}
-    for field in fields(node):  # type: ignore[arg-type]
-        old = getattr(node, field.name)
-        new = _part(old, change)
+    for name in n.branches(type(node)):
+        old = getattr(node, name)
+        new = change(old) if isinstance(old, n.Node) else _part(old, change)
         if new is not old:
-            changes[field.name] = new
+            changes[name] = new
     return replace(node, **changes) if changes else node  # type: ignore[type-var]
 
 
@@ -34,7 +34,11 @@ def _part(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def bottom_up(node: N, change: Callable[[Any], Any]) -> Any:
     """Rewrite a tree from its leaves."""
-    return change(rebuilt(node, lambda part: bottom_up(part, change)))
+
+    def visit(part: Any) -> Any:
+        return change(rebuilt(part, visit))
+
+    return visit(node)
 
 
 def written(statement: n.Statement) -> Iterator[str]:

@@ -16,6 +16,7 @@ from ptxkit.decompiler.lift.values import Definition, Variable
 from ptxkit.isa.dataflow import registers
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Instruction, Name, Scopes
+from ptxkit.syntax.scopes import Scope
 
 
 @dataclass(slots=True)
@@ -140,7 +141,8 @@ class VersionFinder:
                     rows.append(self._access(piece.last, guard=True))
                 elif piece.last.guard is not None:
                     name = piece.last.guard.predicate
-                    rows.append(([], [(self._register(name), name.index)]))
+                    scope = self.scopes.scope_of(piece.last)
+                    rows.append(([], [(self._register(name, scope), name.index)]))
             self.accesses[block] = rows
         meeting = self._joins()
         writes: list[tuple[int, _Raw]] = []
@@ -151,17 +153,19 @@ class VersionFinder:
     def _access(
         self, instruction: Instruction, *, guard: bool
     ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        found = registers(instruction)
+        found = registers(instruction, self.scopes)
+        scope = self.scopes.scope_of(instruction)
         skip = -1
         if not guard and instruction.guard is not None:
             skip = instruction.guard.predicate.index
         return (
-            [(self._register(name), name.index) for name in found.defined],
-            [(self._register(name), name.index) for name in found.used if name.index != skip],
-        )
+            [(self._register(name, scope), name.index) for name in found.defined],
+            [(self._register(name, scope), name.index) for name in found.used
+             if name.index != skip],
+        )  # fmt: skip
 
-    def _register(self, name: Name) -> int:
-        declaration = self.scopes.resolve(name)
+    def _register(self, name: Name, scope: Scope) -> int:
+        declaration = scope.resolve(name.identifier, name.span[0])
         key = (declaration.node.index if declaration is not None else -1, name.identifier)
         number = self.numbers.get(key)
         if number is None:
