@@ -60,7 +60,7 @@ class Cell:
     __slots__ = ("accesses", "parent", "pointee", "pointer", "stored", "votes")
 
     def __init__(self) -> None:
-        self.parent: Cell = self
+        self.parent: Cell | None = None
         self.votes: Counter[str] = Counter()
         self.pointer = 0
         self.pointee: dict[int, Cell] = {}
@@ -72,9 +72,10 @@ class Cell:
     def find(self) -> Cell:
         """The cell that stands for all that were joined with it."""
         at = self
-        while at.parent is not at:
-            at.parent = at.parent.parent
-            at = at.parent
+        while (above := at.parent) is not None:
+            if above.parent is not None:
+                at.parent = above.parent
+            at = above
         return at
 
     def join(self, other: Cell) -> None:

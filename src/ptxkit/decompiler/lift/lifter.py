@@ -45,7 +45,7 @@ from ptxkit.decompiler.lift.statements import Statements
 from ptxkit.decompiler.lift.structs import Layout
 from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
-from ptxkit.decompiler.lift.values import Value, Variable, parts_of
+from ptxkit.decompiler.lift.values import Value, Variable, forget, parts_of
 from ptxkit.run.globals import ModuleMemory
 from ptxkit.syntax import Function, Module, Scopes
 from ptxkit.syntax.nodes import FunctionDirective
@@ -167,6 +167,9 @@ class ModuleLifter:
             body = with_matrices(body)
         parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
         returns: Type = types[program.result] if program.result is not None else VOID
+        # Nothing may be left that holds itself: it would have to be looked for among all there is.
+        emitter.places = None
+        forget()
         signature = self.signatures.functions[function.name]
         qualifiers = () if function.is_entry else ("__noinline__",)
         return n.Function(

@@ -34,11 +34,7 @@ def _part(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def bottom_up(node: N, change: Callable[[Any], Any]) -> Any:
     """Rewrite a tree from its leaves."""
-
-    def visit(part: Any) -> Any:
-        return change(rebuilt(part, visit))
-
-    return visit(node)
+    return change(rebuilt(node, lambda part: bottom_up(part, change)))
 
 
 def written(statement: n.Statement) -> Iterator[str]:

@@ -38,16 +38,24 @@ class _Raw:
     def __init__(self, register: int, block: int) -> None:
         self.register = register
         self.block = block
-        self.parent: _Raw = self
+        self.parent: _Raw | None = None
         self.result: Definition | None = None
         self.used = False
 
 
 def _find(item: _Raw) -> _Raw:
-    while item.parent is not item:
-        item.parent = item.parent.parent
-        item = item.parent
+    while (above := item.parent) is not None:
+        if above.parent is not None:
+            item.parent = above.parent
+        item = above
     return item
+
+
+def _join(item: _Raw, other: _Raw) -> None:
+    """Make the webs of two versions one."""
+    below, above = _find(item), _find(other)
+    if below is not above:
+        below.parent = above
 
 
 @dataclass(slots=True)
@@ -253,7 +261,7 @@ class VersionFinder:
             by_register.setdefault(raw.register, []).append(raw)
         for orphan in self.orphans:
             for raw in by_register.get(orphan.register, ()):
-                _find(raw).parent = _find(orphan)
+                _join(raw, orphan)
         # Only meetings that somebody looks at join their inputs.
         by_meeting: dict[_Raw, list[_Raw]] = {}
         for raw, source in inputs:
@@ -266,7 +274,7 @@ class VersionFinder:
                     source.used = True
                     if source in by_meeting:
                         pending.append(source)
-                _find(source).parent = _find(raw)
+                _join(source, raw)
 
     def _collect(
         self,

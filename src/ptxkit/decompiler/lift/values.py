@@ -210,19 +210,22 @@ def replaced(value: Value, lookup: Callable[[Value], Value | None]) -> Value:
     """A value with variables replaced, and simplified again where something changed."""
     from ptxkit.decompiler.lift.algebra import make
 
-    memory: dict[Value, Value] = {}
+    return _replaced(value, lookup, make, {})
 
-    def change(one: Value) -> Value:
-        if one.op == "var":
-            return lookup(one) or one
-        if not one.args:
-            return one
-        done = memory.get(one)
-        if done is None:
-            args = tuple([change(a) for a in one.args])
-            same = all(a is b for a, b in zip(args, one.args, strict=True))
-            done = one if same else make(one.op, one.width, *args, data=one.data)
-            memory[one] = done
-        return done
 
-    return change(value)
+def _replaced(
+    value: Value,
+    lookup: Callable[[Value], Value | None],
+    make: Callable[..., Value],
+    done: dict[Value, Value],
+) -> Value:
+    if value.op == "var":
+        return lookup(value) or value
+    if not value.args:
+        return value
+    made = done.get(value)
+    if made is None:
+        args = tuple([_replaced(a, lookup, make, done) for a in value.args])
+        same = all(a is b for a, b in zip(args, value.args, strict=True))
+        made = done[value] = value if same else make(value.op, value.width, *args, data=value.data)
+    return made
