@@ -50,6 +50,16 @@ PIECES = {
         "for (int t = 0; t < n; ++t) { if (p[t + @] == i) break; if (x[t] < w) return; w += v; }\n"
         "v += w; y[j + @] = w;\n"
     ),
+    # Conditions of several parts.
+    "conditions": (
+        "if ((p[i + @] > j && x[j + @] < v) || p[j + @] == n) { y[i + @] = w; w += v; }\n"
+        "if (v < w && x[i + @] > w && p[i + 2 * @] != @) { y[j + @] = v; v += w; }\n"
+    ),
+    # Ways that leave the middle of others.
+    "exits": (
+        "do { if (p[i + @] < j) { w += x[j + @]; if (w > v) break; y[i + @] = w; }\n"
+        "  if (p[j + @] == n) break; v += w; y[j + @] = v; } while (false);\n"
+    ),
     # One of many.
     "cases": "case @: v += x[i + @] * w; y[j + @] = v; break;\n",
     # One loop around all, which carries everything.
@@ -60,7 +70,8 @@ PIECES = {
 #: Instructions that a piece becomes, about.
 _LENGTHS = {
     "straight": 5, "memory": 12, "loops": 12, "branches": 26, "tiles": 29, "integers": 10,
-    "strides": 5, "searches": 19, "cases": 7, "carried": 8, "mathematics": 180,
+    "strides": 5, "searches": 19, "conditions": 22, "exits": 14, "cases": 7, "carried": 8,
+    "mathematics": 180,
 }  # fmt: skip
 #: What stands around the pieces.
 _AROUND = {

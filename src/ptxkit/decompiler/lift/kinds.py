@@ -396,20 +396,19 @@ class Kinds:
         """How an operation takes the variables in it, if it is arithmetic of nothing else."""
         if value in self.votes:
             return self.votes[value]
-        found: Counter[tuple[Variable, str]] | None = Counter()
+        found: Counter[tuple[Variable, str]] = Counter()
+        self.votes[value] = None
         for argument, taken in zip(value.args, self.takes(value), strict=True):
             if argument.op == "var":
                 found[argument.data.variable, taken] += 1
             elif argument.op in _ARITHMETIC:
                 inner = self._votes(argument)
                 if inner is None:
-                    found = None
-                    break
+                    return None
                 for key, times in inner.items():
                     found[key] += times
             elif argument.args:
-                found = None
-                break
+                return None
         self.votes[value] = found
         return found
 
