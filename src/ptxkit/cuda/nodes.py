@@ -30,7 +30,7 @@ class Node:
     def _below(self) -> list[Node]:
         found: list[Node] = []
         kind: type = type(self)
-        for name in _branches(kind):
+        for name in branches(kind):
             value = getattr(self, name)
             if isinstance(value, tuple):
                 _gather(value, found)
@@ -41,7 +41,7 @@ class Node:
     def rebuilt(self, change: Callable[[Any], Any], **changes: Any) -> Self:
         """The same node with every child changed, and fields by name."""
         kind: type = type(self)
-        for name in _branches(kind):
+        for name in branches(kind):
             value = getattr(self, name)
             changes[name] = (
                 tuple(_changed(item, change) for item in value)
@@ -59,10 +59,15 @@ class Node:
         while stack:
             node = stack.pop()
             yield node
-            below = node._below()
-            if below:
-                below.reverse()
-                stack += below
+            kind: type = type(node)
+            for name in _branches_backwards(kind):
+                value = getattr(node, name)
+                if isinstance(value, tuple):
+                    below: list[Node] = []
+                    _gather(value, below)
+                    stack += reversed(below)
+                elif value is not None:
+                    stack.append(value)
 
 
 # What is written in a field that holds no node.
@@ -79,9 +84,14 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 
 @cache
-def _branches(kind: type) -> tuple[str, ...]:
+def branches(kind: type) -> tuple[str, ...]:
     """The fields that hold nodes."""
     return tuple(field.name for field in fields(kind) if field.type not in _LEAVES)
+
+
+@cache
+def _branches_backwards(kind: type) -> tuple[str, ...]:
+    return branches(kind)[::-1]
 
 
 def _changed(value: Any, change: Callable[[Any], Any]) -> Any:

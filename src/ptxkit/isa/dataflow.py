@@ -11,6 +11,7 @@ from ptxkit.isa.match import Match, match
 from ptxkit.isa.operands import plan
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS
 from ptxkit.syntax import Instruction, Module, Name, Scopes
+from ptxkit.syntax.scopes import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,15 @@ def registers(instruction: Instruction, scopes: Scopes | None = None) -> Registe
     if instruction.guard is not None:
         used.append(instruction.guard.predicate)
     operands = instruction.operands
-    specs = _specs(instruction, len(operands))
+    specs = _specs(instruction.name, instruction.modifiers, len(operands))
     for position, operand in enumerate(operands):
         spec = specs[position] if specs is not None else None
         access = spec.access if spec is not None else ("write" if position == 0 else "read")
         _collect(operand, spec, access, defined, used)
-    if scopes is None:
-        scopes = _scopes(instruction.root)
+    scope = (_scopes(instruction.root) if scopes is None else scopes).scope_of(instruction)
     return Registers(
-        tuple(name for name in defined if _is_register(scopes, name)),
-        tuple(name for name in used if _is_register(scopes, name)),
+        tuple(name for name in defined if _is_register(scope, name)),
+        tuple(name for name in used if _is_register(scope, name)),
     )
 
 
@@ -59,15 +59,16 @@ def _scopes(module: Module) -> Scopes:
     return Scopes(module)
 
 
-def _is_register(scopes: Scopes, name: Name) -> bool:
-    declaration = scopes.resolve(name)
+def _is_register(scope: Scope, name: Name) -> bool:
+    declaration = scope.resolve(name.identifier, name.span[0])
     if declaration is not None:
         return declaration.kind == "register"
     return name.identifier not in SPECIAL_REGISTERS and name.text != "WARP_SZ"
 
 
-def _specs(instruction: Instruction, count: int) -> tuple[OperandSpec, ...] | None:
-    found: tuple[Match, ...] = match(instruction.name, instruction.modifiers)
+@lru_cache(maxsize=4096)
+def _specs(name: str, modifiers: tuple[str, ...], count: int) -> tuple[OperandSpec, ...] | None:
+    found: tuple[Match, ...] = match(name, modifiers)
     for one in found:
         specs = plan(one, count)
         if specs is not None:

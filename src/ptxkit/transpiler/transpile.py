@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
+from ptxkit.collection import no_collection
 from ptxkit.dsl import DslError
 from ptxkit.dsl import Module as DslModule
 from ptxkit.dsl.heads import check_targets, check_version
@@ -55,20 +54,8 @@ def transpiled(module: Module | str | bytes, sugar: bool) -> tuple[str, File]:
     """The source of the Python file, and the tree it was printed from."""
     if not isinstance(module, Module):
         module = parse(module)
-    with _no_collection():
+    with no_collection():
         return _transpiled(module, sugar)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep Python from looking for garbage: a tree is built, and all of it is in use."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _transpiled(module: Module, sugar: bool) -> tuple[str, File]:

@@ -42,17 +42,23 @@ def join_branches(flow: Flow, is_float: Callable[[n.Expression], bool] = lambda 
 
     ``if (a) { if (b) goto T; else goto F; } else goto F;`` is ``if (a && b) goto T; else F``.
     """
-    changed = True
-    while changed:
-        changed = False
-        for block in flow.order:
-            if block in flow.blocks and _join(flow, block, is_float):
-                flow.analyse()
-                changed = True
-                break
+    changed = False
+    pending = flow.order[::-1]
+    while pending:
+        block = pending.pop()
+        if block in flow.blocks and _join(flow, block, is_float):
+            changed = True
+            pending.append(block)
+            before = flow.predecessors[block]
+            # What was a branch to other places may now be the second one of a block before.
+            if len(before) == 1 and flow.place[before[0]] < flow.place[block]:
+                pending.append(before[0])
+    if changed:
+        flow.analyse()
 
 
 def _join(flow: Flow, block: int, is_float: Callable[[n.Expression], bool]) -> bool:
+    """Join a block's branch with the one after it; whether there is one to join."""
     first = flow.blocks[block].exit
     if not isinstance(first, Branch) or first.then == first.otherwise:
         return False
@@ -78,5 +84,10 @@ def _join(flow: Flow, block: int, is_float: Callable[[n.Expression], bool]) -> b
         else:
             either = n.Binary("||", negate(a, is_float), b)
             flow.blocks[block].exit = Branch(either, direct, second.otherwise)
+        del flow.blocks[inner]
+        for target in {second.then, second.otherwise}:
+            flow.predecessors[target].remove(inner)
+            if block not in flow.predecessors[target]:
+                flow.predecessors[target].append(block)
         return True
     return False

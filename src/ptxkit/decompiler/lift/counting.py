@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Pointer, Scalar, Type
-from ptxkit.decompiler.lift.rewrite import bottom_up, read, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, read, statements_of, written
 
 Body = tuple[n.Statement, ...]
 
@@ -49,12 +49,12 @@ class Counting:
         """Numbers in the place of variables that are set once, to a number."""
         sets: Counter[str] = Counter()
         values: dict[str, n.Literal] = {}
-        for statement in body:
-            sets.update(written(statement))
-            for part in statement.walk():
-                if isinstance(part, n.Assign) and isinstance(part.target, n.Name) \
-                        and isinstance(part.value, n.Literal) and part.operator == "=":  # fmt: skip
-                    values[part.target.name] = part.value
+        for part in statements_of(body):
+            if isinstance(part, n.Assign) and isinstance(part.target, n.Name) \
+                    and isinstance(part.value, n.Literal) and part.operator == "=":  # fmt: skip
+                values[part.target.name] = part.value
+        if values:
+            sets.update(name for statement in body for name in written(statement))
         known = {k: v for k, v in values.items() if sets[k] == 1 and v.type == INT
                  and self.types.get(k) == INT}  # fmt: skip
         if not known:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Type
+from ptxkit.decompiler.lift.rewrite import bodies_of, statements_of
 
 Body = tuple[n.Statement, ...]
 
@@ -16,17 +17,6 @@ def _names(node: n.Node) -> Iterator[str]:
     for part in node.walk():
         if isinstance(part, n.Name):
             yield part.name
-
-
-def _bodies(node: n.Statement) -> list[Body]:
-    match node:
-        case n.If(then=then, otherwise=otherwise):
-            return [then, otherwise]
-        case n.While(body=body) | n.DoWhile(body=body) | n.For(body=body) | n.Block(body=body):
-            return [body]
-        case n.Switch(cases=cases):
-            return [case.body for case in cases]
-    return []
 
 
 _NOTHING, _SETS, _READS = 0, 1, 2
@@ -38,6 +28,7 @@ class _Counts:
     def __init__(self) -> None:
         self.known: dict[int, tuple[n.Node, Counter[str]]] = {}
         self.bodies: dict[int, tuple[Body, Counter[str]]] = {}
+        self.found: dict[int, tuple[Body, dict[str, list[int]]]] = {}
 
     def of(self, node: n.Node) -> Counter[str]:
         """The names in a statement or expression."""
@@ -45,7 +36,7 @@ class _Counts:
         if found is not None:
             return found[1]
         total: Counter[str] = Counter()
-        bodies = _bodies(node) if isinstance(node, _HOLDERS) else []
+        bodies = bodies_of(node)
         if bodies:
             for part in (getattr(node, name, None) for name in _PARTS):
                 if isinstance(part, n.Node):
@@ -67,8 +58,20 @@ class _Counts:
             found = self.bodies[id(body)] = (body, total)
         return found[1]
 
+    def places(self, body: Body) -> dict[str, list[int]]:
+        """For each name the statements of a body with it, up to one that leaves the body."""
+        found = self.found.get(id(body))
+        if found is None:
+            where: dict[str, list[int]] = {}
+            for place, statement in enumerate(body):
+                for name in self.of(statement):
+                    where.setdefault(name, []).append(place)
+                if isinstance(statement, n.Return | n.Break | n.Continue | n.Goto):
+                    break
+            found = self.found[id(body)] = (body, where)
+        return found[1]
 
-_HOLDERS = (n.If, n.While, n.DoWhile, n.For, n.Block, n.Switch)
+
 _PARTS = ("condition", "value", "start", "step")
 
 
@@ -84,8 +87,8 @@ class Declarer:
     def run(self, body: Body) -> Body:
         """The body with its declarations."""
         own = {name for s in body for name in _names(s) if name in self.types} - self.known
-        already = {p.name for s in body for p in s.walk() if isinstance(p, n.Declare)}
-        if any(isinstance(p, n.Goto) for s in body for p in s.walk()):
+        already = {s.name for s in statements_of(body) if isinstance(s, n.Declare)}
+        if any(isinstance(s, n.Goto) for s in statements_of(body)):
             # Nothing may jump over an initial value: all are declared before.
             first = [
                 n.Declare(self.types[name], name) for name in sorted(own - already, key=_order)
@@ -137,7 +140,7 @@ class Declarer:
         """Whether all uses are in one of a statement's bodies, and no loop carries it."""
         holding = [
             (body, count)
-            for body in _bodies(statement)
+            for body in bodies_of(statement)
             if (count := self.counts.inside(body).get(name, 0))
         ]
         if len(holding) != 1 or holding[0][1] != self.counts.of(statement)[name]:
@@ -149,12 +152,10 @@ class Declarer:
 
     def _look(self, body: Body, name: str) -> int:
         """What happens first to a variable: it is read, set on every way, or neither."""
-        for statement in body:
-            found = self._first(statement, name)
+        for place in self.counts.places(body).get(name, ()):
+            found = self._first(body[place], name)
             if found != _NOTHING:
                 return found
-            if isinstance(statement, n.Return | n.Break | n.Continue | n.Goto):
-                return _NOTHING
         return _NOTHING
 
     def _first(self, statement: n.Statement, name: str) -> int:
@@ -224,7 +225,7 @@ class Declarer:
 
 def _leaves(body: Body) -> bool:
     """Whether control may leave a loop in its middle."""
-    return any(isinstance(p, n.Break | n.Continue | n.Goto) for s in body for p in s.walk())
+    return any(isinstance(s, n.Break | n.Continue | n.Goto) for s in statements_of(body))
 
 
 def _order(name: str) -> tuple[str, int]:

@@ -14,24 +14,12 @@ from dataclasses import dataclass, field
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import BOOL
 from ptxkit.decompiler.lift.conditions import negate
-from ptxkit.decompiler.lift.rewrite import written
+from ptxkit.decompiler.lift.rewrite import bodies_of, written
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.While, n.DoWhile, n.For)
 _ENDS = (n.Return, n.Break, n.Continue, n.Goto)
 _SMALL = 3
-
-
-def _jumps(node: n.Node, label: str) -> bool:
-    return any(isinstance(part, n.Goto) and part.label == label for part in node.walk())
-
-
-def _count(node: n.Node) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for part in node.walk():
-        if isinstance(part, n.Goto):
-            found[part.label] = found.get(part.label, 0) + 1
-    return found
 
 
 def _ends(body: Body) -> bool:
@@ -51,26 +39,53 @@ class GotoRemover:
     fresh: Callable[[], str]
     """Makes the name of a flag."""
     total: dict[str, int] = field(default_factory=dict)
+    known: dict[int, tuple[n.Node, dict[str, int]]] = field(default_factory=dict)
 
     def run(self, body: Body) -> Body:
         """The body without the jumps that can be written otherwise."""
-        self.total = _count(n.Block(body))
+        self.total = self._labels(n.Block(body))
         return self._list(body) if self.total else body
+
+    def _labels(self, node: n.Node) -> dict[str, int]:
+        """Where a statement jumps to, and how often; found out once for each."""
+        known = self.known.get(id(node))
+        if known is not None:
+            return known[1]
+        found: dict[str, int] = {node.label: 1} if isinstance(node, n.Goto) else {}
+        for body in bodies_of(node):
+            for statement in body:
+                for label, times in self._labels(statement).items():
+                    found[label] = found.get(label, 0) + times
+        self.known[id(node)] = node, found
+        return found
+
+    def _jumps(self, node: n.Node, label: str) -> bool:
+        return label in self._labels(node)
 
     def _list(self, body: Body) -> Body:
         made = [self._inside(statement) for statement in body]
         # Later labels first: jumps over more statements hold those over fewer.
+        first: dict[str, int] = {}
         position = 0
         while position < len(made):
             statement = made[position]
-            if isinstance(statement, n.Label) and statement.name in self.total:
-                segment = self._reaching(made[:position], statement.name)
-                if segment is not None:
-                    start, rest = segment
+            if isinstance(statement, n.Label) and statement.name in first:
+                start = first[statement.name]
+                segment = made[start:position]
+                rest = self._reaching(tuple(segment), statement.name)
+                if rest is not None:
                     made[start : position + 1] = rest
                     position = start + len(rest)
                     self.total.pop(statement.name)
+                    for label in {name for s in segment for name in self._labels(s)}:
+                        if first[label] >= start:
+                            del first[label]
+                    for place in range(start, position):
+                        for label in self._labels(made[place]):
+                            first.setdefault(label, place)
                     continue
+            for label in self._labels(statement):
+                first.setdefault(label, position)
             position += 1
         return tuple(made)
 
@@ -88,15 +103,9 @@ class GotoRemover:
                 )
         return statement
 
-    def _reaching(
-        self, before: list[n.Statement], label: str
-    ) -> tuple[int, list[n.Statement]] | None:
+    def _reaching(self, segment: Body, label: str) -> list[n.Statement] | None:
         """The statements up to a label from the first that jumps to it, without the jumps."""
-        places = [k for k, s in enumerate(before) if _jumps(s, label)]
-        if not places:
-            return None
-        segment = tuple(before[places[0] :])
-        if _count(n.Block(segment)).get(label, 0) != self.total[label]:
+        if sum(self._labels(s).get(label, 0) for s in segment) != self.total[label]:
             return None
         if any(isinstance(s, n.Label) and self.total.get(s.name) for s in segment):
             return None
@@ -104,14 +113,14 @@ class GotoRemover:
         made = self._without(segment, label, flags)
         if made is None:
             return None
-        return places[0], [*flags, *made]
+        return [*flags, *made]
 
     def _without(self, body: Body, label: str, flags: list[n.Statement]) -> Body | None:
         """Statements that fall out of their end where they jumped before."""
         for place, statement in enumerate(body):
             if isinstance(statement, n.Goto) and statement.label == label:
                 return body[:place]
-            if not _jumps(statement, label):
+            if not self._jumps(statement, label):
                 continue
             rest = body[place + 1 :]
             if isinstance(statement, n.If):
@@ -130,7 +139,7 @@ class GotoRemover:
             if then is None or otherwise is None:
                 return None
             return self._made(node.condition, then, otherwise)
-        jumps = [any(_jumps(s, label) for s in side) for side in (node.then, node.otherwise)]
+        jumps = [any(self._jumps(s, label) for s in side) for side in (node.then, node.otherwise)]
         sides = (node.then, node.otherwise)
         for taken, other in ((0, 1), (1, 0)):
             if jumps[taken] and not jumps[other] and _ends(sides[taken]):
@@ -158,7 +167,7 @@ class GotoRemover:
         if node.otherwise or not node.then:
             return None
         *inner, last = node.then
-        if any(_jumps(s, label) for s in inner) or not isinstance(last, n.If):
+        if any(self._jumps(s, label) for s in inner) or not isinstance(last, n.If):
             return None
         if last.otherwise or last.then != (n.Goto(label),):
             return None
@@ -204,7 +213,7 @@ class GotoRemover:
                     if then is None or otherwise is None:
                         return None
                     made.append(n.If(statement.condition, then, otherwise))
-                elif _jumps(statement, label):
+                elif self._jumps(statement, label):
                     return None
                 else:
                     made.append(statement)
@@ -226,7 +235,7 @@ class GotoRemover:
             for place, statement in enumerate(body):
                 if isinstance(statement, n.Goto) and statement.label == label:
                     return (*body[:place], mark, *((n.Break(),) if inside else ()))
-                if not _jumps(statement, label):
+                if not self._jumps(statement, label):
                     continue
                 rest = body[place + 1 :]
                 if isinstance(statement, n.If):

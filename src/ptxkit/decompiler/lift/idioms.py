@@ -22,12 +22,14 @@ class Idioms:
     values: dict[Definition, Value] = field(default_factory=dict)
     fresh: set[Definition] = field(default_factory=set)
     """What was set in the block at hand, from variables that still hold the same."""
+    takers: dict[Variable, list[Definition]] = field(default_factory=dict)
+    """What was set in the block at hand, by the variables that it was set from."""
 
     def run(self) -> bool:
         """Rewrite; whether anything changed."""
         changed = False
         for number in self.program.flow.order:
-            self.fresh = set()
+            self.fresh, self.takers = set(), {}
             for step in self.program.flow.blocks[number].statements:
                 for place, value in enumerate(step.args):
                     made = self._rewritten(value)
@@ -40,16 +42,22 @@ class Idioms:
                 if step.kind == "set" and step.targets[0].variable.definitions == 1:
                     self.values[step.targets[0]] = step.args[0]
                     self.fresh.add(step.targets[0])
+                    for argument in step.args[0].args:
+                        if argument.op == "var":
+                            self.takers.setdefault(argument.data.variable, []).append(
+                                step.targets[0]
+                            )
             changed |= self._halving(self.program.flow.blocks[number])
         return changed
 
     def _forget(self, variable: Variable) -> None:
         """A variable changes: what was computed from it says nothing about it any more."""
-        gone = {d for d in self.fresh if _takes(self.values[d], variable)}
-        while gone:
-            self.fresh -= gone
-            names = {d.variable for d in gone}
-            gone = {d for d in self.fresh if any(_takes(self.values[d], v) for v in names)}
+        pending = [variable]
+        while pending:
+            for definition in self.takers.pop(pending.pop(), ()):
+                if definition in self.fresh:
+                    self.fresh.remove(definition)
+                    pending.append(definition.variable)
 
     def peek(self, value: Value) -> Value:
         """A value, through a variable that is set once to something that never changes."""
@@ -234,10 +242,6 @@ class Idioms:
             return None
         factor = signed(source.args[1])
         return _quotient(source.args[0], factor, count, width) if factor > 0 else None
-
-
-def _takes(value: Value, variable: Variable) -> bool:
-    return any(a.op == "var" and a.data.variable is variable for a in value.args)
 
 
 #: Comparisons with a number as: the sign, what to add for "more than", whether it is the opposite.

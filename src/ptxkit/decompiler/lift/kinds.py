@@ -26,7 +26,7 @@ from ptxkit.cuda.types import (
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.substitute import exit_values
 from ptxkit.decompiler.lift.sums import sum_of
-from ptxkit.decompiler.lift.values import Step, Value, Variable
+from ptxkit.decompiler.lift.values import Step, Value, Variable, parts_of
 
 #: How operations take their arguments, and what they give: "b" is a number of either sign.
 TAKES: dict[str, tuple[str, ...]] = {
@@ -42,6 +42,8 @@ GIVES: dict[str, str] = {
     "shr.s": "s", "shr.u": "u", "sext": "s", "zext": "u", "builtin": "b",
 }  # fmt: skip
 _FLOATS = frozenset("f16 bf16 f32 f64 f16x2 bf16x2".split())
+_SUMS = ("add", "sub")
+_ARITHMETIC = frozenset("add sub mul and or xor not neg shl shr.s shr.u sext zext trunc".split())
 _PASS_ON = frozenset("function call collective texture generic specific cvt".split())
 
 
@@ -58,7 +60,7 @@ class Cell:
     __slots__ = ("accesses", "parent", "pointee", "pointer", "stored", "votes")
 
     def __init__(self) -> None:
-        self.parent: Cell = self
+        self.parent: Cell | None = None
         self.votes: Counter[str] = Counter()
         self.pointer = 0
         self.pointee: dict[int, Cell] = {}
@@ -70,9 +72,10 @@ class Cell:
     def find(self) -> Cell:
         """The cell that stands for all that were joined with it."""
         at = self
-        while at.parent is not at:
-            at.parent = at.parent.parent
-            at = at.parent
+        while (above := at.parent) is not None:
+            if above.parent is not None:
+                at.parent = above.parent
+            at = above
         return at
 
     def join(self, other: Cell) -> None:
@@ -110,6 +113,8 @@ class Kinds:
     cells: dict[object, Cell] = field(default_factory=dict)
     bases: dict[Value, Value | None] = field(default_factory=dict)
     weak: list[tuple[Cell, ...]] = field(default_factory=list)
+    votes: dict[Value, Counter[tuple[Variable, str]] | None] = field(default_factory=dict)
+    """How sums take the variables in them: an address may be the one before plus something."""
 
     def cell(self, key: object) -> Cell:
         """The cell of a variable (or of a symbol, by its name)."""
@@ -137,14 +142,14 @@ class Kinds:
     def _find_pointers(self) -> None:
         """Variables set to an address plus something are addresses too."""
         sets: list[tuple[Variable, Value]] = []
+        seen: set[Value] = set()
         for block in self.program.flow.blocks.values():
             for step in block.statements:
                 if step.kind == "set" and step.targets[0].variable.width == 64:
                     sets.append((step.targets[0].variable, step.args[0]))
-                for value in step.args:
-                    for part in value.walk():
-                        if part.op in ("load", "atomic"):
-                            self._claim(part.args[0])
+                for part in parts_of(step.args, seen):
+                    if part.op in ("load", "atomic"):
+                        self._claim(part.args[0])
                 if step.kind == "store":
                     self._claim(step.args[0])
         changed = True
@@ -376,12 +381,36 @@ class Kinds:
         if op == "atomic":
             self._atomic(value)
             return
+        if op in _SUMS and value.args[0].op in _SUMS and (votes := self._votes(value)) is not None:
+            for (variable, taken), times in votes.items():
+                self.cell(variable).votes[taken] += times
+            return
         for argument, taken in zip(value.args, self.takes(value), strict=True):
             self.visit(argument, taken)
             if argument.width == 64 and op in _PASS_ON:
                 self._escapes(argument)
         if op in ("eq", "ne"):
             self._same(*value.args)
+
+    def _votes(self, value: Value) -> Counter[tuple[Variable, str]] | None:
+        """How an operation takes the variables in it, if it is arithmetic of nothing else."""
+        if value in self.votes:
+            return self.votes[value]
+        found: Counter[tuple[Variable, str]] = Counter()
+        self.votes[value] = None
+        for argument, taken in zip(value.args, self.takes(value), strict=True):
+            if argument.op == "var":
+                found[argument.data.variable, taken] += 1
+            elif argument.op in _ARITHMETIC:
+                inner = self._votes(argument)
+                if inner is None:
+                    return None
+                for key, times in inner.items():
+                    found[key] += times
+            elif argument.args:
+                return None
+        self.votes[value] = found
+        return found
 
     def _escapes(self, value: Value) -> None:
         """A pointer that goes somewhere else may be written through there."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import count
 from math import prod
 
+from ptxkit.collection import no_collection
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.printer import print_module
@@ -44,7 +45,7 @@ from ptxkit.decompiler.lift.statements import Statements
 from ptxkit.decompiler.lift.structs import Layout
 from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
-from ptxkit.decompiler.lift.values import Value, Variable
+from ptxkit.decompiler.lift.values import Value, Variable, forget, parts_of
 from ptxkit.run.globals import ModuleMemory
 from ptxkit.syntax import Function, Module, Scopes
 from ptxkit.syntax.nodes import FunctionDirective
@@ -106,6 +107,7 @@ class ModuleLifter:
 
     # ---- one function --------------------------------------------------------------------
 
+    @no_collection()
     def function(self, function: Function) -> n.Function:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, False)
@@ -165,6 +167,9 @@ class ModuleLifter:
             body = with_matrices(body)
         parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
         returns: Type = types[program.result] if program.result is not None else VOID
+        # Nothing may be left that holds itself: it would have to be looked for among all there is.
+        emitter.places = None
+        forget()
         signature = self.signatures.functions[function.name]
         qualifiers = () if function.is_entry else ("__noinline__",)
         return n.Function(
@@ -286,15 +291,15 @@ class ModuleLifter:
         """``const`` and ``__restrict__`` for pointers that are only read."""
         plain: set[Variable] = set()
         constant: set[Variable] = set()
+        seen: set[Value] = set()
         for block in program.flow.blocks.values():
             for step in block.statements:
-                for value in step.args:
-                    for part in value.walk():
-                        if part.op == "load":
-                            base = kinds.base(part.args[0])
-                            if base is not None and base.op == "var":
-                                variable = base.data.variable
-                                (constant if part.data.constant else plain).add(variable)
+                for part in parts_of(step.args, seen):
+                    if part.op == "load":
+                        base = kinds.base(part.args[0])
+                        if base is not None and base.op == "var":
+                            variable = base.data.variable
+                            (constant if part.data.constant else plain).add(variable)
         for variable in program.parameters:
             type = types[variable]
             if isinstance(type, Pointer) and type.const:
@@ -436,21 +441,17 @@ def _products(program: Program) -> tuple[set[Variable], set[Variable]]:
     products: set[Variable] = set()
     added: set[Variable] = set()
     subtracted: set[Variable] = set()
-
-    def look(value: Value) -> None:
-        for part in value.walk():
-            if part.op in ("fadd", "fsub"):
-                for place in swallowed(part):
-                    argument = part.args[place]
-                    inner = argument.args[0] if argument.op == "fneg" else argument
-                    if inner.op == "var":
-                        (added if part.op == "fadd" else subtracted).add(inner.data.variable)
-
+    seen: set[Value] = set()
     sets: list[tuple[Variable, Value]] = []
     for block in program.flow.blocks.values():
         for step in block.statements:
-            for value in step.args:
-                look(value)
+            for part in parts_of(step.args, seen):
+                if part.op in ("fadd", "fsub"):
+                    for place in swallowed(part):
+                        argument = part.args[place]
+                        inner = argument.args[0] if argument.op == "fneg" else argument
+                        if inner.op == "var":
+                            (added if part.op == "fadd" else subtracted).add(inner.data.variable)
             if step.kind == "set":
                 sets.append((step.targets[0].variable, step.args[0]))
     changed = True

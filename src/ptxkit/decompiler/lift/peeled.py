@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
-from ptxkit.decompiler.lift.rewrite import bottom_up, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, statements_of, written
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
@@ -32,14 +32,14 @@ def rests(body: Body) -> dict[str, Rest]:
     """The variables that are set once, to a number of turns that are left over."""
     sets: Counter[str] = Counter()
     found: dict[str, Rest] = {}
-    for statement in body:
-        sets.update(written(statement))
-        for part in statement.walk():
-            match part:
-                case n.Assign(
-                    n.Name(name=name), n.Binary("&", turns, n.Literal(value=mask)), "="
-                ) if mask in (1, 3, 7):
-                    found[name] = Rest(turns, int(mask))
+    for statement in statements_of(body):
+        match statement:
+            case n.Assign(n.Name(name=name), n.Binary("&", turns, n.Literal(value=mask)), "=") if (
+                mask in (1, 3, 7)
+            ):
+                found[name] = Rest(turns, int(mask))
+    if found:
+        sets.update(name for statement in body for name in written(statement))
     # A rest that is counted down is set twice.
     return {name: rest for name, rest in found.items() if sets[name] <= 2}
 

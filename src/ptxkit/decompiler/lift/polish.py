@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import rebuilt, written
+from ptxkit.decompiler.lift.rewrite import rebuilt, statements_of, written
 
 Body = tuple[n.Statement, ...]
 _COMPOUND = frozenset(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"))
@@ -186,7 +186,7 @@ def _step_of(body: Body, condition: n.Expression) -> tuple[n.Assign, Body] | Non
 
 
 def _continues(node: n.Statement) -> bool:
-    return any(isinstance(p, n.Continue | n.Goto | n.Label) for p in node.walk())
+    return any(isinstance(s, n.Continue | n.Goto | n.Label) for s in statements_of((node,)))
 
 
 def _is_setup(node: n.Statement) -> bool:

@@ -21,6 +21,7 @@ from ptxkit.cuda.types import (
 )
 from ptxkit.decompiler.lift.context import Intrinsic, NotLiftedError
 from ptxkit.decompiler.lift.conversions import C_TYPES
+from ptxkit.decompiler.lift.mathlib.unused import named
 from ptxkit.decompiler.lift.signatures import Memory, Signature, Signatures
 from ptxkit.run.globals import ModuleMemory
 from ptxkit.syntax import evaluate
@@ -92,9 +93,7 @@ def prototypes(
     seen: set[str] = set()
     called_early: set[str] = set()
     for function in made:
-        called = {p.function for p in function.walk() if isinstance(p, n.Call)}
-        called |= {p.name for p in function.walk() if isinstance(p, n.Name)}
-        called_early |= called - seen
+        called_early |= named((function,)) - seen
         seen.add(function.name)
     for signature in signatures.functions.values():
         if signature.kernel or (signature.name not in called_early and not early):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ptxkit.cuda import nodes as n
@@ -14,11 +14,12 @@ N = TypeVar("N", bound=n.Node)
 def rebuilt(node: N, change: Callable[[Any], Any]) -> N:
     """The node with each of its direct parts changed; itself if nothing did."""
     changes: dict[str, Any] = {}
-    for field in fields(node):  # type: ignore[arg-type]
-        old = getattr(node, field.name)
-        new = _part(old, change)
+    kind: type = type(node)
+    for name in n.branches(kind):
+        old = getattr(node, name)
+        new = change(old) if isinstance(old, n.Node) else _part(old, change)
         if new is not old:
-            changes[field.name] = new
+            changes[name] = new
     return replace(node, **changes) if changes else node  # type: ignore[type-var]
 
 
@@ -35,6 +36,30 @@ def _part(value: Any, change: Callable[[Any], Any]) -> Any:
 def bottom_up(node: N, change: Callable[[Any], Any]) -> Any:
     """Rewrite a tree from its leaves."""
     return change(rebuilt(node, lambda part: bottom_up(part, change)))
+
+
+def bodies_of(node: n.Node) -> tuple[tuple[n.Statement, ...], ...]:
+    """The lists of statements right inside of a statement."""
+    match node:
+        case n.If(then=then, otherwise=otherwise):
+            return then, otherwise
+        case n.While(body=body) | n.DoWhile(body=body) | n.For(body=body) | n.Block(body=body):
+            return (body,)
+        case n.Switch(cases=cases):
+            return tuple(case.body for case in cases)
+    return ()
+
+
+def statements_of(body: Iterable[n.Statement]) -> Iterator[n.Statement]:
+    """Statements and those inside of them, in the order of the text; no expressions."""
+    stack = [*body][::-1]
+    while stack:
+        statement = stack.pop()
+        yield statement
+        if isinstance(statement, n.For):
+            stack += [s for s in (statement.step, statement.start) if s is not None]
+        for inner in reversed(bodies_of(statement)):
+            stack += reversed(inner)
 
 
 def written(statement: n.Statement) -> Iterator[str]:

@@ -16,6 +16,7 @@ from ptxkit.decompiler.lift.values import Definition, Variable
 from ptxkit.isa.dataflow import registers
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Instruction, Name, Scopes
+from ptxkit.syntax.scopes import Scope
 
 
 @dataclass(slots=True)
@@ -37,16 +38,24 @@ class _Raw:
     def __init__(self, register: int, block: int) -> None:
         self.register = register
         self.block = block
-        self.parent: _Raw = self
+        self.parent: _Raw | None = None
         self.result: Definition | None = None
         self.used = False
 
 
 def _find(item: _Raw) -> _Raw:
-    while item.parent is not item:
-        item.parent = item.parent.parent
-        item = item.parent
+    while (above := item.parent) is not None:
+        if above.parent is not None:
+            item.parent = above.parent
+        item = above
     return item
+
+
+def _join(item: _Raw, other: _Raw) -> None:
+    """Make the webs of two versions one."""
+    below, above = _find(item), _find(other)
+    if below is not above:
+        below.parent = above
 
 
 @dataclass(slots=True)
@@ -140,7 +149,8 @@ class VersionFinder:
                     rows.append(self._access(piece.last, guard=True))
                 elif piece.last.guard is not None:
                     name = piece.last.guard.predicate
-                    rows.append(([], [(self._register(name), name.index)]))
+                    scope = self.scopes.scope_of(piece.last)
+                    rows.append(([], [(self._register(name, scope), name.index)]))
             self.accesses[block] = rows
         meeting = self._joins()
         writes: list[tuple[int, _Raw]] = []
@@ -151,17 +161,19 @@ class VersionFinder:
     def _access(
         self, instruction: Instruction, *, guard: bool
     ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        found = registers(instruction)
+        found = registers(instruction, self.scopes)
+        scope = self.scopes.scope_of(instruction)
         skip = -1
         if not guard and instruction.guard is not None:
             skip = instruction.guard.predicate.index
         return (
-            [(self._register(name), name.index) for name in found.defined],
-            [(self._register(name), name.index) for name in found.used if name.index != skip],
-        )
+            [(self._register(name, scope), name.index) for name in found.defined],
+            [(self._register(name, scope), name.index) for name in found.used
+             if name.index != skip],
+        )  # fmt: skip
 
-    def _register(self, name: Name) -> int:
-        declaration = self.scopes.resolve(name)
+    def _register(self, name: Name, scope: Scope) -> int:
+        declaration = scope.resolve(name.identifier, name.span[0])
         key = (declaration.node.index if declaration is not None else -1, name.identifier)
         number = self.numbers.get(key)
         if number is None:
@@ -249,7 +261,7 @@ class VersionFinder:
             by_register.setdefault(raw.register, []).append(raw)
         for orphan in self.orphans:
             for raw in by_register.get(orphan.register, ()):
-                _find(raw).parent = _find(orphan)
+                _join(raw, orphan)
         # Only meetings that somebody looks at join their inputs.
         by_meeting: dict[_Raw, list[_Raw]] = {}
         for raw, source in inputs:
@@ -262,7 +274,7 @@ class VersionFinder:
                     source.used = True
                     if source in by_meeting:
                         pending.append(source)
-                _find(source).parent = _find(raw)
+                _join(source, raw)
 
     def _collect(
         self,

@@ -16,6 +16,7 @@ from ptxkit.cuda.types import BOOL
 from ptxkit.decompiler.lift.conditions import join_branches, negate
 from ptxkit.decompiler.lift.flow import Branch, Flow, Jump, Leave, Select
 from ptxkit.decompiler.lift.gotos import GotoRemover
+from ptxkit.decompiler.lift.rewrite import statements_of
 
 _TRUE = n.Literal(True, BOOL)
 _LEAVES = (n.Return, n.Break, n.Continue, n.Goto)
@@ -65,7 +66,8 @@ class Structurer:
                 follow = self._follow(head, inside)
                 if follow is not None:
                     self.follows[head] = follow
-        taken = self.followed = set(self.follows.values())
+                    self.followed.add(follow)
+        taken = self.followed
         self.children = {block: [] for block in flow.order}
         for block in flow.order:
             if block in self.merges and block not in taken:
@@ -82,7 +84,7 @@ class Structurer:
         }
         # A block that another exit leads to comes after both; blocks that only leave the
         # function are written where they are reached.
-        exits -= {e for e in exits if e in self.follows.values()}
+        exits -= self.followed
         if not exits:
             return None
         going = {e for e in exits if not self._only_leaves(e)} or exits
@@ -324,7 +326,7 @@ def _shaped(body: Body, is_float: Callable[[n.Expression], bool]) -> n.Statement
 def _jumped_to(labels: Body, body: Body) -> bool:
     """Whether a goto in the body goes to one of the labels: it would pass the test by."""
     names = {label.name for label in labels if isinstance(label, n.Label)}
-    return any(isinstance(node, n.Goto) and node.label in names for s in body for node in s.walk())
+    return any(isinstance(s, n.Goto) and s.label in names for s in statements_of(body))
 
 
 def without_labels(body: Body, used: set[str]) -> Body:
@@ -363,5 +365,5 @@ def structured(
     body = Structurer(flow, is_float, label).run()
     if fresh is not None:
         body = GotoRemover(is_float, fresh).run(body)
-    used = {s.label for statement in body for s in statement.walk() if isinstance(s, n.Goto)}
+    used = {s.label for s in statements_of(body) if isinstance(s, n.Goto)}
     return without_labels(body, used)

@@ -31,12 +31,23 @@ class Sum:
 
 
 def sum_of(value: Value) -> Sum:
-    """A value of 64 bits (or of 32, for shared memory) as a sum, exact up to wrapping."""
+    """A value of 64 bits (or of 32, for shared memory) as a sum, exact up to wrapping.
+
+    It is kept with the value: whoever changes it takes a copy.
+    """
+    total: Sum | None = value.total
+    if total is None:
+        total = value.total = _sum_of(value)
+    return total
+
+
+def _sum_of(value: Value) -> Sum:
     op = value.op
     if op == "const":
         return Sum(constant=signed(value))
     if op in ("add", "sub"):
-        total = sum_of(value.args[0])
+        first = sum_of(value.args[0])
+        total = Sum(dict(first.terms), first.constant)
         total.add(sum_of(value.args[1]), 1 if op == "add" else -1)
         return total
     if op == "mul" and value.args[1].op == "const":

@@ -7,7 +7,7 @@ reads memory or has an effect carries a number of its own and equals only itself
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,13 +50,15 @@ class Definition:
 class Value:
     """An operation on values."""
 
-    __slots__ = ("args", "data", "op", "width")
+    __slots__ = ("args", "data", "op", "total", "width")
 
     def __init__(self, op: str, width: int, args: tuple[Value, ...], data: Any) -> None:
         self.op = op
         self.width = width
         self.args = args
         self.data = data
+        self.total: Any = None
+        """The value as a sum, once somebody asked for it: long addresses share their parts."""
 
     def __repr__(self) -> str:
         parts = [repr(a) for a in self.args]
@@ -74,6 +76,18 @@ class Value:
             value = stack.pop()
             yield value
             stack.extend(reversed(value.args))
+
+
+def parts_of(values: Iterable[Value], seen: set[Value]) -> Iterator[Value]:
+    """Values and all they are made of, each once: what ``seen`` holds is left out."""
+    for value in values:
+        stack = [value]
+        while stack:
+            one = stack.pop()
+            if one not in seen:
+                seen.add(one)
+                yield one
+                stack.extend(reversed(one.args))
 
 
 @dataclass(slots=True)
@@ -196,19 +210,22 @@ def replaced(value: Value, lookup: Callable[[Value], Value | None]) -> Value:
     """A value with variables replaced, and simplified again where something changed."""
     from ptxkit.decompiler.lift.algebra import make
 
-    memory: dict[Value, Value] = {}
+    return _replaced(value, lookup, make, {})
 
-    def change(one: Value) -> Value:
-        if one.op == "var":
-            return lookup(one) or one
-        if not one.args:
-            return one
-        done = memory.get(one)
-        if done is None:
-            args = tuple([change(a) for a in one.args])
-            same = all(a is b for a, b in zip(args, one.args, strict=True))
-            done = one if same else make(one.op, one.width, *args, data=one.data)
-            memory[one] = done
-        return done
 
-    return change(value)
+def _replaced(
+    value: Value,
+    lookup: Callable[[Value], Value | None],
+    make: Callable[..., Value],
+    done: dict[Value, Value],
+) -> Value:
+    if value.op == "var":
+        return lookup(value) or value
+    if not value.args:
+        return value
+    made = done.get(value)
+    if made is None:
+        args = tuple([_replaced(a, lookup, make, done) for a in value.args])
+        same = all(a is b for a, b in zip(args, value.args, strict=True))
+        made = done[value] = value if same else make(value.op, value.width, *args, data=value.data)
+    return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ptxkit.cuda import nodes as n
@@ -36,15 +37,16 @@ def still_used(
         for operand in instruction.operands
     }
     spare = [f.name in called and f.text.startswith(".func") for f in functions]
-    kept = list(zip(made, spare, strict=True))
+    if not any(spare):
+        return list(made), set()
+    kept = [(f, named(f.body or ()), s) for f, s in zip(made, spare, strict=True)]
     while True:
-        used = [named(f.body or ()) for f, _ in kept]
-        others = [set().union(*used[:k], *used[k + 1 :]) for k in range(len(used))]
-        left = [pair for pair, names in zip(kept, others, strict=True)
-                if not pair[1] or pair[0].name in names]  # fmt: skip
+        users = Counter(name for _, names, _ in kept for name in names)
+        left = [one for one in kept if not one[2] or users[one[0].name] > (one[0].name in one[1])]
         if len(left) == len(kept):
             break
         kept = left
-    remaining = [function for function, _ in kept]
-    gone = [function for function in made if function not in remaining]
+    remaining = [function for function, _, _ in kept]
+    known = set(map(id, remaining))
+    gone = [function for function in made if id(function) not in known]
     return remaining, named(gone) - named(remaining)
