@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ptxkit
 from ptxkit.decompiler.choose import Decompiled
+from ptxkit.decompiler.verify.dialect import Dialect
+from ptxkit.syntax.scopes import Scopes
 
 WIDTHS = """
 extern "C" __global__ void segments(int *x, int width) {
@@ -39,18 +41,15 @@ extern "C" __global__ void cached(int *x) {
     x[threadIdx.x] = v + 1;
 }
 """
-HALVES = """
-#include <cuda_fp16.h>
-extern "C" __global__ void relu2(uint2 *x, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    uint2 both = x[i];
-    __half *h = reinterpret_cast<__half *>(&both);
-    for (int k = 0; k < 4; k++) {
-        float f = __half2float(h[k]);
-        h[k] = __float2half(f < 0.0f ? 0.0f : f);
-    }
-    x[i] = both;
+SPLIT = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u32 n) {
+    .reg .b16 %rs<3>;
+    .reg .b32 %r<2>;
+    ld.param.u32 %r1, [n];
+    OPCODE;
+    ret;
 }
 """
 
@@ -84,4 +83,10 @@ def test_one_register_in_braces() -> None:
 
 def test_halves_of_a_word() -> None:
     """Both halves are taken by one move, or each by an instruction that cuts."""
-    decompiled(HALVES)
+    kinds = []
+    for opcode in ("mov.b32 {%rs1, %rs2}, %r1", "cvt.u16.u32 %rs1, %r1", "mov.u32 %r1, 7"):
+        module = ptxkit.parse(SPLIT.replace("OPCODE", opcode))
+        kinds.append(Dialect.of(module["k"].instructions, Scopes(module)))
+    moved, cut, whole = kinds
+    assert moved.foreign(cut) == ""
+    assert "16 of 32" in whole.foreign(cut)
