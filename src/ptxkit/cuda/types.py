@@ -86,9 +86,18 @@ class Pointer:
 
     @property
     def spelling(self) -> str:
-        """As written in C++."""
-        words = ("const " * self.const) + ("volatile " * self.volatile) + self.target.spelling
-        star = "*" if words.endswith("*") else " *"
+        """As written in C++.
+
+        >>> Pointer(FLOAT, const=True).spelling, Pointer(Pointer(FLOAT), const=True).spelling
+        ('const float *', 'float *const *')
+        """
+        qualifiers = ("const " * self.const) + ("volatile " * self.volatile)
+        if isinstance(self.target, Pointer):
+            # What stands before all of it would be about what the inner pointer points to.
+            words = self.target.spelling + qualifiers
+        else:
+            words = qualifiers + self.target.spelling
+        star = "*" if words.endswith(("*", " ")) else " *"
         return words + star + ("__restrict__" if self.restrict else "")
 
 

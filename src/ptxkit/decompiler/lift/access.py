@@ -81,6 +81,8 @@ def _ld(lift: Lift, node: Instruction) -> None:
 
 def _load(lift: Lift, target: Node, access: Access, address: Value) -> None:
     width = access.width
+    if target.kind == "Vector" and access.count == 1:
+        target = target.children[0]  # inline assembly may write one register in braces
     if target.kind != "Vector":
         value = raw("load", width, (address,), access)
         return lift.write(target, access.type, value)

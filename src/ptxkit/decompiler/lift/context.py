@@ -70,6 +70,12 @@ CHANGING = frozenset(
 )
 
 
+#: Operations that give the same wherever they are computed from the same.
+_LASTING = frozenset(
+    "const builtin add sub mul shl shr.u shr.s and or xor not neg sext zext trunc".split()
+)
+
+
 @dataclass(slots=True)
 class Lift:
     """One function while it is lifted."""
@@ -96,6 +102,8 @@ class Lift:
     """What variables of parameters hold now."""
     constants: dict[Definition, int] = field(default_factory=dict)
     """Numbers that variables were set to, once and for all."""
+    computed: dict[Definition, Value] = field(default_factory=dict)
+    """What variables were set to, once and for all, from what does not change either."""
     pointers: set[Value] = field(default_factory=set)
     """Values that are addresses, since they were converted as such."""
 
@@ -254,7 +262,15 @@ class Lift:
             value = make("trunc", width, value)
         if value.op == "const" and definition.variable.definitions == 1:
             self.constants[definition] = value.data
+        if definition.variable.definitions == 1 and _lasts(value):
+            self.computed[definition] = value
         self.steps.append(Step("set", [definition], [value], line=self.line))
+
+    def behind(self, value: Value) -> Value:
+        """What a variable was set to, where that is the same everywhere; any other as it is."""
+        while value.op == "var" and value.data in self.computed:
+            value = self.computed[value.data]
+        return value
 
     def constant(self, node: Node) -> int | None:
         """The number that an operand is, if it is known to be one."""
@@ -276,6 +292,13 @@ class Lift:
     def effect(self, value: Value) -> None:
         """A statement that is a call."""
         self.steps.append(Step("effect", [], [value], line=self.line))
+
+
+def _lasts(value: Value) -> bool:
+    """Whether a value is the same wherever it is computed: no memory, no variable that changes."""
+    if value.op == "var":
+        return bool(value.data.variable.definitions <= 1)
+    return value.op in _LASTING and all(_lasts(part) for part in value.args)
 
 
 def float_bits(node: Node, type: str) -> int:

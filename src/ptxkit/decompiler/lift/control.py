@@ -7,6 +7,7 @@ from ptxkit.decompiler.lift.access import current
 from ptxkit.decompiler.lift.algebra import make
 from ptxkit.decompiler.lift.arithmetic import Lifter
 from ptxkit.decompiler.lift.context import Intrinsic, Lift, NotLiftedError, types_of, words_of
+from ptxkit.decompiler.lift.ranges import largest
 from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, const, raw, var
 from ptxkit.syntax import Instruction, Name
 
@@ -16,13 +17,24 @@ def _barrier(lift: Lift, node: Instruction) -> None:
     if "warp" in words:
         mask = lift.read(node.operands[0], "u32")
         return lift.effect(lift.collective(Intrinsic("__syncwarp", ("u32",), ""), mask))
-    if "cluster" in words or (node.name == "barrier" and "aligned" not in words):
+    if "cluster" in words:
         raise NotLiftedError(node.opcode)
+    if node.name == "barrier" and "aligned" not in words:
+        return _unaligned(lift, node, words)
     if "red" in words:
         return _counting(lift, node, words)
     if "sync" not in words or len(node.operands) != 1 or lift.constant(node.operands[0]) != 0:
         raise NotLiftedError(node.opcode)
     return lift.effect(lift.collective(Intrinsic("__syncthreads", (), "")))
+
+
+def _unaligned(lift: Lift, node: Instruction, words: list[str]) -> None:
+    """A barrier that threads of a warp may reach apart, as cooperative groups wait."""
+    if [word for word in words if word != "cta"] != ["sync"]:
+        raise NotLiftedError(node.opcode)
+    values = [lift.read(operand, "u32") for operand in node.operands]
+    name = "__barrier_sync_count" if len(values) == 2 else "__barrier_sync"
+    return lift.effect(lift.collective(Intrinsic(name, ("u32",) * len(values), ""), *values))
 
 
 def _counting(lift: Lift, node: Instruction, words: list[str]) -> None:
@@ -65,12 +77,7 @@ def _shuffle(lift: Lift, node: Instruction) -> None:
         if inside.kind != "Sink" and lift.is_read(inside):
             raise NotLiftedError("shfl with a predicate that is used")
     mode = next(w for w in words if w in _SHUFFLES)
-    clamp = lift.constant(node.operands[3])
-    if clamp is None:
-        raise NotLiftedError("shfl with a clamp that is computed")
-    segment = 32 - (clamp >> 8 & 31)
-    if clamp & 31 != (0 if mode == "up" else 31) or segment & (segment - 1):
-        raise NotLiftedError("shfl with an odd clamp")
+    segment = _segment(lift, node.operands[3], 0 if mode == "up" else 31)
     name = "_".join(filter(None, ("__shfl", _SHUFFLES[mode], "sync")))
     distance = "s32" if mode in ("bfly", "idx") else "u32"
     takes: tuple[str, ...] = ("u32", "b32", distance)
@@ -79,10 +86,56 @@ def _shuffle(lift: Lift, node: Instruction) -> None:
         lift.read(node.operands[1], "b32"),
         lift.read(node.operands[2], "b32"),
     ]
-    if segment != 32:
+    if segment is not None:
         takes = (*takes, "s32")
-        arguments.append(const(segment, 32))
+        arguments.append(segment)
     lift.write(target, "b32", lift.collective(Intrinsic(name, takes, "b32"), *arguments))
+
+
+def _segment(lift: Lift, node: Node, last: int) -> Value | None:
+    """How many lanes exchange among themselves; None for the whole warp.
+
+    The compiler makes ``(32 - width) << 8 | last`` of a width, in one of a few spellings.
+    """
+    clamp = lift.constant(node)
+    if clamp is not None:
+        lanes = 32 - (clamp >> 8 & 31)
+        if clamp & 31 != last or lanes & (lanes - 1):
+            raise NotLiftedError("shfl with an odd clamp")
+        return const(lanes, 32) if lanes != 32 else None
+    op, value, number = _with_number(lift, lift.read(node, "b32"))
+    if last and op == "or" and number == last:
+        op, value, number = _with_number(lift, value)
+        last = 0
+    width = _by_256(lift, value) if (op, number) == ("sub", 8192 + last) else None
+    if width is None:
+        raise NotLiftedError("shfl with a clamp that is no width")
+    return width
+
+
+def _with_number(lift: Lift, value: Value) -> tuple[str, Value, int]:
+    """A number combined with a value, or one minus it; without a name for any other value."""
+    value = lift.behind(value)
+    if len(value.args) == 2:
+        first, second = (lift.behind(part) for part in value.args)
+        if second.op == "const" and value.op != "sub":
+            return value.op, value.args[0], second.data
+        if first.op == "const" and value.op != "shl":
+            return value.op, value.args[1], first.data
+    return "", value, 0
+
+
+def _by_256(lift: Lift, value: Value) -> Value | None:
+    """What a value is 256 times of: ``w << 8``, or ``x << 3 & ~255`` for ``x >> 5 << 8``."""
+    op, inner, number = _with_number(lift, value)
+    if (op, number) == ("shl", 8):
+        return inner
+    if (op, number) != ("and", 0xFFFFFF00):
+        return None
+    op, x, number = _with_number(lift, inner)
+    if op == "shl" and number < 8 and largest(lift.behind(x)) << number <= 0xFFFFFFFF:
+        return make("shr.u", 32, x, const(8 - number, 32))
+    return make("shr.u", 32, value, const(8, 32))
 
 
 def _vote(lift: Lift, node: Instruction) -> None:

@@ -103,6 +103,9 @@ class Dialect:
                     found._compare(one)
             elif one.name == "cvt" and len(types) == 2:
                 found._convert(one, scopes)
+            elif one.name == "mov" and types and one.operands[0].kind == "Vector":
+                width = SCALAR_TYPES[types[0]].width
+                found._cut(width // len(one.operands[0].children), width)
             elif one.name == "and" and types and one.operands[-1].text in _MASKS:
                 found._cut(_MASKS[one.operands[-1].text], SCALAR_TYPES[types[0]].width)
             found.numbers.update(_large(one))

@@ -1,0 +1,92 @@
+"""What kernels of public collections do that those of the suite do not."""
+
+from __future__ import annotations
+
+import ptxkit
+from ptxkit.decompiler.choose import Decompiled
+from ptxkit.decompiler.verify.dialect import Dialect
+from ptxkit.syntax.scopes import Scopes
+
+WIDTHS = """
+extern "C" __global__ void segments(int *x, int width) {
+    int v = x[threadIdx.x];
+    v += __shfl_up_sync(0xffffffff, v, 1, width);
+    v += __shfl_xor_sync(0xffffffff, v, 2, width);
+    v += __shfl_down_sync(0xffffffff, v, 1, blockDim.x / 32);
+    x[threadIdx.x] = v;
+}
+"""
+GROUPS = """
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void reversed(int *x) {
+    __shared__ int tile[64];
+    cg::thread_block block = cg::this_thread_block();
+    tile[threadIdx.x & 63] = x[threadIdx.x];
+    cg::sync(block);
+    x[threadIdx.x] = tile[63 - (threadIdx.x & 63)];
+}
+"""
+TABLES = """
+extern "C" __global__ void scatter(const float *x, float *plain, float **table, int which, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float *out = table != nullptr ? table[which] : plain;
+    if (i < n) out[i] = x[i];
+}
+"""
+BRACES = """
+extern "C" __global__ void cached(int *x) {
+    int v;
+    asm("ld.global.ca.u32 {%0}, [%1];" : "=r"(v) : "l"(x + threadIdx.x));
+    x[threadIdx.x] = v + 1;
+}
+"""
+SPLIT = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u32 n) {
+    .reg .b16 %rs<3>;
+    .reg .b32 %r<2>;
+    ld.param.u32 %r1, [n];
+    OPCODE;
+    ret;
+}
+"""
+
+
+def decompiled(source: str) -> Decompiled:
+    found = ptxkit.decompile(ptxkit.compile_cuda(source), engine="symbolic")
+    assert found.verdict.equivalent, found.verdict.reasons
+    return found
+
+
+def test_a_shuffle_of_a_width_that_is_computed() -> None:
+    found = decompiled(WIDTHS)
+    assert "asm" not in found.cuda
+    assert "__shfl_down_sync(" in found.cuda
+    assert "blockDim.x >> 5" in found.cuda
+
+
+def test_a_barrier_of_cooperative_groups() -> None:
+    found = decompiled(GROUPS)
+    assert "__barrier_sync(0" in found.cuda
+    assert "asm" not in found.cuda
+
+
+def test_a_table_of_pointers_that_is_only_read() -> None:
+    assert "float *const *" in decompiled(TABLES).cuda
+
+
+def test_one_register_in_braces() -> None:
+    assert "__ldca(" in decompiled(BRACES).cuda
+
+
+def test_halves_of_a_word() -> None:
+    """Both halves are taken by one move, or each by an instruction that cuts."""
+    kinds = []
+    for opcode in ("mov.b32 {%rs1, %rs2}, %r1", "cvt.u16.u32 %rs1, %r1", "mov.u32 %r1, 7"):
+        module = ptxkit.parse(SPLIT.replace("OPCODE", opcode))
+        kinds.append(Dialect.of(module["k"].instructions, Scopes(module)))
+    moved, cut, whole = kinds
+    assert moved.foreign(cut) == ""
+    assert "16 of 32" in whole.foreign(cut)
