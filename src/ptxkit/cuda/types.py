@@ -75,7 +75,11 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """A pointer to values of a type."""
+    """A pointer to values of a type.
+
+    >>> Pointer(FLOAT, const=True).spelling, Pointer(Pointer(FLOAT), const=True).spelling
+    ('const float *', 'float *const *')
+    """
 
     target: Type
     const: bool = False
@@ -87,7 +91,12 @@ class Pointer:
     @property
     def spelling(self) -> str:
         """As written in C++."""
-        words = ("const " * self.const) + ("volatile " * self.volatile) + self.target.spelling
+        words = ("const " * self.const) + ("volatile " * self.volatile)
+        if isinstance(self.target, Pointer):
+            # Before the type they would be about what the inner pointer points to.
+            words = self.target.spelling + words.rstrip()
+        else:
+            words += self.target.spelling
         star = "*" if words.endswith("*") else " *"
         return words + star + ("__restrict__" if self.restrict else "")
 
