@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing.context import BaseContext
+import multiprocessing
+import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from ptxkit.cuda import read
 from ptxkit.decompiler import evaluate as measuring
 from ptxkit.decompiler.evaluate import Row, folder_items, summary
 from ptxkit.decompiler.metrics import tree_similarity
+from ptxkit.decompiler.workers import Unfinished, limited
 
 KERNELS = {
     "one.cu": 'extern "C" __global__ void one(int *x) {\n    x[threadIdx.x] = 1;\n}\n',
@@ -56,21 +59,70 @@ def test_a_split_of_a_dataset(tmp_path: Path) -> None:
     assert all(0.0 <= row["similarity"] <= 1.0 for row in rows if row["similarity"] is not None)
 
 
-def test_workers_start_afresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_start_afresh(tmp_path: Path) -> None:
     """A forked process could not use a GPU that this one has used."""
     for name, text in KERNELS.items():
         (tmp_path / name).write_text(text)
-    contexts = []
-
-    class Pool(ProcessPoolExecutor):
-        def __init__(self, workers: int, mp_context: BaseContext) -> None:
-            contexts.append(mp_context.get_start_method())
-            super().__init__(workers, mp_context)
-
-    monkeypatch.setattr(measuring, "ProcessPoolExecutor", Pool)
     rows = measuring.evaluate(folder_items([tmp_path], "sm_90"), ["symbolic"], workers=2)
-    assert contexts == ["spawn"]
     assert [(row.name, row.equivalent) for row in rows] == [("one", True), ("two", True)]
+    assert list(limited(started_how, [None], workers=2)) == ["spawn"]
+
+
+def started_how(_: None) -> str | None:
+    return multiprocessing.get_start_method(allow_none=True)
+
+
+def naps(seconds: float) -> float:
+    """A piece of work that may take too long, or end its process."""
+    if seconds < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(seconds)
+    return seconds
+
+
+def test_work_that_takes_too_long_is_ended_and_the_rest_goes_on() -> None:
+    found = list(limited(naps, [0, 600, 0.01, -1, 0.02], workers=2, seconds=1))
+    assert [f for f in found if not isinstance(f, Unfinished)] == [0, 0.01, 0.02]
+    late, died = found[1], found[3]
+    assert late.overdue and late.reason == "it took longer than 1 seconds, and was ended"
+    assert not died.overdue and died.reason == "its process was killed (SIGKILL)"
+
+
+def test_a_fault_of_the_work_is_raised() -> None:
+    with pytest.raises(TypeError):
+        list(limited(naps, ["long"], seconds=60))
+
+
+def test_a_program_that_takes_too_long_has_a_row(tmp_path: Path) -> None:
+    (tmp_path / "one.cu").write_text(KERNELS["one.cu"])
+    items = folder_items([tmp_path], "sm_90")
+    (row,) = measuring.evaluate(items, ["symbolic"], seconds=0.001)
+    assert row.overdue and not row.compiles and row.instructions > 3 and "0.001" in row.reason
+    assert summary([row])["symbolic"]["all"]["overdue"] == 1.0
+
+
+def test_a_sample_has_all_sizes_of_all_folders(tmp_path: Path) -> None:
+    lines = {"small": 5, "large": 300}
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        text = ".version 8.0\n.target sm_80\n.address_size 64\n"
+        for size, count in lines.items():
+            for number in range(30 if size == "small" else 3):
+                body = "add.u32 %r1, %r1, 1; " * count
+                text += f".entry {size}{number}() {{ .reg .b32 %r<2>; {body} ret; }}\n"
+        (tmp_path / folder / "k.ptx").write_text(text)
+    drawn = [item.group + item.name for item in folder_items([tmp_path], "sm_90", sample=8, seed=1)]
+    assert len(drawn) == 8
+    for start in ("ak:small", "ak:large", "bk:small", "bk:large"):
+        assert sum(name.startswith(start) for name in drawn) == 2
+    again = [item.group + item.name for item in folder_items([tmp_path], "sm_90", sample=8, seed=1)]
+    assert drawn == again
+
+
+def test_a_line_for_every_program(tmp_path: Path) -> None:
+    (tmp_path / "one.cu").write_text(KERNELS["one.cu"])
+    shown = run("evaluate", tmp_path, "--each", "--seconds", "100")
+    assert f"{tmp_path.name}/one" in shown and "E1" in shown
 
 
 def test_a_file_of_a_folder_that_does_not_compile_is_left_out(tmp_path: Path) -> None:

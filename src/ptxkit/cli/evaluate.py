@@ -13,7 +13,8 @@ from ptxkit.cli.files import InputError, complain, plain_data, write
 
 _COLUMNS = {
     "count": "n", "compiles": "compiles", "E1": "E1", "E2": "E2", "E3": "E3",
-    "equivalent": "equal", "exact": "exact", "similarity": "tree", "without_goto": "no goto",
+    "equivalent": "equal", "differs": "differs", "overdue": "overdue", "exact": "exact",
+    "similarity": "tree", "without_goto": "no goto",
     "assembly": "asm", "lines_ratio": "lines", "seconds": "s",
 }  # fmt: skip
 _PLAIN = ("count", "lines_ratio", "seconds")
@@ -33,11 +34,16 @@ def command(
     beams: Annotated[int, typer.Option(help="How many programs an engine may propose.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many programs.")] = None,
     sample: Annotated[
-        int | None, typer.Option(min=1, help="So many kernels of folders, drawn with --seed.")
+        int | None,
+        typer.Option(min=1, help="So many kernels of folders, of all sizes, drawn with --seed."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
     most: Annotated[int, typer.Option(help="Leave out longer kernels (instructions).")] = 2000,
-    workers: Annotated[int, typer.Option(help="Processes.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    seconds: Annotated[
+        float | None, typer.Option(min=1, help="Give up a program that takes longer, and say so.")
+    ] = None,
+    each: Annotated[bool, typer.Option("--each", help="Show a line for every program.")] = False,
     out: Annotated[Path | None, typer.Option("--json", help="Write everything as JSON.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw it: a .png, .svg or .pdf file.")] = None,
     failures: Annotated[int, typer.Option(help="Show so many programs that failed.")] = 10,
@@ -65,7 +71,7 @@ def command(
         task = bar.add_task("programs", total=limit)
         rows = measuring.evaluate(
             items, engine or ["symbolic"], beams=beams, limit=limit, workers=workers,
-            progress=lambda row: bar.advance(task),
+            seconds=seconds, progress=lambda row: bar.advance(task),
         )  # fmt: skip
     for why in left_out:
         complain(f"left out: {why}", "note")
@@ -74,6 +80,8 @@ def command(
     found = measuring.summary(rows)
     for name, groups in found.items():
         _print(Console(width=200), name, groups)
+    if each:
+        _print_each(Console(width=200), rows)
     for row in [row for row in rows if not row.equivalent][:failures]:
         typer.echo(f"{row.engine} {row.name}: [{row.level}] {row.reason}")
     if out is not None:
@@ -91,6 +99,22 @@ def _print(console: Any, engine: str, groups: dict[str, dict[str, Any]]) -> None
         column.justify = "right"
     for name, numbers in groups.items():
         table.add_row(name, *(_shown(key, numbers[key]) for key in _COLUMNS))
+    console.print(table)
+
+
+def _print_each(console: Any, rows: list[Any]) -> None:
+    from rich.table import Table
+
+    columns = ("instructions", "level", "ran", "lines", "goto", "asm", "s", "program")
+    table = Table(*columns, box=None, pad_edge=False)
+    for row in rows:
+        level = "differs" if row.differs else "overdue" if row.overdue else row.level
+        ran = "-" if row.coverage is None else f"{100 * row.coverage:.0f}%"
+        numbers = (row.lines, row.gotos, row.assembly)
+        table.add_row(f"{row.instructions:,}", level, ran, *map(str, numbers),
+                      f"{row.seconds:.1f}", f"{row.group}/{row.name}")  # fmt: skip
+    for column in table.columns[:-1]:
+        column.justify = "right"
     console.print(table)
 
 

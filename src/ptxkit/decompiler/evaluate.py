@@ -7,10 +7,8 @@ import re
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from ptxkit.decompiler.metrics import readability, tree_similarity, walk
 from ptxkit.decompiler.neural.forms import same_program
 from ptxkit.decompiler.verify import Verdict, architecture
 from ptxkit.decompiler.verify.certificates import to_certify
+from ptxkit.decompiler.workers import Unfinished, limited
 from ptxkit.errors import PtxkitError, UsageError, import_extra
 from ptxkit.syntax import Module, parse
 from ptxkit.synth.dataset import Dataset
@@ -30,6 +29,8 @@ from ptxkit.toolchain import compile_cuda
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PICTURES = (".png", ".svg", ".pdf")
+#: A sample has as many kernels of each of these sizes (instructions), as far as there are.
+_SIZES = (60, 200, 600, 2000)
 #: Above this the tree edit distance, which is cubic, is not computed.
 _MOST_NODES = 400
 
@@ -67,6 +68,13 @@ class Row:
     coverage: float | None = None
     seconds: float = 0.0
     reason: str = ""
+    instructions: int = 0
+    launches: int = 0
+    """Launches of both on the simulator that said something."""
+    differs: bool = False
+    """Whether one of them was seen to end otherwise."""
+    overdue: bool = False
+    """Whether it was ended because it took too long."""
 
 
 # ---- what to measure on --------------------------------------------------------------------
@@ -100,8 +108,8 @@ def folder_items(
 
     Kernels with more instructions than ``most`` are left out, and files of a folder that cannot
     be read or compiled: ``left_out`` gets a sentence for each of those. A file that was named is
-    an error then. With ``sample`` it is so many of the kernels, drawn with ``seed``, as far as
-    there are as many from every folder.
+    an error then. With ``sample`` it is so many of the kernels, drawn with ``seed``: as many from
+    every folder, and of every class of sizes there, as far as there are as many.
     """
     chosen = None if sample is None else _drawn(_files(paths), most, sample, seed)
     for path in _files(paths):
@@ -118,29 +126,34 @@ def folder_items(
 
 
 def _drawn(paths: Iterator[Path], most: int, count: int, seed: int) -> dict[Path, set[str]]:
-    """Which functions of which files to take: from each folder in turn, at random."""
-    folders: dict[str, list[tuple[Path, str]]] = {}
+    """Which functions of which files to take: of each folder and size in turn, at random."""
+    classes: dict[tuple[int, str], list[tuple[Path, str]]] = {}
     for path in paths:
-        folders.setdefault(path.parent.name, []).extend((path, n) for n in _names(path, most))
+        for name, size in _sized(path, most):
+            bound = next((place for place, s in enumerate(_SIZES) if size <= s), len(_SIZES))
+            classes.setdefault((bound, path.parent.name), []).append((path, name))
     order = random.Random(seed)
-    for names in folders.values():
+    left = [names for _, names in sorted(classes.items())]
+    for names in left:
         order.shuffle(names)
     chosen: dict[Path, set[str]] = {}
-    for place in range(count):
-        left = [names for _, names in sorted(folders.items()) if names]
-        if not left:
-            break
-        path, name = left[place % len(left)].pop()
-        chosen.setdefault(path, set()).add(name)
+    while left and count > 0:
+        for names in left[:count]:
+            path, name = names.pop()
+            chosen.setdefault(path, set()).add(name)
+        count -= len(left)
+        left = [names for names in left if names]
     return chosen
 
 
-def _names(path: Path, most: int) -> list[str]:
-    """The kernels of a file; of one in CUDA the file itself."""
-    if path.suffix == ".cu":
-        return [path.stem]
-    module = _module(path)
-    return [name for name in to_certify(module) if len(module[name].instructions) <= most]
+def _sized(path: Path, most: int) -> list[tuple[str, int]]:
+    """The kernels of a file and their instructions; of one in CUDA the file itself."""
+    return [(path.stem, 0)] if path.suffix == ".cu" else _kernels(_module(path), most)
+
+
+def _kernels(module: Module, most: int) -> list[tuple[str, int]]:
+    sizes = [(name, len(module[name].instructions)) for name in to_certify(module)]
+    return [(name, size) for name, size in sizes if size <= most]
 
 
 def _module(path: Path) -> Module:
@@ -168,7 +181,7 @@ def _file_items(path: Path, arch: str, most: int, names: set[str] | None) -> Ite
         yield Item(path.stem, path.resolve().parent.name, module.emit(), lines=source_lines(text))
         return
     module = _module(path)
-    for name in _names(path, most):
+    for name, _ in _kernels(module, most):
         if names is None or name in names:
             part = isolated(module, module[name])
             yield Item(f"{path.stem}:{name}", path.resolve().parent.name, part.emit())
@@ -190,24 +203,42 @@ def source_lines(text: str) -> int:
 def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) -> Row:
     """Decompile one item with one engine, and compare."""
     start = time.perf_counter()
+    row = Row(item.name, item.group, engine)
     try:
         module = parse(item.ptx, filename=item.name)
+        row = replace(row, instructions=_instructions(module))
         found = decompile(module, engine, arch=arch, beams=beams)
     except PtxkitError as error:
         seconds = time.perf_counter() - start
-        reason = str(error).partition("\n")[0]
-        return Row(item.name, item.group, engine, seconds=seconds, reason=reason)
+        return replace(row, seconds=seconds, reason=str(error).partition("\n")[0])
     seconds = time.perf_counter() - start
     verdict: Verdict = found.verdict
     counted = readability(found.ast)
     exact, similarity = _against(item, module, found.ast, engine, beams)
     lines = source_lines(found.cuda)
-    return Row(
-        item.name, item.group, engine, verdict.level, verdict.compiles, verdict.equivalent, exact,
-        similarity, counted.gotos, counted.assembly, counted.statements, lines,
-        lines / item.lines if item.lines else None, verdict.coverage, seconds,
-        "" if verdict.equivalent else "; ".join(verdict.reasons),
-    )  # fmt: skip
+    run = verdict.execution
+    return replace(
+        row,
+        level=verdict.level,
+        compiles=verdict.compiles,
+        equivalent=verdict.equivalent,
+        exact=exact,
+        similarity=similarity,
+        gotos=counted.gotos,
+        assembly=counted.assembly,
+        statements=counted.statements,
+        lines=lines,
+        lines_ratio=lines / item.lines if item.lines else None,
+        coverage=verdict.coverage,
+        seconds=seconds,
+        reason="" if verdict.equivalent else "; ".join(verdict.reasons),
+        launches=len(run.tried) if run is not None else 0,
+        differs=run is not None and run.different,
+    )
+
+
+def _instructions(module: Module) -> int:
+    return sum(len(module[name].instructions) for name in to_certify(module))
 
 
 def _against(
@@ -259,26 +290,30 @@ def evaluate(
     arch: str | None = None,
     limit: int | None = None,
     workers: int = 1,
+    seconds: float | None = None,
     progress: Callable[[Row], None] | None = None,
 ) -> list[Row]:
-    """Measure engines on items; the rows in the order of the items."""
+    """Measure engines on items; the rows in the order of the items.
+
+    A program that takes more ``seconds`` on a clock than that is given up, and its row says so.
+    """
     for name in engines:
         if name != "auto":
             find_engine(name)  # an unknown one is an error now, not later
     work = [(item, name, beams, arch) for item in islice(items, limit) for name in engines]
     rows: list[Row] = []
-    if workers > 1:
-        # A fork of a process that has started CUDA, as the neural engine does, cannot use it.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            for row in pool.map(_measure, work, chunksize=4):
-                rows.append(row)
-                if progress is not None:
-                    progress(row)
-        return rows
-    for one in work:
-        rows.append(_measure(one))
+    alone = workers == 1 and seconds is None
+    results = map(_measure, work) if alone else limited(
+        _measure, work, workers=workers, seconds=seconds
+    )  # fmt: skip
+    for (item, name, _, _), found in zip(work, results, strict=True):
+        if isinstance(found, Unfinished):
+            size = _instructions(parse(item.ptx))
+            found = Row(item.name, item.group, name, seconds=found.seconds, reason=found.reason,
+                        instructions=size, overdue=found.overdue)  # fmt: skip
+        rows.append(found)
         if progress is not None:
-            progress(rows[-1])
+            progress(found)
     return rows
 
 
@@ -318,6 +353,8 @@ def _summed(rows: Sequence[Row]) -> dict[str, Any]:
         "compiles": sum(r.compiles for r in rows) / count,
         **levels,
         "equivalent": sum(r.equivalent for r in rows) / count,
+        "differs": sum(r.differs for r in rows) / count,
+        "overdue": sum(r.overdue for r in rows) / count,
         "exact": _mean([float(r.exact) for r in rows if r.exact is not None]),
         "similarity": _mean([r.similarity for r in rows if r.similarity is not None]),
         "without_goto": sum(r.gotos == 0 and r.lines > 0 for r in rows) / count,
