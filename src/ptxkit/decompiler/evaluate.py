@@ -193,9 +193,12 @@ def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) ->
     try:
         module = parse(item.ptx, filename=item.name)
         found = decompile(module, engine, arch=arch, beams=beams)
-    except PtxkitError as error:
-        seconds = time.perf_counter() - start
+    except Exception as error:
+        # One program must not end the measuring of all others.
         reason = str(error).partition("\n")[0]
+        if not isinstance(error, PtxkitError):
+            reason = f"ptxkit failed ({type(error).__name__}: {reason}); please report it"
+        seconds = time.perf_counter() - start
         return Row(item.name, item.group, engine, seconds=seconds, reason=reason)
     seconds = time.perf_counter() - start
     verdict: Verdict = found.verdict
