@@ -79,7 +79,7 @@ def test_comments_name_the_lines_of_stores(ptx: Path) -> None:
 
 def test_without_verifying(ptx: Path) -> None:
     shown = run("decompile", ptx, "--no-verify")
-    assert "[none not compiled] symbolic" in shown
+    assert "[not verified] symbolic" in shown
     assert "not verified" in shown
 
 
@@ -91,7 +91,7 @@ def test_without_a_compiler(ptx: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = run("decompile", ptx)
     assert "__global__ void scale" in shown
     assert shown.count("pip install 'ptxkit[cuda]'") == 1
-    assert "[none not compiled]" in shown
+    assert "[not verified]" in shown
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,8 @@ def test_verify_command(ptx: Path, tmp_path: Path) -> None:
     assert "[E1 identical PTX]" in run("verify", ptx, same)
     shown = run("verify", ptx, wrong, code=1)
     assert "[E0 compiles" in shown and "differs at byte" in shown
-    assert "it does not compile: candidate.cu:1:1" in run("verify", ptx, broken, code=1)
+    shown = run("verify", ptx, broken, code=1)
+    assert "[does not compile]" in shown and f"it does not compile: {broken}:1:1" in shown
     data = json.loads(run("verify", ptx, same, "--json"))
     assert data["kernels"]["fill"]["same_ptx"] is True
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from ptxkit.cli import build_app
 from ptxkit.cuda import read
 from ptxkit.decompiler import evaluate as measuring
-from ptxkit.decompiler.evaluate import Row, folder_items, summary
+from ptxkit.decompiler.evaluate import Item, Row, folder_items, measure, summary
 from ptxkit.decompiler.metrics import tree_similarity
 from ptxkit.decompiler.workers import Unfinished, limited
 
@@ -150,6 +150,16 @@ def test_inputs_that_are_none(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert "ptxkit: error:" in run("evaluate", *words, code=2)
+
+
+def test_a_fault_in_one_program_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*words: object, **options: object) -> None:
+        raise KeyError("place")
+
+    monkeypatch.setattr("ptxkit.decompiler.evaluate.decompile", broken)
+    row = measure(Item("k", "g", ".version 8.0 .target sm_90 .entry k() { ret; }"), "symbolic")
+    assert row.level == "none"
+    assert row.reason == "ptxkit failed (KeyError: 'place'); please report it"
 
 
 def test_shares_are_of_the_rows_they_belong_to() -> None:

@@ -6,7 +6,9 @@ import pytest
 
 import ptxkit
 from ptxkit.decompiler.verify import same_execution
+from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.execution import Execution
+from ptxkit.decompiler.verify.unreached import ground
 
 
 def compared(source: str, other: str) -> Execution:
@@ -99,3 +101,13 @@ def test_stronger_order_is_accepted() -> None:
     body, old, _, _ = WEAKER["fence"]
     found = compared(KERNEL % body, KERNEL % body.replace(old, "__threadfence_system()"))
     assert found.equal, found.reason
+
+
+def test_code_that_control_cannot_come_to_leads_nowhere() -> None:
+    module = ptxkit.parse(
+        ".version 8.0 .target sm_90 .entry k(.param .u32 n) { .reg .pred %p; .reg .b32 %r<3>; "
+        "ld.param.u32 %r1, [n]; setp.eq.u32 %p, %r1, 7; @%p bra L; ret; "
+        "add.u32 %r1, %r1, 1; bra L; L: add.u32 %r2, %r1, 1; st.global.u32 [1024], %r2; ret; }"
+    )
+    coverage = Coverage.of(module, module["k"])
+    assert ground(coverage, coverage).name == "same"

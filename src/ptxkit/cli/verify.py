@@ -34,8 +34,10 @@ def command(
     from ptxkit.decompiler.verify import verify
 
     module = read(original).parse()
-    text = read(candidate).data.decode("utf-8", "replace")
+    source = read(candidate)
+    text = source.data.decode("utf-8", "replace")
     program: CudaModule | str = text
+    name = source.name
     if Path(candidate).suffix in _TREES:
         tree = read_tree(text)
         if isinstance(tree, Function):
@@ -43,7 +45,9 @@ def command(
         if not isinstance(tree, CudaModule):
             raise InputError(f"'{candidate}' holds no kernel or module")
         program = tree
-    verdict = verify(module, program, kernel, arch=arch, device=device)
+        # Lines of what is compiled are not those of the tree.
+        name = f"{source.name}, as CUDA C++"
+    verdict = verify(module, program, kernel, arch=arch, device=device, name=name)
     if as_json:
         typer.echo(json.dumps(plain_data(verdict.to_dict()), indent=1))
     else:

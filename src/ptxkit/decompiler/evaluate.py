@@ -208,9 +208,13 @@ def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) ->
         module = parse(item.ptx, filename=item.name)
         row = replace(row, instructions=_instructions(module))
         found = decompile(module, engine, arch=arch, beams=beams)
-    except PtxkitError as error:
+    except Exception as error:
+        # One program must not end the measuring of all others.
+        reason = str(error).partition("\n")[0]
+        if not isinstance(error, PtxkitError):
+            reason = f"ptxkit failed ({type(error).__name__}: {reason}); please report it"
         seconds = time.perf_counter() - start
-        return replace(row, seconds=seconds, reason=str(error).partition("\n")[0])
+        return replace(row, seconds=seconds, reason=reason)
     seconds = time.perf_counter() - start
     verdict: Verdict = found.verdict
     counted = readability(found.ast)

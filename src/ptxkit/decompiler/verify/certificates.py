@@ -18,6 +18,8 @@ from ptxkit.syntax.demangle import demangle
 from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
 
 DEFAULT_ARCH = "sm_90"
+#: What errors call a candidate that has no name.
+CANDIDATE = "candidate.cu"
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -35,8 +37,11 @@ def compiled(
     *,
     separate: bool = False,
     line_info: bool = False,
+    name: str = CANDIDATE,
 ) -> Compiled:
     """Compile a candidate; with ``separate`` device functions are kept though nobody calls them.
+
+    Errors call it by its ``name``.
 
     >>> compiled("__global__ void k() { nothing(); }").error
     'it does not compile: candidate.cu:1:23: error[cuda]: identifier "nothing" is undefined'
@@ -47,8 +52,7 @@ def compiled(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CompilerWarning)
             module = compile_cuda(
-                text, arch=arch, name="candidate.cu", options=options, line_info=line_info,
-                cache=False,
+                text, arch=arch, name=name, options=options, line_info=line_info, cache=False,
             )  # fmt: skip
         return Compiled(module)
     except CompilerError as error:
@@ -113,10 +117,12 @@ def verify(
     arch: str | None = None,
     execute: bool = True,
     device: str = "cpu",
+    name: str = CANDIDATE,
 ) -> Verdict:
     """The verdict on a candidate for a kernel of a module, or for all of its kernels.
 
-    E3 runs on the simulator; with ``device="cuda"`` on the GPU as well.
+    E3 runs on the simulator; with ``device="cuda"`` on the GPU as well. ``name`` is what the
+    compiler's errors call the candidate.
 
     >>> import ptxkit
     >>> source = "__global__ void k(int *x) { x[threadIdx.x] = %d; }"
@@ -127,17 +133,17 @@ def verify(
     if device not in DEVICES:
         raise UnknownNameError("device", device, DEVICES)
     arch = arch or architecture(original)
-    names = [kernel] if kernel is not None else to_certify(original)
-    separate = any(not original[name].is_entry for name in names)
-    made = compiled(candidate, arch, separate=separate)
+    kernels = [kernel] if kernel is not None else to_certify(original)
+    separate = any(not original[one].is_entry for one in kernels)
+    made = compiled(candidate, arch, separate=separate, name=name)
     if made.module is None:
         return Verdict(reasons=(f"E0: {made.error}",))
     partners = paired(original, made.module)
     parts = {
-        name: certify(
-            original, made.module, name, partners.get(name, name), execute=execute, device=device
+        one: certify(
+            original, made.module, one, partners.get(one, one), execute=execute, device=device
         )
-        for name in names
+        for one in kernels
     }
     return Verdict.of(parts)
 

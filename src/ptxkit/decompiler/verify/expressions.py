@@ -16,6 +16,7 @@ from zlib import crc32
 
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Operand, Register, Step
+from ptxkit.decompiler.verify.dataflow.liveness import registers_in
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.layout import variable_size
@@ -74,7 +75,7 @@ class Expressions:
     def _note(self, number: int, steps: list[Step]) -> None:
         own: set[Register] = set()
         for step in steps:
-            read = [r for source in step.sources for r in _registers(source)]
+            read = [r for source in step.sources for r in registers_in(source)]
             read += [step.guard[0]] if step.guard else []
             for register in read:
                 if register not in own:
@@ -133,7 +134,9 @@ class Expressions:
         block = self.blocks[number]
         ways = []
         for before in _filled(block):
-            place = self.numbers[id(before)]
+            place = self.numbers.get(id(before))
+            if place is None:
+                continue  # control cannot come to it
             ways.append((self.contexts[place], len(self.effects[place]), self._way(place, block)))
         start = number == 0 or self.names[number - 1] != self.names[number]
         name = self.names[number] if start else ""
@@ -206,7 +209,7 @@ class Expressions:
             made = self._pure(step, operands)
         elif step.name == "ld" and _is_parameter(step.sources[0]):
             made = [
-                make("parameter", _plain(step), place, *operands)
+                make("argument", _plain(step), place, *operands)
                 for place in range(len(step.targets))
             ]
         else:
@@ -266,7 +269,7 @@ class Expressions:
             raise GiveUpError("a carry")
         if step.name in _COMMUTING:
             values = [*sorted(values[:2]), *values[2:]]
-        whole = self.terms.make("op", _plain(step), *values)
+        whole = self.terms.make("made", _plain(step), *values)
         return [self.terms.make("part", whole, place) for place in range(len(step.targets))]
 
     def _known(self, step: Step, values: list[Term], register: str) -> Term | None:
@@ -312,20 +315,18 @@ class Expressions:
         terms, width = self.terms, SCALAR_TYPES[step.type].width
         condition = step.opcode.split(".")[1]
         if condition in ("eq", "ne"):
-            asked = terms.make("eq", width, *sorted(values))
-            return self._not(asked) if condition == "ne" else asked
-        if condition not in _ORDERS:
+            asked, turned = terms.equal(width, *values)
+            opposite = condition == "ne"
+        elif condition in _ORDERS:
+            swapped, opposite = _ORDERS[condition]
+            signed = step.type.startswith("s") and condition not in ("lo", "hi", "ls", "hs")
+            first, second = reversed(values) if swapped else values
+            asked, turned = terms.less(signed, width, first, second)
+        else:
             return None
-        swapped, opposite = _ORDERS[condition]
-        signed = step.type.startswith("s") and condition not in ("lo", "hi", "ls", "hs")
-        first, second = reversed(values) if swapped else values
-        number = terms.constant_of(first)
-        most = (1 << width - signed) - 1
-        if number is not None and number != most and terms.constant_of(second) is None:
-            # More than four is not less than five.
-            first, second, opposite = second, terms.constant(width, number + 1), not opposite
-        asked = terms.make("lt", signed, width, first, second)
-        return self._not(asked) if opposite else asked
+        if asked is None:
+            return terms.make("truth", turned != opposite)
+        return self._not(asked) if turned != opposite else asked
 
 
 _ORDERED = frozenset((".volatile", ".relaxed", ".acquire", ".mmio"))
@@ -349,12 +350,6 @@ def _is_parameter(source: Operand) -> bool:
     return source.kind == "address" and bool(
         source.parts[0].kind == "symbol" and source.parts[0].value[0] == "parameter"
     )
-
-
-def _registers(source: Operand) -> list[Register]:
-    if source.kind == "register":
-        return [source.value]
-    return [register for part in source.parts for register in _registers(part)]
 
 
 def _filled(block: BasicBlock) -> list[BasicBlock]:

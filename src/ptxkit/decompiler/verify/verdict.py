@@ -27,7 +27,6 @@ _GROUNDS = {
 }
 
 _WORDS = {
-    "none": "not compiled",
     "E0": "compiles, equality not proved",
     "E3": "equal in execution",
     "E2": "equal dataflow",
@@ -86,7 +85,13 @@ class Verdict:
 
     @property
     def badge(self) -> str:
-        """The level in a few words."""
+        """The level in a few words.
+
+        >>> Verdict().badge, Verdict(reasons=("E0: it does not compile",)).badge
+        ('[not verified]', '[does not compile]')
+        """
+        if self.level == "none":
+            return "[does not compile]" if self.reasons else "[not verified]"
         text = f"{self.level} {_WORDS[self.level]}"
         if self.level == "E3":
             text += f", {self.claim}"

@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 
 Diagram = int
-_LEAF = -1
+LEAF = -1
 
 
 class Decisions:
@@ -46,12 +46,12 @@ class Decisions:
 
     def leaf(self, term: Term) -> Diagram:
         """A value without conditions."""
-        return self._node((_LEAF, term, 0))
+        return self._node((LEAF, term, 0))
 
     def term(self, diagram: Diagram) -> Term | None:
         """The value, where there are no conditions."""
         top, term, _ = self.nodes[diagram]
-        return term if top == _LEAF else None
+        return term if top == LEAF else None
 
     def ask(self, condition: Term) -> Diagram:
         """The truth of a condition."""
@@ -72,7 +72,7 @@ class Decisions:
         key = condition, yes, no
         found = self._chosen.get(key)
         if found is None:
-            tops = [t for d in key if (t := self.nodes[d][0]) != _LEAF]
+            tops = [t for d in key if (t := self.nodes[d][0]) != LEAF]
             if not tops:
                 raise GiveUpError("a condition that is no comparison")
             top = min(tops)
@@ -103,7 +103,7 @@ class Decisions:
         found = self._applied.get(place)
         if found is not None:
             return found
-        tops = [top for top in (self.nodes[d][0] for d in arguments) if top != _LEAF]
+        tops = [top for top in (self.nodes[d][0] for d in arguments) if top != LEAF]
         if not tops:
             leaves = [self.nodes[d][1] for d in arguments]
             undefined = self.undefined in arguments

@@ -1,24 +1,18 @@
-"""The proof itself: classes of equal registers at loop headers, refined until they hold."""
+"""The proof itself: a kernel against a kernel, then all functions that they call."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 
-from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
-from ptxkit.decompiler.verify.dataflow.decode import Register
-from ptxkit.decompiler.verify.dataflow.regions import RETURN, Edge, Executor, Program
-from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
-from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.decompiler.verify.dataflow.product import Product
+from ptxkit.decompiler.verify.dataflow.regions import Program
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
 from ptxkit.run.layout import parameter_layout
 from ptxkit.syntax import Function, Module
 from ptxkit.syntax.nodes import FunctionDirective
 
-_ROUNDS = 40
 _MOST_INSTRUCTIONS = 2500
-_ENTRY = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,35 +93,17 @@ class _Pair:
             if len(function.instructions) > _MOST_INSTRUCTIONS:
                 raise GiveUpError(f"more than {_MOST_INSTRUCTIONS:,} instructions")
         self.functions = a, b
-        self.terms = Terms()
-        self.decisions = Decisions(self.terms)
-        self.programs = Program(m, a, places[0]), Program(n, b, places[1])
-        self.executors = tuple(Executor(p, self.terms, self.decisions) for p in self.programs)
-        self.classes: list[dict[tuple[int, Register], int]] = []
-        """For each header: the class of every register of either side; 0 at first."""
+        self.product = Product((Program(m, a, places[0]), Program(n, b, places[1])))
 
     def calls(self) -> set[str]:
         """The functions that either side calls."""
-        return self.executors[0].calls | self.executors[1].calls
+        return set().union(*(executor.calls for executor in self.product.executors))
 
     def prove(self) -> str:
         """An empty text where they are equal, else what is missing."""
-        a, b = self.programs
-        if len(a.headers) != len(b.headers):
-            return f"{len(a.headers)} loops against {len(b.headers)}"
         if not self._same_signature():
             return "the parameters differ"
-        if _joint(self.functions[0]) != _joint(self.functions[1]):
-            return "threads come together in other places"
-        self.classes = [{} for _ in a.headers]
-        for _ in range(_ROUNDS):
-            edges = self._execute()
-            why = self._shape(edges)
-            if why:
-                return why
-            if not self._refine(edges):
-                return self._compare(edges)
-        return "the loops did not settle"
+        return self.product.settle() or self.product.difference()
 
     def _same_signature(self) -> bool:
         a, b = self.functions
@@ -137,116 +113,6 @@ class _Pair:
             for f in (a, b)
         ]
         return layouts[0] == layouts[1] and _takes_blocks_of(b, a)
-
-    # ---- executing -------------------------------------------------------------------------
-
-    def _execute(self) -> list[list[dict[int, Edge]]]:
-        """For each side and cut: the edges, with headers by their number."""
-        found = []
-        for side in (0, 1):
-            program = self.programs[side]
-            number = {header: n for n, header in enumerate(program.headers)}
-            regions = []
-            for cut, start in ((_ENTRY, program.entry), *enumerate(program.headers)):
-                incoming = partial(self._incoming, side, cut)
-                edges = self.executors[side].region(start, cut, incoming)
-                regions.append({number.get(t, t - 1000): e for t, e in edges.items()})
-            found.append(regions)
-        return found
-
-    def _incoming(self, side: int, cut: int, register: Register) -> Diagram:
-        """What a register holds at a cut."""
-        type = self.programs[side].types.get(register, "b32")
-        if cut == _ENTRY:
-            term = self.terms.make("nothing", side, register)
-        else:
-            known = self.classes[cut].get((side, register), 0)
-            term = self.terms.make("carried", cut, known, SCALAR_TYPES[type].width)
-        return self.decisions.ask(term) if type == "pred" else self.decisions.leaf(term)
-
-    # ---- comparing -------------------------------------------------------------------------
-
-    def _shape(self, edges: list[list[dict[int, Edge]]]) -> str:
-        """Why the two cannot be compared: control goes to different places."""
-        for first, second in zip(*edges, strict=True):
-            if set(first) != set(second):
-                return "control goes to different places"
-        return ""
-
-    def _refine(self, edges: list[list[dict[int, Edge]]]) -> bool:
-        """Tell apart what did not stay equal; whether anything changed."""
-        changed = False
-        for header in range(len(self.classes)):
-            names = {
-                (side, register)
-                for side in (0, 1)
-                for regions in edges[side]
-                for edge in regions.values()
-                for register in edge.state.registers
-            }
-            before = self.classes[header]
-            groups: dict[tuple[object, ...], int] = {}
-            after: dict[tuple[int, Register], int] = {}
-            for side, register in sorted(names):
-                signature: list[object] = [
-                    before.get((side, register), 0),
-                    SCALAR_TYPES[self.programs[side].types.get(register, "b32")].width,
-                ]
-                for cut, regions in enumerate(edges[side], _ENTRY):
-                    edge = regions.get(header)
-                    if edge is not None:
-                        signature.append(self._held(edge, side, cut, register))
-                key = tuple(signature)
-                after[side, register] = groups.setdefault(key, len(groups) + 1)
-            old = len({before.get(name, 0) for name in names})
-            changed |= len(groups) != old
-            self.classes[header] = after
-        return changed
-
-    def _held(self, edge: Edge, side: int, cut: int, register: Register) -> Diagram:
-        held = edge.state.registers.get(register)
-        if held is None:
-            held = self._incoming(side, cut, register)
-        return self._under(edge.condition, held)
-
-    def _under(self, condition: Diagram, value: Diagram) -> Diagram:
-        """A value where a condition holds, and nothing elsewhere."""
-        return self.decisions.choose(condition, value, self.decisions.undefined)
-
-    def _compare(self, edges: list[list[dict[int, Edge]]]) -> str:
-        for cut, (first, second) in enumerate(zip(*edges, strict=True), _ENTRY):
-            where = "at the entry" if cut == _ENTRY else f"in loop {cut + 1}"
-            for target, edge in first.items():
-                other = second[target]
-                if edge.condition != other.condition:
-                    return f"a condition differs {where}"
-                a, b = (self._under(e.condition, e.state.memory) for e in (edge, other))
-                if a != b:
-                    return f"what happens to memory differs {where}"
-                if target == RETURN - 1000 and not self._same_results(edge, other):
-                    return f"what is returned differs {where}"
-        return ""
-
-    def _same_results(self, a: Edge, b: Edge) -> bool:
-        results = [
-            {k: self._under(e.condition, v) for k, v in e.state.slots.items()
-             if k[0].startswith("('result'")}
-            for e in (a, b)
-        ]  # fmt: skip
-        return results[0] == results[1]
-
-
-#: What depends on which threads are there with this one.
-_JOINT = frozenset("activemask elect vote match shfl redux bar barrier".split())
-
-
-def _joint(function: Function) -> Counter[str]:
-    """The instructions that several threads have a part in.
-
-    A proof follows one thread. To it the two arms of a branch that ask which threads are active do
-    the same as one question before the branch, and the answers are different.
-    """
-    return Counter(one.opcode for one in function.instructions if one.name in _JOINT)
 
 
 def _takes_blocks_of(candidate: Function, original: Function) -> bool:

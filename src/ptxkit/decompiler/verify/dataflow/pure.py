@@ -221,21 +221,27 @@ def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
     signed = step.type.startswith("s") or floats
     if words[1] in ("lo", "hi", "ls", "hs"):
         signed = False
-    sort = (step.type if floats else f"{'s' if signed else 'u'}{step.type[1:]}") if name in (
-        "lt", "le") else ("f" if floats else "") + step.type[1:]  # fmt: skip
+    width = SCALAR_TYPES[step.type].width
+    sort = step.type if floats else f"{'s' if signed else 'u'}{width}"
     a, b = (self.value(state, s, step.type) for s in step.sources[:2])
 
     def compare(x: Term, y: Term) -> Diagram:
         if swapped:
             x, y = y, x
-        if name in ("eq", "equ", "num"):
-            x, y = sorted((x, y))
-        numbers = self.terms.constant_of(x), self.terms.constant_of(y)
-        if not floats and None not in numbers:
-            decided = _decided(name, signed, SCALAR_TYPES[step.type].width, *numbers)
-            return self.decisions.true if decided != opposite else self.decisions.false
-        asked = self.decisions.ask(self.terms.make(name, sort, x, y))
-        return self.decisions.negate(asked) if opposite else asked
+        asked: Term | None
+        if floats:
+            x, y = self.settled(x), self.settled(y)
+            if name in ("eq", "equ", "num"):
+                x, y = sorted((x, y))
+            asked, turned = self.terms.make("compare", name, sort, x, y), False
+        elif name == "eq":
+            asked, turned = self.terms.equal(width, x, y)
+        else:
+            asked, turned = self.terms.less(signed, width, x, y)
+        if asked is None:
+            return self.decisions.true if turned != opposite else self.decisions.false
+        answer = self.decisions.ask(asked)
+        return self.decisions.negate(answer) if turned != opposite else answer
 
     truth = self.decisions.apply(("setp", name, swapped, opposite, sort), compare, (a, b))
     other = self.decisions.negate(truth)
@@ -252,16 +258,6 @@ def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
     for target, value in zip(step.targets, (truth, other), strict=False):
         self.write(state, target, value, guard)
     return True
-
-
-def _decided(name: str, signed: bool, width: int, x: int | None, y: int | None) -> bool:
-    assert x is not None and y is not None
-    if name == "eq":
-        return x == y
-    if signed:
-        half = 1 << (width - 1)
-        x, y = x ^ half, y ^ half
-    return x < y
 
 
 def _selp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Decoder, Register, Step
-from ptxkit.decompiler.verify.dataflow.semantics import Semantics, State
+from ptxkit.decompiler.verify.dataflow.liveness import live_registers
+from ptxkit.decompiler.verify.dataflow.semantics import Semantics, State, contracted
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.syntax import Function, Instruction, Module, Scopes
 from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph
@@ -39,7 +40,9 @@ class Program:
         self.blocks: dict[int, Block] = {b.index: _block(decoder, graph, b) for b in order}
         self.entry = graph.entry.index
         self.headers = self._headers()
+        self.live = live_registers(self.blocks)
         self.types = decoder.types
+        self.contracted = contracted(step for block in self.blocks.values() for step in block.steps)
 
     def _headers(self) -> list[int]:
         """Blocks that a retreating edge leads to, in the order control meets them."""
@@ -91,11 +94,13 @@ def _exit(decoder: Decoder, node: Instruction, name: str) -> Step:
 
 
 @dataclass(slots=True)
-class Edge:
-    """Everything that goes from one cut to another, or to an end."""
+class Region:
+    """What was found between one cut and the next ones."""
 
-    condition: Diagram
-    state: State
+    edges: dict[int, State]
+    """Where control can go, and with what."""
+    visited: set[int]
+    """The blocks that control can come to."""
 
 
 class Executor:
@@ -108,13 +113,17 @@ class Executor:
         self.calls: set[str] = set()
 
     def region(
-        self, start: int, cut: int, incoming: Callable[[Register], Diagram]
-    ) -> dict[int, Edge]:
-        """Run from a block to the next cuts; where control can go, and with what."""
+        self,
+        start: int,
+        memory: Diagram,
+        incoming: Callable[[Register], Diagram],
+        condition: Diagram,
+    ) -> Region:
+        """Run from a block to the next cuts, where a condition holds."""
         program, decisions = self.program, self.decisions
-        semantics = Semantics(self.terms, decisions, incoming, self.calls)
-        memory = decisions.leaf(self.terms.make("memory", cut))
-        arriving: dict[int, list[State]] = {start: [State(decisions.true, {}, {}, memory)]}
+        semantics = Semantics(self.terms, decisions, incoming, self.calls, program.contracted)
+        arriving: dict[int, list[State]] = {start: [State(condition, {}, {}, memory)]}
+        visited: set[int] = set()
         ends: dict[int, list[State]] = {}
         headers = set(program.headers)
 
@@ -129,7 +138,8 @@ class Executor:
         for index in self._order(start):
             if index not in arriving:
                 continue
-            state = self._merged(arriving.pop(index), semantics)
+            state = self._merged(arriving.pop(index), semantics, program.live[index])
+            visited.add(index)
             block = program.blocks[index]
             for step in block.steps:
                 semantics.run(state, step)
@@ -146,22 +156,27 @@ class Executor:
             go(target, state, decisions.both(state.condition, taken))
             go(block.following if block.following is not None else RETURN, state,
                decisions.both(state.condition, decisions.negate(taken)))  # fmt: skip
-        return {
-            target: Edge(merged.condition, merged)
+        edges = {
+            target: self._merged(states, semantics, program.live.get(target, frozenset()))
             for target, states in ends.items()
-            for merged in [self._merged(states, semantics)]
         }
+        return Region(edges, visited)
 
     def _order(self, start: int) -> list[int]:
         place = self.program.order.index(start)
         return self.program.order[place:]
 
-    def _merged(self, states: list[State], semantics: Semantics) -> State:
+    def _merged(
+        self, states: list[State], semantics: Semantics, live: frozenset[Register]
+    ) -> State:
         result = states[0]
+        result.registers = {r: held for r, held in result.registers.items() if r in live}
         decisions = self.decisions
         for other in states[1:]:
             condition = other.condition
             for register in {**result.registers, **other.registers}:
+                if register not in live:
+                    continue
                 a = result.registers.get(register)
                 b = other.registers.get(register)
                 if a is None:

@@ -7,7 +7,7 @@ file does not know lengthens it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
@@ -18,11 +18,11 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     Step,
     reads_of_parameters,
 )
+from ptxkit.decompiler.verify.dataflow.liveness import CARRY
 from ptxkit.decompiler.verify.dataflow.pure import SPECIAL, source_types
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
-from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 
-CARRY: Register = (-1, "carry")
 _COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
 
 
@@ -48,6 +48,8 @@ class Semantics:
     decisions: Decisions
     incoming: Callable[[Register], Diagram]
     calls: set[str] = field(default_factory=set)
+    contracted: frozenset[str] = frozenset()
+    """Types in which a sum may be put together with a product: see :func:`contracted`."""
 
     # ---- operands --------------------------------------------------------------------------
 
@@ -167,14 +169,15 @@ class Semantics:
         carries = step.name in ("addc", "subc", "madc") or ".cc" in step.modifiers
         if carries:
             values = (*values, self.read(state, CARRY))
+        opcode = self._opcode(step)
         for number, target in enumerate(step.targets):
-            key = "op", _plain(step), number
+            key = "op", opcode, number
             value = self.decisions.apply(key, self._operation(step, number), values)
             if target is not None and target[1] == "pred":
                 value = self._as_condition(value)
             self.write(state, target, value, guard)
         if ".cc" in step.modifiers:
-            key = "op", _plain(step), -1
+            key = "op", opcode, -1
             value = self.decisions.apply(key, self._operation(step, -1), values)
             self.write(state, (CARRY, "b32"), value, guard)
 
@@ -184,15 +187,44 @@ class Semantics:
             "ask", lambda a: self.decisions.ask(self.terms.make("truth", a)), (value,)
         )
 
-    def _operation(self, step: Step, number: int) -> Callable[..., Diagram]:
+    def _opcode(self, step: Step) -> str:
+        """The opcode, without a rounding that it has anyway."""
         opcode = _plain(step)
+        if self._may_be_contracted(step):
+            return opcode + _OPEN
+        return opcode.replace(".rn", "", 1) if step.name in _CONTRACTED else opcode
+
+    def _may_be_contracted(self, step: Step) -> bool:
+        return _is_silent(step) and step.type in self.contracted
+
+    def _operation(self, step: Step, number: int) -> Callable[..., Diagram]:
+        opcode = self._opcode(step)
+        open_sum = self._may_be_contracted(step) and step.name != "mul"
 
         def make(*values: Term) -> Diagram:
+            called = opcode
+            if not open_sum:
+                values = tuple(map(self.settled, values))
+            elif not any(map(self._may_be_product, values)):
+                called = opcode.removesuffix(_OPEN)
             if step.name in _COMMUTATIVE and len(values) >= 2 and ".cc" not in step.modifiers:
                 values = (*sorted(values[:2]), *values[2:])
-            return self.decisions.leaf(self.terms.make("op", opcode, number, *values))
+            return self.decisions.leaf(self.terms.make("op", called, number, *values))
 
         return make
+
+    def settled(self, term: Term) -> Term:
+        """A product in the eyes of what is no sum."""
+        row = self.terms.rows[term]
+        if row[0] != "op" or not row[1].endswith(_OPEN) or not row[1].startswith("mul"):
+            return term
+        return self.terms.make("op", row[1].removesuffix(_OPEN), *row[2:])
+
+    def _may_be_product(self, term: Term) -> bool:
+        """Whether a term may be a product that is still to be put together with a sum."""
+        row = self.terms.rows[term]
+        negated = row[0] == "op" and row[1].startswith("neg")
+        return row[0] in ("carried", "nothing") or negated or self.settled(term) != term
 
     def _load(self, state: State, step: Step, guard: Diagram | None) -> None:
         address = self.value(state, step.sources[0], "b64")
@@ -236,7 +268,9 @@ class Semantics:
         for number, target in enumerate(step.targets):
             value = self.decisions.apply(
                 ("result", opcode, number),
-                lambda *a, n=number: self.decisions.leaf(self.terms.make("result", opcode, n, *a)),
+                lambda *a, n=number: self.decisions.leaf(
+                    self.terms.make("result", opcode, n, *map(self.settled, a))
+                ),
                 arguments,
             )
             if target is not None and target[1] == "pred":
@@ -244,7 +278,7 @@ class Semantics:
             self.write(state, target, value, guard)
         after = self.decisions.apply(
             ("after", opcode),
-            lambda *a: self.decisions.leaf(self.terms.make("after", opcode, *a)),
+            lambda *a: self.decisions.leaf(self.terms.make("after", opcode, *map(self.settled, a))),
             arguments,
         )
         state.memory = after if guard is None else self.decisions.choose(guard, after, state.memory)
@@ -336,6 +370,27 @@ class Semantics:
                     ),
                     (state.memory,),
                 )
+
+
+#: Follows the opcode of what may still be put together with another.
+_OPEN = " or fma"
+#: What an assembler may put together into one rounding, if none is written.
+_CONTRACTED = frozenset(("add", "sub", "mul"))
+_ROUNDINGS = frozenset((".rn", ".rz", ".rm", ".rp"))
+
+
+def contracted(steps: Iterable[Step]) -> frozenset[str]:
+    """The types of which there are products and sums that say nothing about rounding.
+
+    Only these may an assembler put together; elsewhere, to say nothing is to say ``.rn``.
+    """
+    silent = {(step.name == "mul", step.type) for step in steps if _is_silent(step)}
+    return frozenset(type for product, type in silent if product and (False, type) in silent)
+
+
+def _is_silent(step: Step) -> bool:
+    floats = step.type in SCALAR_TYPES and SCALAR_TYPES[step.type].kind == FLOAT
+    return step.name in _CONTRACTED and floats and not step.modifiers & _ROUNDINGS
 
 
 _ORDERED = frozenset(

@@ -16,7 +16,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from ptxkit.decompiler.verify.dataflow.bounds import (
+    as_signed,
+    bounds,
+    unbounded_product,
+    unbounded_sum,
+    whole,
+)
+
 Term = int
+Question = tuple[Term | None, bool]
+"""What to ask, and whether the answer is to be turned round; or None and the answer."""
+#: Products of sums that are multiplied out.
+_PRODUCTS = 12
 
 
 class GiveUpError(Exception):
@@ -29,6 +41,7 @@ class Terms:
     def __init__(self, limit: int = 200_000) -> None:
         self._numbers: dict[tuple[Any, ...], Term] = {}
         self.rows: list[tuple[Any, ...]] = []
+        self.bounds: dict[tuple[Term, int, bool], tuple[int, int]] = {}
         self._limit = limit
 
     def make(self, *row: Any) -> Term:
@@ -83,20 +96,67 @@ class Terms:
 
     def multiply(self, width: int, a: Term, b: Term) -> Term:
         """``a * b``."""
-        for one, other in ((a, b), (b, a)):
-            known = self.constant_of(one)
-            if known is not None:
-                return self.scale(width, other, known)
-        return self.make("multiply", width, *sorted((a, b)))
+        (first, parts), (second, others) = self._parts(width, a), self._parts(width, b)
+        if len(parts) * len(others) > _PRODUCTS:
+            return self.make("multiply", width, *sorted((a, b)))
+        left: dict[Term, int] = {}
+        for some, number in ((parts, second), (others, first)):
+            for atom, factor in some.items():
+                left[atom] = left.get(atom, 0) + factor * number
+        for atom, factor in parts.items():
+            for other, by in others.items():
+                product = self._product(width, atom, other)
+                left[product] = left.get(product, 0) + factor * by
+        return self._sum(width, first * second, left)
+
+    def _product(self, width: int, a: Term, b: Term) -> Term:
+        factors: list[Term] = []
+        for term in (a, b):
+            row = self.rows[term]
+            factors += row[2:] if row[0] == "multiply" and row[1] == width else (term,)
+        return self.make("multiply", width, *sorted(factors))
 
     def extend(self, signed: bool, narrow: int, wide: int, a: Term) -> Term:
         """A number with more bits."""
         known = self.constant_of(a)
         if known is not None:
-            if signed and known >> (narrow - 1):
-                known -= 1 << narrow
-            return self.constant(wide, known)
+            return self.constant(wide, as_signed(narrow, known) if signed else known)
+        row = self.rows[a]
+        for sign in (True, False) if signed else (False,):
+            made = self._extended_parts(sign, narrow, wide, row)
+            if made is not None:
+                return made
+            if bounds(self, a, narrow, True)[0] < 0:
+                break
+        else:
+            signed = False
+        inside = row[0] == "unsigned" or (row[0] == "signed" and signed)
+        if inside and row[2] == narrow:
+            return self.extend(row[0] == "signed", row[1], wide, row[3])
         return self.make("signed" if signed else "unsigned", narrow, wide, a)
+
+    def _extended_parts(
+        self, signed: bool, narrow: int, wide: int, row: tuple[Any, ...]
+    ) -> Term | None:
+        """A sum or product of numbers with more bits, where no bits are lost before."""
+        least, most = whole(narrow, signed)
+        if row[0] == "sum" and row[1] == narrow:
+            low, high = unbounded_sum(self, row, signed)
+            if least <= low and high <= most:
+                made = self.constant(wide, as_signed(narrow, row[2]))
+                for atom, factor in row[3]:
+                    part = self.extend(signed, narrow, wide, atom)
+                    scaled = self.scale(wide, part, as_signed(narrow, factor))
+                    made = self.add(wide, made, scaled)
+                return made
+        if row[0] == "multiply" and row[1] == narrow:
+            low, high = unbounded_product(self, row[2:], narrow, signed)
+            if least <= low and high <= most:
+                made = self.constant(wide, 1)
+                for factor in row[2:]:
+                    made = self.multiply(wide, made, self.extend(signed, narrow, wide, factor))
+                return made
+        return None
 
     def truncate(self, wide: int, narrow: int, a: Term) -> Term:
         """The low bits of a number."""
@@ -104,13 +164,48 @@ class Terms:
         result = self.constant(narrow, constant)
         for atom, factor in parts.items():
             row = self.rows[atom]
-            if row[0] in ("signed", "unsigned") and row[1] == narrow and row[2] == wide:
+            if row[0] in ("signed", "unsigned") and row[2] == wide:
                 small = row[3]
+                if row[1] < narrow:
+                    small = self.extend(row[0] == "signed", row[1], narrow, small)
+                elif row[1] > narrow:
+                    small = self.truncate(row[1], narrow, small)
             elif row[0] == "multiply" and row[1] == wide:
-                small = self.multiply(
-                    narrow, self.truncate(wide, narrow, row[2]), self.truncate(wide, narrow, row[3])
-                )
+                small = self.constant(narrow, 1)
+                for one in row[2:]:
+                    small = self.multiply(narrow, small, self.truncate(wide, narrow, one))
             else:
                 small = self.make("truncate", wide, narrow, atom)
             result = self.add(narrow, result, self.scale(narrow, small, factor))
         return result
+
+    # ---- comparisons -------------------------------------------------------------------------
+
+    def equal(self, width: int, a: Term, b: Term) -> Question:
+        """Whether ``a == b``, as something to ask."""
+        difference = self.add(width, a, b, -1)
+        known = self.constant_of(difference)
+        if known is not None:
+            return None, known == 0
+        # Either side may be taken from the other.
+        return self.make("eq", width, min(difference, self.scale(width, difference, -1))), False
+
+    def less(self, signed: bool, width: int, a: Term, b: Term) -> Question:
+        """Whether ``a < b``, as something to ask."""
+        (low, high), (least, most) = (bounds(self, one, width, signed) for one in (a, b))
+        if high < least or low >= most or a == b:
+            return None, high < least
+        if signed and low >= 0 and least >= 0:
+            return self.less(False, width, a, b)
+        first, second = self.constant_of(a), self.constant_of(b)
+        if first is not None:
+            # More than four is not less than five; the greatest of all was decided above.
+            asked, turned = self.less(signed, width, b, self.constant(width, first + 1))
+            return asked, not turned
+        bottom, top = whole(width, signed)
+        if second is not None and least == bottom + 1:
+            return self.equal(width, a, self.constant(width, bottom))
+        if second is not None and least == top:
+            asked, turned = self.equal(width, a, b)
+            return asked, not turned
+        return self.make("lt", signed, width, a, b), False

@@ -1,0 +1,146 @@
+"""Between which numbers a term lies, as far as its form tells.
+
+A sum or a product that cannot leave the numbers of its width is the same sum or product with more
+bits: ``(x >> 16) * (x >> 16)`` needs no more than 32, however a compiler computes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.isa.types import SCALAR_TYPES
+
+if TYPE_CHECKING:
+    from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
+
+Bounds = tuple[int, int]
+Row = tuple[Any, ...]
+
+#: What every GPU keeps to.
+_SPECIAL = {
+    "%tid.x": (0, 1023), "%tid.y": (0, 1023), "%tid.z": (0, 63),
+    "%ntid.x": (1, 1024), "%ntid.y": (1, 1024), "%ntid.z": (1, 64),
+    "%ctaid.x": (0, 2**31 - 2), "%ctaid.y": (0, 65534), "%ctaid.z": (0, 65534),
+    "%nctaid.x": (1, 2**31 - 1), "%nctaid.y": (1, 65535), "%nctaid.z": (1, 65535),
+    "%laneid": (0, 31),
+}  # fmt: skip
+_TYPE = re.compile(r"\.([usb])(8|16|32)$")
+
+
+def whole(width: int, signed: bool) -> Bounds:
+    """All numbers of a width.
+
+    >>> whole(8, True), whole(8, False)
+    ((-128, 127), (0, 255))
+    """
+    return (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
+
+
+def as_signed(width: int, number: int) -> int:
+    """Bits as a number with a sign."""
+    return number - (1 << width) if number >> width - 1 else number
+
+
+def bounds(terms: Terms, term: Term, width: int, signed: bool) -> Bounds:
+    """The least and the greatest that a term can be, with its bits taken as signed or not."""
+    key = term, width, signed
+    found = terms.bounds.get(key)
+    if found is None:
+        row = terms.rows[term]
+        rule = _RULES.get(row[0])
+        low, high = rule(terms, row, width, signed) if rule is not None else (-inf, inf)
+        least, most = whole(width, signed)
+        found = (int(low), int(high)) if least <= low and high <= most else (least, most)
+        terms.bounds[key] = found
+    return found
+
+
+def unbounded_sum(terms: Terms, row: Row, signed: bool) -> Bounds:
+    """Between which numbers a sum would lie if it had bits enough."""
+    width = row[1]
+    low = high = as_signed(width, row[2]) if row[3] or signed else row[2]
+    for atom, factor in row[3]:
+        ends = bounds(terms, atom, width, signed)
+        products = [as_signed(width, factor) * end for end in ends]
+        low, high = low + min(products), high + max(products)
+    return low, high
+
+
+def unbounded_product(terms: Terms, factors: Sequence[Term], width: int, signed: bool) -> Bounds:
+    """The same for a product."""
+    low = high = 1
+    for factor in factors:
+        ends = bounds(terms, factor, width, signed)
+        products = [one * end for one in (low, high) for end in ends]
+        low, high = min(products), max(products)
+    return low, high
+
+
+# ---- what rows say ---------------------------------------------------------------------------
+
+_NOTHING = (-inf, inf)
+Limits = tuple[float, float]
+
+
+def _sum(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    return unbounded_sum(terms, row, signed) if row[1] == width else _NOTHING
+
+
+def _product(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    return unbounded_product(terms, row[2:], width, signed) if row[1] == width else _NOTHING
+
+
+def _special(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    return _SPECIAL.get(row[1], _NOTHING)
+
+
+def _extended(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    return bounds(terms, row[3], row[1], row[0] == "signed") if row[2] == width else _NOTHING
+
+
+def _filled(opcode: str, wide: int) -> Limits:
+    """What is loaded by an instruction that fills up the bits of a wider register."""
+    kind = _TYPE.search(opcode)
+    if kind is None or int(kind[2]) >= wide:
+        return _NOTHING
+    return whole(int(kind[2]), kind[1] == "s")
+
+
+def _loaded(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    return _filled(row[1], row[3]) if row[3] == width else _NOTHING
+
+
+def _parameter(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    bits, extended, wide = row[3]
+    return whole(bits, extended) if bits < wide == width else _NOTHING
+
+
+def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    name, _, rest = row[1].partition(".")
+    values = row[3:]
+    if name in ("popc", "clz"):
+        return 0, 64
+    if rest not in SCALAR_TYPES or rest[0] not in "ub" or SCALAR_TYPES[rest].width != width:
+        return _NOTHING
+    numbers = [terms.constant_of(value) for value in values]
+    if len(numbers) != 2:
+        return _NOTHING
+    high = bounds(terms, values[0], width, False)[1]
+    if name == "shr" and numbers[1] is not None:
+        return 0, high >> min(numbers[1], width)
+    if name == "and" and numbers != [None, None]:
+        return 0, min(number for number in numbers if number is not None)
+    if name == "rem" and numbers[1]:
+        return 0, min(high, numbers[1] - 1)
+    if name == "div" and numbers[1]:
+        return 0, high // numbers[1]
+    return _NOTHING
+
+
+_RULES: dict[str, Callable[[Terms, Row, int, bool], Limits]] = {
+    "sum": _sum, "multiply": _product, "special": _special, "signed": _extended,
+    "unsigned": _extended, "ld": _loaded, "parameter": _parameter, "op": _operation,
+}  # fmt: skip

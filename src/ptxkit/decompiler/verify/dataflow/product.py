@@ -1,0 +1,260 @@
+"""Two functions side by side: where they meet, and what is equal there.
+
+They meet at the entry, and then wherever both come to the header of a loop at the same time. A
+loop of one function may meet several of the other: a compiler makes two of one to ask a question
+outside. What is known at such a place is first taken to be as much as the ways that lead to it
+allow, and given up piece by piece until it holds on all of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+
+from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.decode import Register
+from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program, Region
+from ptxkit.decompiler.verify.dataflow.semantics import State
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
+from ptxkit.decompiler.verify.dataflow.timeless import Timeless
+from ptxkit.isa.types import SCALAR_TYPES
+
+_ROUNDS = 60
+#: Loops of one function that a loop of the other may meet, on average.
+_PARTNERS = 3
+#: What depends on which threads are there with this one.
+_JOINT = frozenset("activemask elect vote match shfl redux bar barrier".split())
+
+Name = tuple[int, Register]
+"""A register of one of the two sides."""
+
+
+@dataclass(slots=True, eq=False)
+class Meeting:
+    """Two blocks at which both functions are at the same time."""
+
+    number: int
+    blocks: tuple[int, int]
+    known: Diagram
+    """What holds whenever they meet here."""
+    timeless: dict[Name, Diagram] = field(default_factory=dict)
+    """Registers that hold what they held before the loop."""
+    classes: dict[Name, int] = field(default_factory=dict)
+    """The others; those of a class are equal."""
+    regions: tuple[Region, Region] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What leads from one meeting to the next, or to an end."""
+
+    source: Meeting
+    targets: tuple[int, int]
+    states: tuple[State, State]
+    condition: Diagram
+
+
+class Product:
+    """Both functions, and their meetings."""
+
+    def __init__(self, programs: tuple[Program, Program]) -> None:
+        self.programs = programs
+        self.terms = Terms()
+        self.decisions = Decisions(self.terms)
+        self.timeless = Timeless(self.decisions)
+        self.executors = [Executor(p, self.terms, self.decisions) for p in programs]
+        entry = Meeting(0, (programs[0].entry, programs[1].entry), self.decisions.true)
+        self.entry = entry
+        self.meetings: dict[tuple[int, int] | None, Meeting] = {None: entry}
+        self.headers = tuple(frozenset(p.headers) for p in programs)
+        most = max(len(p.headers) for p in programs)
+        self._most = 1 + _PARTNERS * most
+        self._numbers = count(1)
+
+    def settle(self) -> str:
+        """Find all meetings and what holds there; why there is no telling."""
+        changed = [self.entry]
+        for _ in range(_ROUNDS):
+            for meeting in changed:
+                self._execute(meeting)
+            changed = [
+                meeting
+                for blocks, ways in self._arrivals().items()
+                if self._refine(meeting := self._meeting(blocks), ways)
+            ]
+            if not changed:
+                return ""
+        return "the loops did not settle"
+
+    def _meeting(self, blocks: tuple[int, int]) -> Meeting:
+        if blocks not in self.meetings:
+            if len(self.meetings) > self._most:
+                raise GiveUpError("the loops do not fit together")
+            number = len(self.meetings)
+            self.meetings[blocks] = Meeting(number, blocks, self.decisions.false)
+        return self.meetings[blocks]
+
+    # ---- executing -------------------------------------------------------------------------
+
+    def _execute(self, meeting: Meeting) -> None:
+        memory = self.decisions.leaf(self.terms.make("memory", meeting.number))
+        first, second = (
+            executor.region(start, memory, partial(self._incoming, meeting, side), meeting.known)
+            for side, (executor, start) in enumerate(
+                zip(self.executors, meeting.blocks, strict=True)
+            )
+        )
+        meeting.regions = first, second
+
+    def _incoming(self, meeting: Meeting, side: int, register: Register) -> Diagram:
+        """What a register holds at a meeting."""
+        name = side, register
+        held = meeting.timeless.get(name)
+        if held is not None:
+            return held
+        type = self.programs[side].types.get(register, "b32")
+        if meeting is self.entry:
+            term = self.terms.make("nothing", side, register)
+        else:
+            width = SCALAR_TYPES[type].width
+            known = meeting.classes.get(name)
+            what = (side, register) if known is None else known
+            term = self.terms.make("carried", meeting.number, what, width)
+        return self.decisions.ask(term) if type == "pred" else self.decisions.leaf(term)
+
+    def ways(self) -> Iterator[Way]:
+        """Everything that control can do between meetings, from those it can come to."""
+        reached: list[Meeting] = [self.entry]
+        for meeting in reached:
+            if meeting.regions is None:
+                continue
+            first, second = meeting.regions
+            for target, state in first.edges.items():
+                for other, beside in second.edges.items():
+                    condition = self.decisions.both(state.condition, beside.condition)
+                    if condition == self.decisions.false:
+                        continue
+                    yield Way(meeting, (target, other), (state, beside), condition)
+                    found = self.meetings.get((target, other))
+                    if found is not None and found not in reached:
+                        reached.append(found)
+
+    def meets(self, way: Way) -> bool:
+        """Whether a way leads to a meeting, not to an end or nowhere."""
+        return all(t in headers for t, headers in zip(way.targets, self.headers, strict=True))
+
+    def _arrivals(self) -> dict[tuple[int, int], list[Way]]:
+        found: dict[tuple[int, int], list[Way]] = {}
+        for way in self.ways():
+            if self.meets(way):
+                found.setdefault(way.targets, []).append(way)
+        return found
+
+    # ---- what holds at a meeting -----------------------------------------------------------
+
+    def _refine(self, meeting: Meeting, ways: list[Way]) -> bool:
+        """Give up what does not hold on all ways to a meeting; whether there was any."""
+        known = meeting.known
+        for way in ways:
+            known = self.decisions.either(known, self.timeless.known(way.condition))
+        changed = known != meeting.known or meeting.regions is None
+        meeting.known = known
+        groups: dict[tuple[object, ...], int] = {}
+        before = dict(meeting.classes)
+        for name in self._names(meeting):
+            held = [self._held(way, name) for way in ways]
+            if self._stays(meeting, name, held, ways):
+                continue
+            changed |= meeting.timeless.pop(name, None) is not None
+            old = before.get(name, 0)
+            width = SCALAR_TYPES[self.programs[name[0]].types.get(name[1], "b32")].width
+            values = (self._under(w.condition, h) for w, h in zip(ways, held, strict=True))
+            key = (old, width, *values)
+            if key not in groups:
+                # The first part of a class keeps its number.
+                groups[key] = old if old and old not in groups.values() else next(self._numbers)
+            changed |= before.get(name) != groups[key]
+            meeting.classes[name] = groups[key]
+        return changed
+
+    def _names(self, meeting: Meeting) -> list[Name]:
+        return [
+            (side, register)
+            for side in (0, 1)
+            for register in sorted(self.programs[side].live[meeting.blocks[side]])
+        ]
+
+    def _held(self, way: Way, name: Name) -> Diagram:
+        side, register = name
+        held = way.states[side].registers.get(register)
+        return self._incoming(way.source, side, register) if held is None else held
+
+    def _stays(self, meeting: Meeting, name: Name, held: list[Diagram], ways: list[Way]) -> bool:
+        """Whether a register holds the same on all ways, whenever that is."""
+        value = meeting.timeless.get(name)
+        if value is None:
+            if name in meeting.classes or not self.timeless.value(held[0]):
+                return False
+            value = held[0]
+        if any(
+            self._under(way.condition, one) != self._under(way.condition, value)
+            for one, way in zip(held, ways, strict=True)
+        ):
+            return False
+        meeting.timeless[name] = value
+        return True
+
+    def _under(self, condition: Diagram, value: Diagram) -> Diagram:
+        """A value where a condition holds, and nothing elsewhere."""
+        return self.decisions.choose(condition, value, self.decisions.undefined)
+
+    # ---- comparing -------------------------------------------------------------------------
+
+    def difference(self) -> str:
+        """What is not the same on both sides; empty where everything is."""
+        visited: tuple[set[int], set[int]] = (set(), set())
+        partners: set[tuple[int, int]] = set()
+        for way in self.ways():
+            where = self._place(way.source)
+            if way.targets[0] != way.targets[1] and not self.meets(way):
+                return f"a condition differs {where}"
+            a, b = (self._under(way.condition, state.memory) for state in way.states)
+            if a != b:
+                return f"what happens to memory differs {where}"
+            if way.targets == (RETURN, RETURN) and not self._same_results(way):
+                return f"what is returned differs {where}"
+            assert way.source.regions is not None
+            for blocks, region in zip(visited, way.source.regions, strict=True):
+                blocks |= region.visited
+            if way.source is not self.entry:
+                partners.add(way.source.blocks)
+        joint = [self._joint(side, blocks) for side, blocks in enumerate(visited)]
+        alone = all(len({pair[side] for pair in partners}) == len(partners) for side in (0, 1))
+        if joint[0] != joint[1] or (joint[0] and not alone):
+            return "threads come together in other places"
+        return ""
+
+    def _place(self, meeting: Meeting) -> str:
+        if meeting is self.entry:
+            return "at the entry"
+        return f"in loop {self.programs[0].headers.index(meeting.blocks[0]) + 1}"
+
+    def _joint(self, side: int, blocks: set[int]) -> Counter[str]:
+        """The instructions that several threads have a part in.
+
+        A proof follows one thread. To it the two arms of a branch that ask which threads are
+        active do the same as one question before the branch, and the answers are different.
+        """
+        steps = (step for index in blocks for step in self.programs[side].blocks[index].steps)
+        return Counter(step.opcode for step in steps if step.name in _JOINT)
+
+    def _same_results(self, way: Way) -> bool:
+        results = [
+            {k: self._under(way.condition, v) for k, v in state.slots.items()
+             if k[0].startswith("('result'")}
+            for state in way.states
+        ]  # fmt: skip
+        return results[0] == results[1]

@@ -1,0 +1,94 @@
+"""Terms that are the same at any time: made of parameters, special registers and constants alone.
+
+What a loop leaves as it is can be written down inside of it as it was before; and what was known
+about it before is known inside.
+"""
+
+from __future__ import annotations
+
+from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.terms import Term
+
+#: Where the terms begin in a row; other rows depend on memory, or on a turn of a loop.
+_FIRST = {
+    "multiply": 2, "signed": 3, "unsigned": 3, "truncate": 3, "op": 3, "tuple": 1, "place": 1,
+    "part": 3, "slot": 2, "truth": 1, "compare": 3, "eq": 2, "lt": 3,
+}  # fmt: skip
+_PLAIN = frozenset(("symbol", "special", "parameter", "float", "true", "false"))
+#: Diagrams with more nodes are not worth carrying into loops.
+_NODES, _KNOWN = 8, 64
+
+
+class Timeless:
+    """Tells such terms and diagrams from others."""
+
+    def __init__(self, decisions: Decisions) -> None:
+        self.decisions = decisions
+        self._terms: dict[Term, bool] = {}
+        self._left: dict[Diagram, Diagram] = {}
+
+    def term(self, term: Term) -> bool:
+        """Whether a term is the same at any time."""
+        pending = [term]
+        while pending:
+            one = pending[-1]
+            parts = self._parts(one) if one not in self._terms else ()
+            unknown = [part for part in parts or () if part not in self._terms]
+            if unknown:
+                pending += unknown
+                continue
+            pending.pop()
+            if one not in self._terms:
+                self._terms[one] = parts is not None and all(self._terms[part] for part in parts)
+        return self._terms[term]
+
+    def _parts(self, term: Term) -> tuple[Term, ...] | None:
+        row = self.decisions.terms.rows[term]
+        if row[0] == "sum":
+            return tuple(atom for atom, _ in row[3])
+        if row[0] in _PLAIN:
+            return ()
+        return tuple(row[_FIRST[row[0]] :]) if row[0] in _FIRST else None
+
+    def value(self, diagram: Diagram) -> bool:
+        """Whether a diagram is small, and the same at any time."""
+        nodes = self._nodes(diagram, _NODES)
+        return nodes is not None and all(
+            self.term(yes if top == LEAF else top)
+            for top, yes, _ in (self.decisions.nodes[node] for node in nodes)
+        )
+
+    def _nodes(self, diagram: Diagram, most: int) -> set[Diagram] | None:
+        """The nodes of a diagram; None where there are more."""
+        found: set[Diagram] = set()
+        pending = [diagram]
+        while pending:
+            node = pending.pop()
+            if node in found:
+                continue
+            found.add(node)
+            if len(found) > most:
+                return None
+            top, yes, no = self.decisions.nodes[node]
+            if top != LEAF:
+                pending += (yes, no)
+        return found
+
+    def known(self, condition: Diagram) -> Diagram:
+        """What of a condition holds at any time later; little of it where that is a lot."""
+        left = self._known(condition)
+        return left if self._nodes(left, _KNOWN) is not None else self.decisions.true
+
+    def _known(self, condition: Diagram) -> Diagram:
+        top, yes, no = self.decisions.nodes[condition]
+        if top == LEAF:
+            return condition
+        found = self._left.get(condition)
+        if found is None:
+            first, second = self._known(yes), self._known(no)
+            if self.term(top):
+                found = self.decisions.choose(self.decisions.ask(top), first, second)
+            else:
+                found = self.decisions.either(first, second)
+            self._left[condition] = found
+        return found

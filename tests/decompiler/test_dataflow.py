@@ -1,0 +1,194 @@
+"""What E2 proves, and what looks like it and is not the same."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxkit
+from ptxkit.decompiler.verify import same_dataflow
+
+HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u32 n, .param .u32 m) {
+    .reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<9>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u32 %r1, [n];
+    ld.param.u32 %r2, [m];
+"""
+
+
+def proved(first: str, second: str) -> bool:
+    a, b = (ptxkit.parse(HEAD + body + "\n}") for body in (first, second))
+    return same_dataflow(a, b, "k").equal
+
+
+# What is the same, then what is nearly so.
+COMPARISONS = {
+    "more than four is not less than five": (
+        "setp.gt.s32 %p1, %r1, 4;", "setp.ge.s32 %p1, %r1, 5;", "setp.ge.s32 %p1, %r1, 4;",
+    ),
+    "less than one is none": (
+        "setp.lt.u32 %p1, %r1, 1;", "setp.eq.s32 %p1, %r1, 0;", "setp.lt.s32 %p1, %r1, 1;",
+    ),
+    "either side of an equality": (
+        "add.s32 %r3, %r2, -1; setp.eq.s32 %p1, %r1, %r3;",
+        "add.s32 %r3, %r1, 1; setp.eq.s32 %p1, %r2, %r3;",
+        "add.s32 %r3, %r1, 1; setp.eq.s32 %p1, %r1, %r3;",
+    ),
+    "threads have no sign": (
+        "mov.u32 %r3, %tid.x; setp.lt.s32 %p1, %r3, 7;",
+        "mov.u32 %r3, %tid.x; setp.lt.u32 %p1, %r3, 7;",
+        "mov.u32 %r3, %tid.x; setp.lt.u32 %p1, %r3, 8;",
+    ),
+    "the greatest number": (
+        "setp.le.s32 %p1, %r1, 2147483647;", "setp.eq.s32 %p1, %r1, %r1;",
+        "setp.lt.s32 %p1, %r1, 2147483647;",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_comparisons(name: str) -> None:
+    end = "@%p1 st.global.u32 [%rd1], 1; ret;"
+    one, same, other = COMPARISONS[name]
+    assert proved(one + end, same + end)
+    assert not proved(one + end, other + end)
+
+
+VALUES = {
+    "a product that needs no more bits": (
+        "shr.u32 %r3, %r1, 16; mul.wide.u32 %rd2, %r3, %r3;",
+        "shr.u32 %r3, %r1, 16; mul.lo.s32 %r4, %r3, %r3; cvt.u64.u32 %rd2, %r4;",
+        "shr.u32 %r3, %r1, 15; mul.lo.s32 %r4, %r3, %r3; cvt.u64.u32 %rd2, %r4;",
+    ),
+    "an index that cannot overflow": (
+        "mov.u32 %r3, %tid.x; add.s32 %r4, %r3, 5; mul.wide.s32 %rd2, %r4, 4;",
+        "mov.u32 %r3, %tid.x; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd2, %rd3, 20;",
+        "add.s32 %r4, %r1, 5; mul.wide.s32 %rd2, %r4, 4;",
+    ),
+    "a product that was multiplied out": (
+        "add.s32 %r3, %r1, 1; mul.lo.s32 %r4, %r3, %r2; cvt.u64.u32 %rd2, %r4;",
+        "mad.lo.s32 %r4, %r1, %r2, %r2; cvt.u64.u32 %rd2, %r4;",
+        "mad.lo.s32 %r4, %r1, %r2, %r1; cvt.u64.u32 %rd2, %r4;",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values(name: str) -> None:
+    end = "st.global.u64 [%rd1], %rd2; ret;"
+    one, same, other = VALUES[name]
+    assert proved(one + end, same + end)
+    assert not proved(one + end, other + end)
+
+
+def test_an_index_that_may_overflow() -> None:
+    # With all bits it is another one from two to the 31st on.
+    narrow = "add.s32 %r3, %r1, 5; mul.wide.s32 %rd2, %r3, 4; st.global.u64 [%rd1], %rd2; ret;"
+    wide = "mul.wide.s32 %rd2, %r1, 4; add.s64 %rd2, %rd2, 20; st.global.u64 [%rd1], %rd2; ret;"
+    assert not proved(narrow, wide)
+
+
+LOADED = "ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+4]; ld.global.f32 %f3, [%rd1+8];"
+
+
+def test_a_sum_alone_has_the_rounding_that_it_says_or_not() -> None:
+    end = "st.global.f32 [%rd1], %f4; ret;"
+    assert proved(
+        LOADED + "add.f32 %f4, %f1, %f2;" + end, LOADED + "add.rn.f32 %f4, %f1, %f2;" + end
+    )
+    assert not proved(
+        LOADED + "add.f32 %f4, %f1, %f2;" + end, LOADED + "add.rz.f32 %f4, %f1, %f2;" + end
+    )
+
+
+def test_a_product_and_a_sum_may_be_put_together() -> None:
+    # An assembler may make one rounding of these two, and not of those.
+    silent = "mul.f32 %f4, %f1, %f2; add.f32 %f5, %f4, %f3; st.global.f32 [%rd1], %f5; ret;"
+    exact = "mul.rn.f32 %f4, %f1, %f2; add.rn.f32 %f5, %f4, %f3; st.global.f32 [%rd1], %f5; ret;"
+    assert not proved(LOADED + silent, LOADED + exact)
+
+
+LOOP = """
+    mov.u32 %r3, 0;
+    {before}
+L:  {inside}
+    add.s32 %r3, %r3, 1;
+    setp.lt.s32 %p1, %r3, %r2;
+    @%p1 bra L;
+    ret;
+"""
+STORE = "mul.wide.s32 %rd3, %r3, 4; add.s64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r5;"
+
+
+def test_what_a_loop_does_not_change_may_be_computed_before_it() -> None:
+    work = "mad.lo.s32 %r5, %r1, %r1, 7;"
+    inside = LOOP.format(before="", inside=work + STORE)
+    before = LOOP.format(before=work, inside=STORE)
+    assert proved(inside, before)
+    other = LOOP.format(before=work.replace("7", "8"), inside=STORE)
+    assert not proved(inside, other)
+
+
+def test_a_number_that_is_held_in_a_register() -> None:
+    plain = LOOP.format(before="", inside="add.s32 %r5, %r3, 9;" + STORE)
+    held = LOOP.format(before="mov.u32 %r6, 9;", inside="add.s32 %r5, %r3, %r6;" + STORE)
+    changed = LOOP.format(
+        before="mov.u32 %r6, 9;", inside="add.s32 %r5, %r3, %r6; add.s32 %r6, %r6, %r1;" + STORE
+    )
+    assert proved(plain, held)
+    assert not proved(plain, changed)
+
+
+TWO_LOOPS = """
+    mov.u32 %r3, 0;
+    setp.eq.s32 %p2, %r1, 0;
+    @%p2 bra M;
+L:  add.s32 %r5, %r3, 1;
+    mul.wide.s32 %rd3, %r3, 4; add.s64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r5;
+    add.s32 %r3, %r3, 1;
+    setp.lt.s32 %p1, %r3, %r2;
+    @%p1 bra L;
+    ret;
+M:  mul.wide.s32 %rd3, %r3, 4; add.s64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], {value};
+    add.s32 %r3, %r3, 1;
+    setp.lt.s32 %p1, %r3, %r2;
+    @%p1 bra M;
+    ret;
+"""
+
+
+def test_a_question_may_be_asked_before_a_loop() -> None:
+    one = LOOP.format(
+        before="setp.ne.s32 %p2, %r1, 0;",
+        inside="mov.u32 %r5, %r3; @%p2 add.s32 %r5, %r3, 1;" + STORE,
+    )
+    assert proved(one, TWO_LOOPS.format(value="%r3"))
+    assert proved(TWO_LOOPS.format(value="%r3"), one)
+    assert not proved(one, TWO_LOOPS.format(value="%r2"))
+    assert not proved(one, TWO_LOOPS.format(value="0"))
+
+
+def test_what_is_known_before_a_loop_is_known_inside() -> None:
+    plain = "setp.eq.s32 %p2, %r1, 0; @%p2 bra T;" + LOOP + " T: trap;"
+    again = "setp.eq.s32 %p3, %r1, 0; @%p3 bra T;"
+    assert proved(
+        plain.format(before="", inside=again + "mov.u32 %r5, 3;" + STORE),
+        plain.format(before="", inside="mov.u32 %r5, 3;" + STORE),
+    )
+    # It is not known after the loop has changed it.
+    change = "add.s32 %r1, %r1, 1;"
+    assert not proved(
+        plain.format(before="", inside=again + "mov.u32 %r5, 3;" + STORE + change),
+        plain.format(before="", inside="mov.u32 %r5, 3;" + STORE + change),
+    )
+
+
+def test_barriers_may_not_be_doubled() -> None:
+    one = LOOP.format(before="setp.eq.s32 %p2, %r1, 0;", inside="bar.sync 0;")
+    two = TWO_LOOPS.split("L:")[0] + """
+L:  bar.sync 0; add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r2; @%p1 bra L; ret;
+M:  bar.sync 0; add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r2; @%p1 bra M; ret;
+"""  # fmt: skip
+    assert not proved(one, two)
