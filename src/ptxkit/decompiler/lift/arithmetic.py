@@ -240,8 +240,7 @@ def _negate(lift: Lift, node: Instruction) -> None:
 #: Opcode without its .ftz: the function that nvcc compiles to exactly that.
 _FUNCTIONS = {
     "sqrt.rn.f32": "sqrtf", "sqrt.rn.f64": "sqrt", "rsqrt.approx.f32": "rsqrtf",
-    "rcp.rn.f32": "__frcp_rn", "rcp.rn.f64": "__drcp_rn", "rcp.rz.f32": "__frcp_rz",
-    "rcp.rm.f32": "__frcp_rd", "rcp.rp.f32": "__frcp_ru",
+    "rcp.rz.f32": "__frcp_rz", "rcp.rm.f32": "__frcp_rd", "rcp.rp.f32": "__frcp_ru",
     "sqrt.rz.f32": "__fsqrt_rz", "sqrt.rm.f32": "__fsqrt_rd", "sqrt.rp.f32": "__fsqrt_ru",
     "sqrt.rz.f64": "__dsqrt_rz", "sqrt.rm.f64": "__dsqrt_rd", "sqrt.rp.f64": "__dsqrt_ru",
     "sin.approx.f32": "__sinf", "cos.approx.f32": "__cosf", "lg2.approx.f32": "__log2f",
@@ -266,6 +265,18 @@ def _function(lift: Lift, node: Instruction) -> None:
         gives = gives or takes
     call = Intrinsic(name, (takes,), gives)
     lift.write(node.operands[0], gives, lift.pure(call, lift.read(node.operands[1], type)))
+
+
+def _reciprocal(lift: Lift, node: Instruction) -> None:
+    words = words_of(node)
+    type = plain_type(words)
+    if "rn" not in words:
+        return _function(lift, node)
+    _flush(lift, words, type)
+    value = lift.read(node.operands[1], type)
+    one = const(0x3F800000 if type == "f32" else 0x3FF0000000000000, value.width)
+    made = make("fdiv", value.width, one, value, data=(type, True))
+    return lift.write(node.operands[0], type, made)
 
 
 def _prmt(lift: Lift, node: Instruction) -> None:
@@ -498,7 +509,8 @@ LIFTERS: dict[str, Lifter] = {
     **dict.fromkeys(("div", "rem"), _divide),
     **dict.fromkeys(("shl", "shr"), _shift),
     **dict.fromkeys(("min", "max"), _extreme),
-    **dict.fromkeys("sqrt rsqrt rcp sin cos lg2 popc clz brev".split(), _function),
+    "rcp": _reciprocal,
+    **dict.fromkeys("sqrt rsqrt sin cos lg2 popc clz brev".split(), _function),
     "not": _not,
     "abs": _absolute,
     "neg": _negate,

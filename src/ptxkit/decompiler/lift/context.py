@@ -89,6 +89,8 @@ class Lift:
     """Whether code is compiled so that ``.ftz`` is what plain arithmetic does."""
     contracts: bool = False
     """Whether the compiler could contract sums: then ``add.rn`` was asked for by name."""
+    in_order: bool = False
+    """Whether the compiler leaves what it computes where it is written, loads too."""
     steps: list[Step] = field(default_factory=list)
     """Statements of the block being lifted."""
     variables: list[Variable] = field(default_factory=list)

@@ -17,9 +17,11 @@ def swallowed(value: Value) -> list[int]:
 
     It contracts ``a * b + c``, and ``c - a * k`` with a constant ``k``, which is a sum to it.
     """
-    second = value.args[1]
     if value.op == "fadd":
         return [0, 1]
+    if value.op != "fsub":
+        return []
+    second = value.args[1]
     found = []
     if second.op == "const":
         found.append(0)

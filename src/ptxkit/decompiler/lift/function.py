@@ -13,6 +13,8 @@ from ptxkit.decompiler.lift.pieces import Piece, pieces_of
 from ptxkit.decompiler.lift.signatures import Signatures, slot_of
 from ptxkit.decompiler.lift.ssa import VersionFinder
 from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, forget, raw, var
+from ptxkit.errors import PtxkitError
+from ptxkit.isa.targets import Target
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Declarator, Function, Instruction, Module, Scopes
 from ptxkit.syntax import Variable as Declaration
@@ -20,6 +22,9 @@ from ptxkit.syntax.graph import ControlFlowGraph
 
 #: What operators become where the compiler may contract them; else they say ``.rn``.
 _CONTRACTED = frozenset(f"{op}.{type}" for op in ("add", "sub", "mul") for type in ("f32", "f64"))
+
+#: From this architecture on NVIDIA's compilers are built on a newer LLVM.
+_NEWER = 100
 
 
 @dataclass(slots=True)
@@ -48,6 +53,7 @@ def lift_function(
     lift = Lift(module, function, scopes, versions, signatures, flushes)
     lift.variables = versions.variables
     lift.contracts = any(i.opcode in _CONTRACTED for i in function.instructions)
+    lift.in_order = _is_newer(module)
     parameters = [_slot(lift, p, "parameter") for p in function.parameters]
     results = [_slot(lift, p, "result") for p in function.return_parameters]
     for variable in function.find("Variable"):
@@ -66,6 +72,14 @@ def lift_function(
     }
     undo_short_divisions(blocks)
     return Program(lift, Flow(blocks), lift.variables, parameters, result, versions.meeting)
+
+
+def _is_newer(module: Module) -> bool:
+    """Whether a module is of the newer of the two compilers that there are, by architecture."""
+    try:
+        return Target.parse(module.target or "").number >= _NEWER
+    except PtxkitError:
+        return False
 
 
 def _slot(lift: Lift, node: object, role: str) -> Variable:

@@ -35,6 +35,10 @@ class Substitutable(Protocol):
     def flow(self) -> Flow:
         """The graph."""
 
+    @property
+    def in_order(self) -> bool:
+        """Whether the compiler leaves what it computes where it is written, loads too."""
+
     def moving(self, definition: Definition) -> Value | None:
         """The value of a definition that goes to its uses."""
 
@@ -140,13 +144,16 @@ def _is_of_indices(step: Step, known: set[Definition]) -> bool:
 _WRITES = frozenset(("store", "effect", "asm", "return"))
 
 
-def as_written(flow: Flow) -> None:
+def as_written(flow: Flow, in_order: bool) -> None:
     """Put steps back to where they stood before the compiler moved them about.
 
-    Loads go to where their addresses are computed, if nothing is written between; numbers that
-    variables start with are turned round.
+    Loads go to where their addresses are computed, if nothing is written between and they are not
+    ``in_order`` anyway; numbers that variables start with are turned round.
     """
     for block in flow.blocks.values():
+        if in_order:
+            block.statements = _starts_reversed(block.statements)
+            continue
         places: dict[Definition, int] = {}
         barrier = -1
         order: list[tuple[float, int]] = []
@@ -196,6 +203,7 @@ def _may_write(step: Step) -> bool:
 def out_of_line(values: Substitutable) -> set[Definition]:
     """The definitions that would be computed after something that stands behind them."""
     found: set[Definition] = set()
+    seen: set[Definition] = set()
     for number in values.flow.order:
         places: dict[Definition, int] = {}
         last = -1
@@ -204,28 +212,34 @@ def out_of_line(values: Substitutable) -> set[Definition]:
                 places[target] = place
             if step.kind == "set" and values.moving(step.targets[0]) is not None:
                 continue
-            found.update(_overtaken(values, step.args, places, last))
+            found.update(_overtaken(values, step.args, places, last, seen))
             if not (step.kind == "set" and step.args[0].op in ("const", "var", "builtin")):
                 last = place
-        found.update(_overtaken(values, values.exits(number), places, last))
+        found.update(_overtaken(values, values.exits(number), places, last, seen))
     return found
 
 
 def _overtaken(
-    values: Substitutable, args: Iterable[Value], places: dict[Definition, int], last: int
+    values: Substitutable,
+    args: Iterable[Value],
+    places: dict[Definition, int],
+    last: int,
+    seen: set[Definition],
 ) -> Iterator[Definition]:
     least = last
     for value in args:
         for definition in _computed(values, value):
             place = places.get(definition)
-            if place is None:
+            if place is None or definition in seen:
                 continue
             moved = values.moving(definition)
-            loads = moved is not None and moved.op == "load"
+            loads = moved is not None and moved.op == "load" and not values.in_order
             if place < (least if loads else last):
                 yield definition
             elif not loads:
                 last = place
+            if values.in_order:
+                seen.add(definition)  # where it is read again it is not computed again
 
 
 def _computed(values: Substitutable, value: Value) -> Iterator[Definition]:
@@ -235,8 +249,16 @@ def _computed(values: Substitutable, value: Value) -> Iterator[Definition]:
         if inner is None:
             return
         yield from _computed(values, inner)
-        if inner.op != "builtin" and not _placeless(values, value.data):
+        if inner.op != "builtin" and _has_line(values, value.data, inner):
             yield value.data
         return
     for part in value.args:
         yield from _computed(values, part)
+
+
+def _has_line(values: Substitutable, definition: Definition, value: Value) -> bool:
+    """Whether a value is computed where it stands, rather than where somebody needs it."""
+    if not values.in_order:
+        return not _placeless(values, definition)
+    parameter = value.op == "load" and value.data.space == "param"
+    return value.op not in _PLACELESS and not parameter

@@ -106,19 +106,26 @@ class Substitution:
     """Loads that are used once, and their lines."""
     indices: set[Definition] = field(default_factory=set)
     """What is computed from the indices of threads alone."""
+    read: dict[Definition, int] = field(default_factory=dict)
+    """Indices of threads, and which of them was read first."""
 
     @property
     def flow(self) -> Flow:
         """The graph."""
         return self.program.flow
 
+    @property
+    def in_order(self) -> bool:
+        """Whether the compiler leaves what it computes where it is written."""
+        return self.program.lift.in_order
+
     def run(self) -> None:
         """Drop what is dead, then substitute."""
         self._drop_dead()
         if Idioms(self.program).run():
             self._drop_dead()
-        if self.order == "line":
-            as_written(self.flow)
+        if self.order == "line" or self.in_order:
+            as_written(self.flow, self.in_order)
         elif self.order == "block":
             indices_first(self.flow)
         self._depths()
@@ -270,6 +277,8 @@ class Substitution:
                 step.args = [self._sorted(value, places, weights) for value in step.args]
                 for target in step.targets:
                     places[target] = _place(step, places)
+                    if step.kind == "set" and step.args[0].op == "builtin":
+                        self.read[target] = len(self.read) + 1
                 if step.kind == "set":
                     if _is_load(step.args[0]) and self.uses.get(step.targets[0]) == 1:
                         self.loaded[step.targets[0]] = step.line
@@ -287,14 +296,28 @@ class Substitution:
             if abs(one - two) > _HEAVY:
                 return value if one > two else raw(value.op, 1, value.args[::-1], value.data)
         if value.op in _FREE and all(a.op == "var" and a.data in self.loaded for a in value.args):
-            # The compiler reads the second one first.
+            # The compiler reads the second one first, if it moves loads about.
             one, two = (self.loaded[a.data] for a in value.args)
-            return value if one > two else raw(value.op, value.width, value.args[::-1], value.data)
+            if (one < two) == self.in_order:
+                return value
+            return raw(value.op, value.width, value.args[::-1], value.data)
+        if self.in_order and value.op != "fma":
+            return self._as_read(value)
         if value.op == "fma" and self._after_loads(value):
             return raw("fma", value.width, value.args, (*value.data[:2], "after"))
         if self.order == "line" and value.width > 1:
             return value  # what is computed first stands on a line of its own
         return _ordered(value, places, self.uses)
+
+    def _as_read(self, value: Value) -> Value:
+        """``threadIdx.x + blockIdx.x * blockDim.x``, if that was read first."""
+        if value.op != "add" or value.args[0].op != "mul":
+            return value
+        product, index = (min((self.read.get(d, 0) for d in leaves(a)), default=0)
+                          for a in value.args)  # fmt: skip
+        if not index or index > product:
+            return value
+        return raw("add", value.width, value.args[::-1], value.data)
 
     def _after_loads(self, value: Value) -> bool:
         """Whether what a product is added to was computed before its factors were read."""
