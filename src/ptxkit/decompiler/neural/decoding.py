@@ -24,7 +24,9 @@ _LOOK = 8
 _FEW = 16
 """Rows for which one thread is enough."""
 WORDS_AT_ONCE = 400_000
-"""Words of PTX times beams that are read together; more does not fit a small memory."""
+"""Words of PTX times beams that are read together on a CPU; more does not fit a small memory."""
+_SHARE = 0.4
+"""The part of a GPU's free memory that answers may take."""
 
 
 @dataclass(slots=True)
@@ -83,11 +85,12 @@ class Decoder:
         good = [k for k, f in enumerate(functions) if self._can(f, len(encoded[k][0]))]
         good.sort(key=lambda k: len(encoded[k][0]))
         start = 0
+        room = self._room()
         while start < len(good):
             stop = start + 1
             while stop < len(good):
-                size = len(encoded[good[stop]][0])
-                if (stop + 1 - start) * size * beams > WORDS_AT_ONCE:
+                cost = self._cost(len(encoded[good[stop]][0]), beams, most)
+                if (stop + 1 - start) * cost > room:
                     break
                 stop += 1
             chosen = good[start:stop]
@@ -98,6 +101,23 @@ class Decoder:
                 results[k] = candidates
             start = stop
         return results
+
+    def _room(self) -> float:
+        """How much may be under way at once: for a GPU a step of many takes no longer."""
+        if self.device.type != "cuda":
+            return WORDS_AT_ONCE
+        return float(torch.cuda.mem_get_info(self.device)[0] * _SHARE)
+
+    def _cost(self, size: int, beams: int, most: int) -> int:
+        """What a function of so many words takes of that room: on a GPU bytes, else words."""
+        if self.device.type != "cuda":
+            return size * beams
+        config = self.model.config
+        number = self.model.words.weight.element_size()
+        read = size * config.width * number * (2 * config.decoder_layers + 16)
+        said = 2 * config.decoder_layers * config.width * number * most
+        # Beams change places: what was said is there twice for a moment.
+        return read + beams * (2 * said + 32 * config.words)
 
     def _can(self, function: PtxWords, size: int) -> bool:
         if not 0 < size <= MOST_SOURCE:
