@@ -56,6 +56,15 @@ def make(seed: int, index: int, tiers: tuple[int, ...] = tuple(TIERS)) -> Sample
 
 
 def _has_half(function: n.Function) -> bool:
-    """Whether it takes arrays of half; there is no other way to have one."""
-    types = (p.type for p in function.parameters)
-    return any(isinstance(type, Pointer) and type.target == HALF for type in types)
+    """Whether halves occur in it: as an array, or, where that is not used, in a value of its own.
+
+    >>> from ptxkit.cuda.types import FLOAT, VOID
+    >>> [_has_half(n.Function("k", (), (n.Declare(t, "x"),), VOID)) for t in (HALF, FLOAT)]
+    [True, False]
+    """
+    if any(isinstance(p.type, Pointer) and p.type.target == HALF for p in function.parameters):
+        return True
+    return any(
+        "half" in node.function if isinstance(node, n.Call) else getattr(node, "type", None) == HALF
+        for node in function.walk()
+    )
