@@ -110,6 +110,8 @@ def test_every_bit_is_kept_where_a_compiler_may_choose(arch: str, kernel: str) -
     source = next(one.source for one in suite() if one.name == kernel)
     module = ptxkit.compile_cuda(source, arch=arch)
     verdict = best_form(module, kernel, arch)[1]
+    if verdict.same_dataflow:
+        return
     # Some of it no launch reaches, so there may be no claim; what ran left the same bits.
     assert verdict.execution is not None
     assert not verdict.execution.different, verdict.reasons

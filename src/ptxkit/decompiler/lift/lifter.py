@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
+from itertools import chain, count
 from math import prod
 
 from ptxkit.collection import no_collection
@@ -16,6 +16,7 @@ from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, 
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.contraction import swallowed
 from ptxkit.decompiler.lift.conversions import C_TYPES
+from ptxkit.decompiler.lift.copies import Copies
 from ptxkit.decompiler.lift.counting import Counting
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.emit import Emitter
@@ -28,6 +29,7 @@ from ptxkit.decompiler.lift.mathlib.miner import architecture
 from ptxkit.decompiler.lift.mathlib.unused import still_used
 from ptxkit.decompiler.lift.matrices import with_matrices
 from ptxkit.decompiler.lift.names import Namer
+from ptxkit.decompiler.lift.nesting import nested
 from ptxkit.decompiler.lift.order import Order
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.polish import Polisher
@@ -149,14 +151,17 @@ class ModuleLifter:
         if self.options.roll:
             names = {*by_name, *taken}
 
-            def index() -> str:
-                wish = next(w for w in _indices() if w not in names)
+            def index(wished: str = "") -> str:
+                wish = next(w for w in chain([wished], _indices()) if w and w not in names)
                 names.add(wish)
                 return wish
 
-            counted = Counting(by_name, index).run(rolled(body))
+            whole = Copies(by_name, index).run(rolled(body))
+            counted = Counting(by_name, index).run(whole)
             if counted != body:
                 body = Polisher(is_float).run(without_guards(counted))
+        if self.options.order == "free":
+            body = nested(body)
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         if self.options.keep_loops:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import rebuilt, statements_of, written
+from ptxkit.decompiler.lift.rewrite import read, rebuilt, statements_of, written
 
 Body = tuple[n.Statement, ...]
 _COMPOUND = frozenset(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"))
@@ -33,9 +35,11 @@ class Polisher:
 
     def __init__(self, is_float: Callable[[n.Expression], bool]) -> None:
         self.is_float = is_float
+        self.reads: Counter[str] = Counter()
 
     def run(self, body: Body) -> Body:
         """The body as people would write it."""
+        self.reads = Counter(name for statement in body for name in read(statement))
         return self._loops(self._list(body))
 
     # ---- statements ----------------------------------------------------------------------
@@ -71,12 +75,26 @@ class Polisher:
             case n.While(condition=condition, body=body):
                 return n.While(condition, self._list(body))
             case n.DoWhile(body=body, condition=condition):
-                return n.DoWhile(self._list(body), condition)
+                return self._asked_at_the_end(self._list(body), condition)
+            case n.For(body=body):
+                return replace(node, body=self._list(body))
             case n.Switch(value=value, cases=cases):
                 return n.Switch(
                     value, tuple(n.Case(c.values, self._list(c.body), c.falls) for c in cases)
                 )
         return node
+
+    def _asked_at_the_end(self, body: Body, condition: n.Expression) -> n.DoWhile:
+        """A loop whose last statement computes what it asks for, and nobody else, asks for that."""
+        name = condition.operand if isinstance(condition, n.Unary) else condition
+        match name, body:
+            case n.Name(name=asked), (*rest, n.Assign(n.Name(name=last), value, "=")) if (
+                asked == last and self.reads[asked] == 1
+            ):
+                if isinstance(condition, n.Unary):
+                    value = n.Unary(condition.operator, value)
+                return n.DoWhile(tuple(rest), value)
+        return n.DoWhile(body, condition)
 
     # ---- loops ---------------------------------------------------------------------------
 
@@ -96,6 +114,8 @@ class Polisher:
                 return n.While(condition, self._loops(body))
             case n.DoWhile(body=body, condition=condition):
                 return n.DoWhile(self._loops(body), condition)
+            case n.For(body=body):
+                return replace(node, body=self._loops(body))
             case n.Switch(value=value, cases=cases):
                 return n.Switch(
                     value, tuple(n.Case(c.values, self._loops(c.body), c.falls) for c in cases)

@@ -1,0 +1,450 @@
+"""Loops that the compiler wrote out: their copies, found and rolled up again.
+
+A loop of a known number of turns is often no loop any more. Its copies stand behind one another
+(`_roll_runs`), or inside one another, as the long sum that a loop adds up (`_roll_chain`). As in
+`roll` nothing is proved here: the verifier decides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import INT, Type
+from ptxkit.decompiler.lift.rewrite import bodies_of, bottom_up, has_effect, read, written
+from ptxkit.decompiler.lift.unify import (
+    Counted,
+    DifferentError,
+    Holes,
+    counted_before,
+    counter,
+    shape,
+)
+
+Body = tuple[n.Statement, ...]
+#: A loop is worth it from so many copies on.
+_LEAST = 3
+_LEAST_TERMS = 4
+#: Statements in one copy at most.
+_LONGEST = 24
+#: Statements before a sum in which its terms are looked for; runs of one list that are tried.
+_FAR, _MOST_RUNS = 400, 200
+_CHAINS = frozenset("+*&|^")
+_CHAIN_CALLS = frozenset(("min", "max", "fminf", "fmaxf", "fmin", "fmax"))
+
+
+@dataclass(slots=True)
+class Copies:
+    """Rolls up the copies in one function's body."""
+
+    types: dict[str, Type]
+    fresh: Callable[[str], str]
+    """Makes the name of an index, if it can the one that is wished for."""
+    reads: Counter[str] = field(default_factory=Counter)
+    writes: Counter[str] = field(default_factory=Counter)
+    renamed: dict[str, str] = field(default_factory=dict)
+
+    def run(self, body: Body) -> Body:
+        """The body with its copies as loops; the same body where there are none."""
+        self._replace([], 0, 0, [*body])
+        made = self._list(body)
+        if self.renamed:
+            made = tuple(bottom_up(statement, self._new_name) for statement in made)
+        return made
+
+    def _new_name(self, node: n.Node) -> n.Node:
+        if isinstance(node, n.Name):
+            name = node.name
+            while name in self.renamed:
+                name = self.renamed[name]
+            return n.Name(name)
+        return node
+
+    def _replace(
+        self, body: list[n.Statement], start: int, count: int, made: list[n.Statement]
+    ) -> None:
+        for statements, sign in ((body[start : start + count], -1), (made, 1)):
+            for statement in statements:
+                for name in read(statement):
+                    self.reads[name] += sign
+                for name in written(statement):
+                    self.writes[name] += sign
+        body[start : start + count] = made
+
+    def _list(self, body: Body) -> Body:
+        made = [self._inside(statement) for statement in body]
+        tried: set[int] = set()
+        for place in range(len(made) - 1, -1, -1):
+            # What was computed before, for this alone, may be gone.
+            if place < len(made) and id(made[place]) not in tried:
+                self._roll_chain(made, place, tried)
+        while self._roll_runs(made):
+            pass
+        same = len(made) == len(body) and all(a is b for a, b in zip(made, body, strict=True))
+        return body if same else tuple(made)
+
+    def _inside(self, node: n.Statement) -> n.Statement:
+        match node:
+            case n.If(condition, then, otherwise):
+                inner = self._list(then), self._list(otherwise)
+                same = inner[0] is then and inner[1] is otherwise
+                return node if same else n.If(condition, *inner)
+            case n.While(body=body) | n.DoWhile(body=body) | n.For(body=body):
+                made = self._list(body)
+                return node if made is body else _with_body(node, made)
+        return node
+
+    def _index(self, counted: Counted) -> str:
+        name = self.fresh("" if counted.step[0] == "+=" else "stride")
+        self.types[name] = INT
+        return name
+
+    # ---- copies behind one another -----------------------------------------------------------
+
+    def _roll_runs(self, body: list[n.Statement]) -> bool:
+        """Roll up the runs of copies in a list of statements; whether there was one."""
+        keys: dict[object, int] = {}
+        shapes = [keys.setdefault(shape(s), len(keys)) for s in body]
+        ends = [isinstance(s, n.Evaluate) for s in body]
+        done: list[tuple[int, int, list[n.Statement]]] = []
+        for start, size, count in islice(_runs(shapes, ends), _MOST_RUNS):
+            if any(start < end and at < start + size * count for at, end, _ in done):
+                continue
+            for number in range(count, max(count - 3, _LEAST - 1), -1):
+                longer = self._completed(body, start, size, number) if not done else None
+                if longer:
+                    made = self._loop(longer, start, size, number + 1)
+                    if made is not None and made[0] == (number + 1) * size:
+                        self._replace(body, 0, len(body), [
+                            *longer[:start], *made[1], *longer[start + made[0] :]
+                        ])  # fmt: skip
+                        return True
+                made = self._loop(body, start, size, number)
+                if made is not None:
+                    done.append((start, start + made[0], made[1]))
+                    break
+        for start, end, statements in sorted(done, reverse=True, key=lambda run: run[0]):
+            self._replace(body, start, end - start, statements)
+        return bool(done)
+
+    def _completed(
+        self, body: list[n.Statement], start: int, size: int, count: int
+    ) -> list[n.Statement] | None:
+        """The statements with one more copy, where its last value is computed where it is used.
+
+        That is what becomes of the last turn of a loop whose result is used once.
+        """
+        end = start + count * size
+        match body[end - 1], body[end - 1 - size]:
+            case n.Assign(n.Name(name=name), value, "="), n.Assign(n.Name(name=older), _, "="):
+                pass
+            case _:
+                return None
+        if size < 2 or len(body) < end + size or has_effect(value):
+            return None
+        # What the value is made of, one copy on.
+        names: dict[str, str] = {older: name}
+        for k in range(size - 1):
+            match body[end - size + k], body[end + k]:
+                case n.Assign(n.Name(name=one)), n.Assign(n.Name(name=two)):
+                    names[one] = two
+                case _:
+                    return None
+
+        def on(node: n.Node) -> n.Node:
+            return n.Name(names.get(node.name, node.name)) if isinstance(node, n.Name) else node
+
+        wanted = bottom_up(value, on)
+        places = [
+            k for k in range(end + size - 1, len(body)) if any(p == wanted for p in body[k].walk())
+        ]
+        if len(places) != 1 or sum(p == wanted for p in body[places[0]].walk()) != 1:
+            return None
+        fresh = f"{name}_"
+        self.types[fresh] = self.types[name]
+        self.reads[fresh] = self.writes[fresh] = 1
+        user = bottom_up(body[places[0]], lambda node: n.Name(fresh) if node == wanted else node)
+        made = [*body[: end + size - 1], n.Assign(n.Name(fresh), wanted), *body[end + size - 1 :]]
+        made[places[0] + 1] = user
+        return made
+
+    def _loop(
+        self, body: list[n.Statement], start: int, size: int, count: int
+    ) -> tuple[int, list[n.Statement]] | None:
+        """So many statements as a loop; fewer, where only the first copies are counted."""
+        copies = [tuple(body[start + k * size : start + (k + 1) * size]) for k in range(count)]
+        if any(isinstance(p, n.Goto | n.Label) for s in copies[0] for p in s.walk()):
+            return None
+        if size == 1 and count < _LEAST_TERMS and not bodies_of(copies[0][0]):
+            return None
+        holes = Holes()
+        try:
+            text = holes.unify(copies)
+        except DifferentError:
+            return None
+        counted = counter(holes.numbers, count)
+        if counted is None:
+            fewer = counted_before(holes.numbers, count)
+            return self._loop(body, start, size, fewer) if fewer >= _LEAST else None
+        names = _Names(self, holes.names, copies, text)
+        if not (holes.numbers or holes.names) or not names.solved():
+            return None
+        text = tuple(bottom_up(s, names.fill) for s in text)
+        self.renamed.update(names.renamed)
+        return count * size, [*names.before, counted.loop(self._index(counted), text)]
+
+    # ---- one inside the other ----------------------------------------------------------------
+
+    def _roll_chain(self, body: list[n.Statement], place: int, tried: set[int]) -> bool:
+        """Roll up the sum that a statement computes, its terms written out before it or in it."""
+        statement = body[place]
+        if not isinstance(statement, n.Assign) or statement.operator not in ("=", "+="):
+            return False
+        target, value = statement.target, statement.value
+        if statement.operator == "+=":
+            value = n.Binary("+", target, value)
+        begun = _chain(value)
+        if begun is None:
+            return False
+        whole, used = self._inlined(body, place, value)
+        found = _chain(whole)
+        if found is None or len(found[1]) < _LEAST_TERMS:
+            return False
+        tried.update(id(body[k]) for k in used)
+        rolled = _rolled_terms(*found)
+        if rolled is None:
+            return False
+        first, text, counted, kind = rolled
+        # What is stored is added up in what was computed for it before.
+        name = target if isinstance(target, n.Name) else begun[0]
+        known = {body[k].target for k in used if isinstance(body[k], n.Assign)}  # type: ignore[union-attr]
+        if not isinstance(name, n.Name) or (name != target and name not in known):
+            return False
+        if any(part == name for part in text.walk()):
+            return False
+        step = n.Assign(name, n.Call(kind, (name, text)))
+        if kind in _CHAINS:
+            step = n.Assign(name, text, f"{kind}=")
+        made: list[n.Statement] = [] if first == name else [n.Assign(name, first)]
+        made.append(counted.loop(self._index(counted), (step,)))
+        if name != target:
+            made.append(n.Assign(target, name))
+        self._replace(body, place, 1, made)
+        for gone in used:
+            self._replace(body, gone, 1, [])
+        return True
+
+    def _inlined(
+        self, body: list[n.Statement], place: int, value: n.Expression
+    ) -> tuple[n.Expression, list[int]]:
+        """A value with what was computed for it alone just before, and where that was."""
+        used: list[int] = []
+        parts: dict[str, n.Expression] = {}
+        changed: set[str] = set()
+        wanted = {name for name in read(value) if self._is_used_once(name)}
+        for earlier in range(place - 1, max(place - _FAR, 0) - 1, -1):
+            match body[earlier]:
+                case n.Assign(n.Name(name=name), part, "=") if wanted and not has_effect(part):
+                    pass
+                case _:
+                    break
+            names = set(read(part))
+            if name in wanted and not changed & names:
+                parts[name] = part
+                used.append(earlier)
+                wanted |= {other for other in names if self._is_used_once(other)}
+            else:
+                changed.add(name)
+            wanted.discard(name)
+        return _put(value, parts), used
+
+    def _is_used_once(self, name: str) -> bool:
+        return self.reads[name] == 1 and self.writes[name] == 1
+
+
+def _rolled_terms(
+    first: n.Expression, terms: list[n.Expression], kind: str
+) -> tuple[n.Expression, n.Expression, Counted, str] | None:
+    """Terms as one text with holes and a counter; some at the start may be others."""
+    for skipped in range(min(3, len(terms) - _LEAST_TERMS + 1)):
+        holes = Holes()
+        try:
+            text = holes.unify(terms[skipped:])
+        except DifferentError:
+            text = None
+        counted = counter(holes.numbers, len(terms) - skipped)
+        if text is not None and counted is not None and holes.numbers and not holes.names:
+            return first, text, counted, kind
+        first = _joined(kind, first, terms[skipped])
+    return None
+
+
+def _put(value: n.Expression, parts: dict[str, n.Expression]) -> n.Expression:
+    """A value with parts in the place of names, and of the names in those."""
+
+    def change(node: n.Node) -> n.Node:
+        if isinstance(node, n.Name) and node.name in parts:
+            return _put(parts[node.name], parts)
+        return node
+
+    made: n.Expression = bottom_up(value, change) if parts else value
+    return made
+
+
+def _with_body(node: n.Statement, body: Body) -> n.Statement:
+    match node:
+        case n.While(condition=condition):
+            return n.While(condition, body, node.unroll)
+        case n.DoWhile(condition=condition):
+            return n.DoWhile(body, condition, node.unroll)
+    assert isinstance(node, n.For)
+    return n.For(node.start, node.condition, node.step, body, node.unroll)
+
+
+def _runs(shapes: list[int], ends: list[bool]) -> Iterator[tuple[int, int, int]]:
+    """Where something may be repeated: the start, the size of a copy, how many; most first.
+
+    Copies of the same text begin anywhere in it; people end them with a barrier.
+    """
+    found: list[tuple[int, int, int]] = []
+    for size in range(1, min(_LONGEST, len(shapes) // _LEAST) + 1):
+        start = 0
+        while start + _LEAST * size <= len(shapes):
+            end = start
+            while end + size < len(shapes) and shapes[end] == shapes[end + size]:
+                end += 1
+            count = (end - start) // size + 1
+            if count >= _LEAST:
+                for shift in range(min(size, end - start - (_LEAST - 1) * size + 1)):
+                    found.append((start + shift, size, (end - start - shift) // size + 1))
+            start = max(end, start) + 1
+    yield from sorted(
+        found, key=lambda run: (-run[1] * run[2], run[1], not ends[run[0] + run[1] - 1], run[0])
+    )
+
+
+def _chain(value: n.Expression) -> tuple[n.Expression, list[n.Expression], str] | None:
+    """What a loop begins with, what it adds in every turn, and by what operation."""
+    kind = _kind(value)
+    if kind is None:
+        return None
+    terms: list[n.Expression] = []
+    while True:
+        parts = _parts(value, kind)
+        if parts is None:
+            break
+        # The longer part is what was summed up before.
+        left, right = parts
+        if _kind(right) == kind and _kind(left) != kind:
+            left, right = right, left
+        terms.append(right)
+        value = left
+    if isinstance(terms[-1], n.Literal) and not isinstance(value, n.Literal):
+        # A loop begins with a number.
+        value, terms[-1] = terms[-1], value
+    return value, terms[::-1], kind
+
+
+def _kind(value: n.Expression) -> str | None:
+    match value:
+        case n.Binary(operator) if operator in _CHAINS:
+            return operator
+        case n.Call(function, (_, _)) if function in _CHAIN_CALLS:
+            return function
+    return None
+
+
+def _parts(value: n.Expression, kind: str) -> tuple[n.Expression, n.Expression] | None:
+    match value:
+        case n.Binary(operator, left, right) if operator == kind:
+            return left, right
+        case n.Call(function, (left, right)) if function == kind:
+            return left, right
+    return None
+
+
+def _joined(kind: str, left: n.Expression, right: n.Expression) -> n.Expression:
+    if kind in _CHAINS:
+        return n.Binary(kind, left, right)
+    return n.Call(kind, (left, right))
+
+
+# ---- names -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Names:
+    """What the variables of copies are in the loop: one for each that a copy has for itself, and
+    one for each that a copy hands to the next."""
+
+    owner: Copies
+    holes: dict[str, tuple[str, ...]]
+    copies: list[Body]
+    text: Body
+    chosen: dict[str, str] = field(default_factory=dict)
+    before: list[n.Statement] = field(default_factory=list)
+    renamed: dict[str, str] = field(default_factory=dict)
+
+    def solved(self) -> bool:
+        """Whether a name was found for every hole."""
+        inside = [Counter(name for s in copy for name in read(s)) for copy in self.copies]
+        sets = [{name for s in copy for name in written(s)} for copy in self.copies]
+        own = {
+            hole for hole, row in self.holes.items()
+            if all(name in done for name, done in zip(row, sets, strict=True))
+        }  # fmt: skip
+        handed: dict[str, str] = {}
+        for hole, row in self.holes.items():
+            if hole in own and len(set(row)) == len(row):
+                continue
+            giver = next((other for other in own if self.holes[other][:-1] == row[1:]), None)
+            if giver is None or giver in handed.values() or not self._in_time(hole, giver):
+                return False
+            handed[hole] = giver
+        for hole in own:
+            row = self.holes[hole]
+            if len(set(row)) != len(row) or any(self.owner.writes[name] != 1 for name in row):
+                return False
+            last = len(row) if hole not in handed.values() else len(row) - 1
+            for place, name in enumerate(row[:last]):
+                near = inside[place][name]
+                if hole in handed.values():
+                    near += inside[place + 1][name]
+                if near != self.owner.reads[name]:
+                    return False
+            if hole not in handed.values():
+                self.chosen[hole] = row[0]
+        for hole, giver in handed.items():
+            self._hand(self.holes[hole][0], self.holes[giver][-1], hole, giver, inside[0])
+        return True
+
+    def _hand(self, first: str, last: str, hole: str, giver: str, reads: Counter[str]) -> None:
+        """A value that goes from copy to copy is one variable."""
+        alone = self.owner.reads[first] == reads[first] and self.owner.writes[first]
+        if alone and self.owner.types.get(first) == self.owner.types.get(last):
+            self.chosen[hole] = self.chosen[giver] = first
+            self.renamed[last] = first
+        else:
+            own = self.holes[giver][0]
+            self.chosen[hole] = self.chosen[giver] = own
+            self.renamed[last] = own
+            self.before.append(n.Assign(n.Name(own), n.Name(first)))
+
+    def _in_time(self, hole: str, giver: str) -> bool:
+        """Whether the old value is needed no more when the new one is there."""
+        reads = [k for k, s in enumerate(self.text) if hole in set(read(s))]
+        sets = [k for k, s in enumerate(self.text) if giver in set(written(s))]
+        if not reads or len(sets) != 1:
+            return False
+        return reads[-1] < sets[0] or (
+            reads[-1] == sets[0] and isinstance(self.text[sets[0]], n.Assign)
+        )
+
+    def fill(self, node: n.Node) -> n.Node:
+        """The text with names in its holes."""
+        if isinstance(node, n.Name) and node.name in self.chosen:
+            return n.Name(self.chosen[node.name])
+        return node
