@@ -192,3 +192,41 @@ L:  bar.sync 0; add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r2; @%p1 bra L; ret;
 M:  bar.sync 0; add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r2; @%p1 bra M; ret;
 """  # fmt: skip
     assert not proved(one, two)
+
+
+NESTED = """
+    mov.u32 %r3, 0;
+L:  mul.lo.s32 %r6, %r3, %r1;
+    {before}
+    mov.u32 %r4, 0;
+M:  {inside}
+    add.s32 %r4, %r4, 1;
+    setp.lt.s32 %p1, %r4, %r2;
+    @%p1 bra M;
+    add.s32 %r3, %r3, 1;
+    setp.lt.s32 %p2, %r3, %r2;
+    @%p2 bra L;
+    ret;
+"""
+ADDRESS = "add.s32 %r7, %r6, %r4; mul.wide.s32 %rd3, %r7, 4; add.s64 %rd4, %rd1, %rd3;"
+
+
+def test_what_an_inner_loop_does_not_change_may_be_computed_before_it() -> None:
+    asks = "setp.lt.s32 %p3, %r6, %r2;"
+    store = ADDRESS + "@%p3 st.global.u32 [%rd4], %r4;"
+    inside = NESTED.format(before="", inside=asks + store)
+    assert proved(inside, NESTED.format(before=asks, inside=store))
+    assert not proved(inside, NESTED.format(before=asks.replace("%r2", "%r1"), inside=store))
+    # The question is asked once, and what it is about changes later.
+    late = NESTED.format(before=asks, inside=store + "add.s32 %r6, %r6, 1;")
+    assert not proved(NESTED.format(before="", inside=asks + store + "add.s32 %r6, %r6, 1;"), late)
+
+
+def test_a_sum_of_what_an_inner_loop_does_not_change() -> None:
+    inside = NESTED.format(
+        before="", inside=ADDRESS + "add.s32 %r8, %r6, 5; st.global.u32 [%rd4], %r8;"
+    )
+    before = "add.s32 %r8, %r6, {};"
+    store = ADDRESS + "st.global.u32 [%rd4], %r8;"
+    assert proved(inside, NESTED.format(before=before.format(5), inside=store))
+    assert not proved(inside, NESTED.format(before=before.format(6), inside=store))

@@ -14,6 +14,7 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.bounds import (
@@ -27,6 +28,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import (
 Term = int
 Question = tuple[Term | None, bool]
 """What to ask, and whether the answer is to be turned round; or None and the answer."""
+_COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
 #: Products of sums that are multiplied out.
 _PRODUCTS = 12
 
@@ -62,6 +64,12 @@ class Terms:
         """The number that a term is, if it is one."""
         row = self.rows[term]
         return int(row[2]) if row[0] == "sum" and not row[3] else None
+
+    def operation(self, opcode: str, number: int, values: Sequence[Term]) -> Term:
+        """A result of an instruction that is a function of its operands."""
+        if opcode.partition(".")[0] in _COMMUTATIVE and ".cc" not in opcode:
+            values = (*sorted(values[:2]), *values[2:])
+        return self.make("op", opcode, number, *values)
 
     # ---- sums of products ------------------------------------------------------------------
 
