@@ -208,7 +208,7 @@ class Decoder:
 
     @cached_property
     def _private(self) -> dict[int, tuple[str, int]]:
-        """Variables that nobody outside finds by their names: what they are, and the how manieth."""
+        """Variables that nobody outside finds by their names: what they are, and a number."""
         found: dict[int, tuple[str, int]] = {}
         alike: Counter[str] = Counter()
         for variable in self.module.variables:
