@@ -72,6 +72,36 @@ VALUES = {
         "mad.lo.s32 %r4, %r1, %r2, %r2; cvt.u64.u32 %rd2, %r4;",
         "mad.lo.s32 %r4, %r1, %r2, %r1; cvt.u64.u32 %rd2, %r4;",
     ),
+    "the upper half of a word": (
+        "{ .reg .b16 %h<3>; mov.b32 {%h1, %h2}, %r1; cvt.u64.u16 %rd2, %h2; }",
+        "shr.u32 %r3, %r1, 16; cvt.u64.u32 %rd2, %r3;",
+        "{ .reg .b16 %h<3>; mov.b32 {%h1, %h2}, %r1; cvt.u64.u16 %rd2, %h1; }",
+    ),
+    "a word of two halves": (
+        "{ .reg .b16 %h<3>; cvt.u16.u32 %h1, %r1; cvt.u16.u32 %h2, %r2; mov.b32 %r3, {%h1, %h2}; "
+        "cvt.u64.u32 %rd2, %r3; }",
+        "and.b32 %r4, %r1, 65535; shl.b32 %r5, %r2, 16; or.b32 %r3, %r4, %r5; "
+        "cvt.u64.u32 %rd2, %r3;",
+        "and.b32 %r4, %r1, 131071; shl.b32 %r5, %r2, 16; or.b32 %r3, %r4, %r5; "
+        "cvt.u64.u32 %rd2, %r3;",
+    ),
+    "some bits in the middle": (
+        "bfe.u32 %r3, %r1, 4, 8; cvt.u64.u32 %rd2, %r3;",
+        "shr.u32 %r3, %r1, 4; and.b32 %r3, %r3, 255; cvt.u64.u32 %rd2, %r3;",
+        "shr.u32 %r3, %r1, 4; and.b32 %r3, %r3, 127; cvt.u64.u32 %rd2, %r3;",
+    ),
+    "shifts one after another": (
+        "shr.u32 %r3, %r1, 4; shr.u32 %r3, %r3, 5; cvt.u64.u32 %rd2, %r3;",
+        "shr.u32 %r3, %r1, 9; cvt.u64.u32 %rd2, %r3;",
+        "shr.s32 %r3, %r1, 9; cvt.u64.u32 %rd2, %r3;",
+    ),
+    "a sum that was shifted": (
+        "mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r3, 8, 5; shr.u32 %r4, %r4, 3; "
+        "cvt.u64.u32 %rd2, %r4;",
+        "mov.u32 %r3, %tid.x; cvt.u64.u32 %rd2, %r3;",
+        "mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r3, 8, 9; shr.u32 %r4, %r4, 3; "
+        "cvt.u64.u32 %rd2, %r4;",
+    ),
 }  # fmt: skip
 
 
@@ -88,6 +118,13 @@ def test_an_index_that_may_overflow() -> None:
     narrow = "add.s32 %r3, %r1, 5; mul.wide.s32 %rd2, %r3, 4; st.global.u64 [%rd1], %rd2; ret;"
     wide = "mul.wide.s32 %rd2, %r1, 4; add.s64 %rd2, %rd2, 20; st.global.u64 [%rd1], %rd2; ret;"
     assert not proved(narrow, wide)
+
+
+def test_upper_bits_of_a_sum_that_may_overflow() -> None:
+    # Eight times n loses bits, and so does a sum with more than was shifted out.
+    plain = "cvt.u64.u32 %rd2, %r1; st.global.u64 [%rd1], %rd2; ret;"
+    around = "shl.b32 %r3, %r1, 3; shr.u32 %r3, %r3, 3; cvt.u64.u32 %rd2, %r3;"
+    assert not proved(around + "st.global.u64 [%rd1], %rd2; ret;", plain)
 
 
 LOADED = "ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+4]; ld.global.f32 %f3, [%rd1+8];"
@@ -192,3 +229,79 @@ L:  bar.sync 0; add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r2; @%p1 bra L; ret;
 M:  bar.sync 0; add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r2; @%p1 bra M; ret;
 """  # fmt: skip
     assert not proved(one, two)
+
+
+NESTED = """
+    mov.u32 %r3, 0;
+L:  mul.lo.s32 %r6, %r3, %r1;
+    {before}
+    mov.u32 %r4, 0;
+M:  {inside}
+    add.s32 %r4, %r4, 1;
+    setp.lt.s32 %p1, %r4, %r2;
+    @%p1 bra M;
+    add.s32 %r3, %r3, 1;
+    setp.lt.s32 %p2, %r3, %r2;
+    @%p2 bra L;
+    ret;
+"""
+ADDRESS = "add.s32 %r7, %r6, %r4; mul.wide.s32 %rd3, %r7, 4; add.s64 %rd4, %rd1, %rd3;"
+
+
+def test_what_an_inner_loop_does_not_change_may_be_computed_before_it() -> None:
+    asks = "setp.lt.s32 %p3, %r6, %r2;"
+    store = ADDRESS + "@%p3 st.global.u32 [%rd4], %r4;"
+    inside = NESTED.format(before="", inside=asks + store)
+    assert proved(inside, NESTED.format(before=asks, inside=store))
+    assert not proved(inside, NESTED.format(before=asks.replace("%r2", "%r1"), inside=store))
+    # The question is asked once, and what it is about changes later.
+    late = NESTED.format(before=asks, inside=store + "add.s32 %r6, %r6, 1;")
+    assert not proved(NESTED.format(before="", inside=asks + store + "add.s32 %r6, %r6, 1;"), late)
+
+
+def test_a_sum_of_what_an_inner_loop_does_not_change() -> None:
+    inside = NESTED.format(
+        before="", inside=ADDRESS + "add.s32 %r8, %r6, 5; st.global.u32 [%rd4], %r8;"
+    )
+    before = "add.s32 %r8, %r6, {};"
+    store = ADDRESS + "st.global.u32 [%rd4], %r8;"
+    assert proved(inside, NESTED.format(before=before.format(5), inside=store))
+    assert not proved(inside, NESTED.format(before=before.format(6), inside=store))
+
+
+STRINGS = """.version 8.0
+.target sm_90
+.address_size 64
+{}
+.visible .entry k(.param .u64 x) {{
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [x];
+    mov.u64 %rd2, {};
+    cvta.global.u64 %rd3, %rd2;
+    st.global.u64 [%rd1], %rd3;
+    ret;
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        (".global .b8 $str[2] = {65, 0};", ".global .b8 text[2] = {65, 0};", True),
+        (".global .b8 $str[2] = {65, 0};", ".global .b8 text[2] = {66, 0};", False),
+        (".visible .global .b8 s[2] = {65, 0};", ".visible .global .b8 t[2] = {65, 0};", False),
+        (".global .b8 s[2] = {65, 0};", ".visible .global .b8 t[2] = {65, 0};", False),
+    ],
+)
+def test_names_of_private_variables(first: str, second: str, same: bool) -> None:
+    names = [one.split("[")[0].split()[-1] for one in (first, second)]
+    a, b = (
+        ptxkit.parse(STRINGS.format(*pair)) for pair in zip((first, second), names, strict=True)
+    )
+    assert same_dataflow(a, b, "k").equal is same
+
+
+def test_variables_that_look_alike_are_not_one() -> None:
+    two = ".global .b32 a[4];\n.global .b32 b[4];"
+    a, b = (ptxkit.parse(STRINGS.format(two, name)) for name in "ab")
+    assert same_dataflow(a, a, "k").equal
+    assert not same_dataflow(a, b, "k").equal

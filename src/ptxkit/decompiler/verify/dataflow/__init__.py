@@ -1,8 +1,8 @@
 """E2: two functions have equal dataflow, by a proof.
 
-Both are executed symbolically, region by region between loop headers. Registers that a loop
-carries are first taken to be equal wherever their types allow; what does not stay equal from one
-cut to the next is told apart, until nothing changes any more. If then every region asks the same
+Both are executed symbolically, region by region between the loop headers at which they meet. What
+registers hold there is first taken to be as much alike as it can be; what does not stay so on all
+ways to a meeting is given up, until nothing changes any more. If then every region asks the same
 conditions, does the same to memory and goes to the same places, the two do the same, step by
 step. Whatever this cannot show is no proof, and never a yes.
 """

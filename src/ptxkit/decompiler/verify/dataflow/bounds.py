@@ -123,6 +123,10 @@ def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
     values = row[3:]
     if name in ("popc", "clz"):
         return 0, 64
+    if name == "shr" and rest == f"s{width}" and signed:
+        by = terms.constant_of(values[1])
+        low, high = bounds(terms, values[0], width, True)
+        return _NOTHING if by is None else (low >> min(by, width), high >> min(by, width))
     if rest not in SCALAR_TYPES or rest[0] not in "ub" or SCALAR_TYPES[rest].width != width:
         return _NOTHING
     numbers = [terms.constant_of(value) for value in values]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ptxkit._native import Node
@@ -200,7 +202,22 @@ class Decoder:
             return space, number, *variable_size(variable, node)
         if space == "param":
             return "slot", text
+        if node.index in self._private:
+            return "private", *self._private[node.index]
         return "variable", text, " ".join(variable.text.split())
+
+    @cached_property
+    def _private(self) -> dict[int, tuple[str, int]]:
+        """Variables that nobody outside finds by their names: what they are, and a number."""
+        found: dict[int, tuple[str, int]] = {}
+        alike: Counter[str] = Counter()
+        for variable in self.module.variables:
+            if not variable.linkage and len(variable.declarators) == 1:
+                (one,) = variable.declarators
+                nameless = " ".join(variable.text.replace(one.name, "", 1).split())
+                found[one.index] = nameless, alike[nameless]
+                alike[nameless] += 1
+        return found
 
 
 def reads_of_parameters(step: Step) -> bool:

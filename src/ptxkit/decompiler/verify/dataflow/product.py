@@ -17,8 +17,9 @@ from itertools import count
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
 from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program, Region
+from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.semantics import State
-from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 from ptxkit.isa.types import SCALAR_TYPES
 
@@ -44,7 +45,13 @@ class Meeting:
     """Registers that hold what they held before the loop."""
     classes: dict[Name, int] = field(default_factory=dict)
     """The others; those of a class are equal."""
+    derived: dict[Name, Diagram] = field(default_factory=dict)
+    """Of those that are equal to none of the other side, what they are made of."""
+    opaque: set[Name] = field(default_factory=set)
+    """Those of which that cannot be told."""
     regions: tuple[Region, Region] | None = None
+    stale: bool = True
+    """Whether less holds by now than the regions were executed with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,10 @@ class Way:
     targets: tuple[int, int]
     states: tuple[State, State]
     condition: Diagram
+
+
+def _fresh(ways: list[Way]) -> list[Way]:
+    return [way for way in ways if not way.source.stale]
 
 
 class Product:
@@ -80,11 +91,13 @@ class Product:
         for _ in range(_ROUNDS):
             for meeting in changed:
                 self._execute(meeting)
-            changed = [
-                meeting
-                for blocks, ways in self._arrivals().items()
-                if self._refine(meeting := self._meeting(blocks), ways)
-            ]
+            changed = []
+            for blocks, ways in self._arrivals().items():
+                meeting = self._meeting(blocks)
+                fresh = _fresh(ways)
+                if fresh and self._refine(meeting, fresh):
+                    meeting.stale = True
+                    changed.append(meeting)
             if not changed:
                 return ""
         return "the loops did not settle"
@@ -108,13 +121,18 @@ class Product:
             )
         )
         meeting.regions = first, second
+        meeting.stale = False
 
     def _incoming(self, meeting: Meeting, side: int, register: Register) -> Diagram:
         """What a register holds at a meeting."""
         name = side, register
-        held = meeting.timeless.get(name)
+        held = meeting.timeless.get(name, meeting.derived.get(name))
         if held is not None:
             return held
+        return self._carried(meeting, name)
+
+    def _carried(self, meeting: Meeting, name: Name) -> Diagram:
+        side, register = name
         type = self.programs[side].types.get(register, "b32")
         if meeting is self.entry:
             term = self.terms.make("nothing", side, register)
@@ -162,13 +180,18 @@ class Product:
             known = self.decisions.either(known, self.timeless.known(way.condition))
         changed = known != meeting.known or meeting.regions is None
         meeting.known = known
+        left = []
+        for name in self._names(meeting):
+            if not self._stays(meeting, name, ways):
+                changed |= meeting.timeless.pop(name, None) is not None
+                left.append(name)
+        # What comes from here was found with what has just been given up.
+        meeting.stale |= changed
+        ways = _fresh(ways) or ways
         groups: dict[tuple[object, ...], int] = {}
         before = dict(meeting.classes)
-        for name in self._names(meeting):
+        for name in left:
             held = [self._held(way, name) for way in ways]
-            if self._stays(meeting, name, held, ways):
-                continue
-            changed |= meeting.timeless.pop(name, None) is not None
             old = before.get(name, 0)
             width = SCALAR_TYPES[self.programs[name[0]].types.get(name[1], "b32")].width
             values = (self._under(w.condition, h) for w, h in zip(ways, held, strict=True))
@@ -178,7 +201,42 @@ class Product:
                 groups[key] = old if old and old not in groups.values() else next(self._numbers)
             changed |= before.get(name) != groups[key]
             meeting.classes[name] = groups[key]
+        return self._derive(meeting, ways) or changed
+
+    def _derive(self, meeting: Meeting, ways: list[Way]) -> bool:
+        """Write what only one side holds in words of what both do; whether that has changed."""
+        left = {name: c for name, c in meeting.classes.items() if name not in meeting.timeless}
+        both = {c for (side, _), c in left.items() if side} & {
+            c for (side, _), c in left.items() if not side
+        }
+        shared = [name for name, c in left.items() if c in both]
+        rewriters = [self._rewriter(meeting, way, shared) for way in ways]
+        changed = False
+        for name, c in left.items():
+            if name in meeting.opaque:
+                continue
+            found: set[Diagram | None] = set()
+            if c not in both:
+                for way, rewriter in zip(ways, rewriters, strict=True):
+                    found.add(rewriter.diagram(self._held(way, name)))
+            made = found.pop() if len(found) == 1 else None
+            changed |= made != meeting.derived.get(name)
+            if made is not None:
+                meeting.derived[name] = made
+            else:
+                meeting.derived.pop(name, None)
+                if c not in both:
+                    meeting.opaque.add(name)
         return changed
+
+    def _rewriter(self, meeting: Meeting, way: Way, names: list[Name]) -> Rewriter:
+        words: dict[Term, Term] = {}
+        for name in names:
+            held = self.decisions.term(self._held(way, name))
+            word = self.decisions.term(self._carried(meeting, name))
+            if held is not None and word is not None and not self.timeless.term(held):
+                words.setdefault(held, word)
+        return Rewriter(self.decisions, self.timeless, words)
 
     def _names(self, meeting: Meeting) -> list[Name]:
         return [
@@ -192,8 +250,9 @@ class Product:
         held = way.states[side].registers.get(register)
         return self._incoming(way.source, side, register) if held is None else held
 
-    def _stays(self, meeting: Meeting, name: Name, held: list[Diagram], ways: list[Way]) -> bool:
+    def _stays(self, meeting: Meeting, name: Name, ways: list[Way]) -> bool:
         """Whether a register holds the same on all ways, whenever that is."""
+        held = [self._held(way, name) for way in ways]
         value = meeting.timeless.get(name)
         if value is None:
             if name in meeting.classes or not self.timeless.value(held[0]):

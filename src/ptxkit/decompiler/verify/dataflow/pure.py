@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ptxkit.decompiler.verify.dataflow.bits import masked, packed, part, shifted_right, united
 from ptxkit.decompiler.verify.dataflow.decisions import Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Step
-from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
+from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.isa.types import SCALAR_TYPES
 
 if TYPE_CHECKING:
@@ -73,12 +74,13 @@ def _unary(
 def _mov(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     source = step.sources[0]
     if len(step.targets) > 1:  # apart
-        whole = self.value(state, source, f"b{SCALAR_TYPES[step.type].width}")
+        width = SCALAR_TYPES[step.type].width
+        whole = self.value(state, source, f"b{width}")
         count = len(step.targets)
         for number, target in enumerate(step.targets):
             value = self.decisions.apply(
-                ("part", number, count),
-                lambda a, n=number: self.decisions.leaf(_part(self.terms, a, n, count)),
+                ("part", number, count, width),
+                lambda a, n=number: self.decisions.leaf(part(self.terms, width, a, n, count)),
                 (whole,),
             )
             self.write(state, target, value, guard)
@@ -88,18 +90,15 @@ def _mov(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
         return True
     if source.kind == "vector":
         width = SCALAR_TYPES[step.type].width // len(source.parts)
-        value = self.together(state, source, f"b{width}")
+        value = self.decisions.apply(
+            ("packed", width),
+            lambda *a: self.decisions.leaf(packed(self.terms, width, a)),
+            tuple(self.value(state, p, f"b{width}") for p in source.parts),
+        )
     else:
         value = self.value(state, source, "pred" if step.type == "pred" else step.type)
     self.write(state, target, value, guard)
     return True
-
-
-def _part(terms: Terms, term: Term, number: int, count: int) -> Term:
-    row = terms.rows[term]
-    if row[0] == "tuple" and len(row) == count + 1:
-        return int(row[1 + number])
-    return terms.make("part", number, count, term)
 
 
 def _arithmetic(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
@@ -165,12 +164,59 @@ def _not(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
 
 def _logic(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     if step.type != "pred":
-        return False
+        return _bitwise(self, state, step, guard)
     a, b = (self.value(state, s, "pred") for s in step.sources)
     d = self.decisions
     made = {"and": d.both(a, b), "or": d.either(a, b), "xor": d.choose(a, d.negate(b), b)}
     self.write(state, step.targets[0], made[step.name], guard)
     return True
+
+
+def _bitwise(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    if step.name not in ("and", "or") or step.type not in _INTEGERS:
+        return False
+    width, terms = SCALAR_TYPES[step.type].width, self.terms
+
+    def compute(a: Term, b: Term) -> Diagram:
+        if step.name == "or":
+            return self.decisions.leaf(united(terms, width, a, b))
+        for one, other in ((a, b), (b, a)):
+            mask = terms.constant_of(one)
+            if mask is not None:
+                return self.decisions.leaf(masked(terms, width, other, mask))
+        return self.decisions.leaf(terms.operation(f"and.b{width}", 0, (a, b)))
+
+    a, b = (self.value(state, s, step.type) for s in step.sources)
+    value = self.decisions.apply((step.name, width), compute, (a, b))
+    self.write(state, step.targets[0], value, guard)
+    return True
+
+
+def _shr(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    by = step.sources[1]
+    width = SCALAR_TYPES[step.type].width
+    if by.kind != "number" or not 0 <= by.value < width or step.type.startswith("s"):
+        return False
+    return _unary(
+        self, state, step, guard, ("shifted right", width, by.value),
+        lambda a: shifted_right(self.terms, width, a, by.value),
+    )  # fmt: skip
+
+
+def _bfe(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    width = SCALAR_TYPES[step.type].width
+    start, length = step.sources[1:]
+    if start.kind != "number" or length.kind != "number" or step.type.startswith("s"):
+        return False
+    place, bits = start.value & 255, length.value & 255
+    if place + bits > width:
+        return False
+    return _unary(
+        self, state, step, guard, ("bits", width, place, bits),
+        lambda a: masked(
+            self.terms, width, shifted_right(self.terms, width, a, place), (1 << bits) - 1
+        ),
+    )  # fmt: skip
 
 
 def _cvt(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
@@ -269,6 +315,6 @@ def _selp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
 
 SPECIAL: dict[str, Callable[[Semantics, State, Step, Diagram | None], bool]] = {
     "mov": _mov, "add": _arithmetic, "sub": _arithmetic, "mul": _arithmetic, "mad": _arithmetic,
-    "shl": _shl, "neg": _negate, "not": _not, "and": _logic, "or": _logic, "xor": _logic,
-    "cvt": _cvt, "cvta": _cvta, "setp": _setp, "selp": _selp,
+    "shl": _shl, "shr": _shr, "bfe": _bfe, "neg": _negate, "not": _not, "and": _logic,
+    "or": _logic, "xor": _logic, "cvt": _cvt, "cvta": _cvta, "setp": _setp, "selp": _selp,
 }  # fmt: skip

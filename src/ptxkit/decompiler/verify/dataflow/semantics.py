@@ -23,8 +23,6 @@ from ptxkit.decompiler.verify.dataflow.pure import SPECIAL, source_types
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 
-_COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
-
 
 @dataclass(slots=True)
 class State:
@@ -207,9 +205,7 @@ class Semantics:
                 values = tuple(map(self.settled, values))
             elif not any(map(self._may_be_product, values)):
                 called = opcode.removesuffix(_OPEN)
-            if step.name in _COMMUTATIVE and len(values) >= 2 and ".cc" not in step.modifiers:
-                values = (*sorted(values[:2]), *values[2:])
-            return self.decisions.leaf(self.terms.make("op", called, number, *values))
+            return self.decisions.leaf(self.terms.operation(called, number, values))
 
         return make
 

@@ -14,6 +14,7 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.bounds import (
@@ -27,6 +28,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import (
 Term = int
 Question = tuple[Term | None, bool]
 """What to ask, and whether the answer is to be turned round; or None and the answer."""
+_COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
 #: Products of sums that are multiplied out.
 _PRODUCTS = 12
 
@@ -63,6 +65,12 @@ class Terms:
         row = self.rows[term]
         return int(row[2]) if row[0] == "sum" and not row[3] else None
 
+    def operation(self, opcode: str, number: int, values: Sequence[Term]) -> Term:
+        """A result of an instruction that is a function of its operands."""
+        if opcode.partition(".")[0] in _COMMUTATIVE and ".cc" not in opcode:
+            values = (*sorted(values[:2]), *values[2:])
+        return self.make("op", opcode, number, *values)
+
     # ---- sums of products ------------------------------------------------------------------
 
     def _parts(self, width: int, term: Term) -> tuple[int, dict[Term, int]]:
@@ -73,6 +81,14 @@ class Terms:
 
     def _sum(self, width: int, constant: int, parts: dict[Term, int]) -> Term:
         mask = (1 << width) - 1
+        for atom, factor in list(parts.items()):
+            whole_atom = self._uncut(width, atom, factor)
+            if whole_atom is not None:
+                del parts[atom]
+                more, others = self._parts(width, whole_atom)
+                constant += more * factor
+                for other, by in others.items():
+                    parts[other] = parts.get(other, 0) + by * factor
         left = {atom: factor & mask for atom, factor in parts.items() if factor & mask}
         constant &= mask
         if not constant and len(left) == 1:
@@ -80,6 +96,20 @@ class Terms:
             if factor == 1:
                 return atom
         return self.make("sum", width, constant, tuple(sorted(left.items())))
+
+    def _uncut(self, width: int, atom: Term, factor: int) -> Term | None:
+        """What an atom was cut from, where the factor moves what was cut off beyond the width."""
+        row = self.rows[atom]
+        if row[0] not in ("signed", "unsigned") or row[2] != width:
+            return None
+        inside = self.rows[row[3]]
+        if (
+            inside[0] != "truncate"
+            or inside[1:3] != (width, row[1])
+            or factor % (1 << width - row[1])
+        ):
+            return None
+        return int(inside[3])
 
     def add(self, width: int, a: Term, b: Term, sign: int = 1) -> Term:
         """``a + b``, or ``a - b`` with ``sign=-1``."""
@@ -130,6 +160,14 @@ class Terms:
                 break
         else:
             signed = False
+        if row[0] == "truncate" and row[2] == narrow:
+            # What was cut off was nothing.
+            low, high = bounds(self, row[3], row[1], signed)
+            least, most = whole(narrow, signed)
+            if least <= low and high <= most:
+                if row[1] < wide:
+                    return self.extend(signed, row[1], wide, row[3])
+                return row[3] if row[1] == wide else self.truncate(row[1], wide, row[3])
         inside = row[0] == "unsigned" or (row[0] == "signed" and signed)
         if inside and row[2] == narrow:
             return self.extend(row[0] == "signed", row[1], wide, row[3])

@@ -48,7 +48,12 @@ class Timeless:
             return tuple(atom for atom, _ in row[3])
         if row[0] in _PLAIN:
             return ()
-        return tuple(row[_FIRST[row[0]] :]) if row[0] in _FIRST else None
+        first = self.first_part(term)
+        return None if first is None else row[first:]
+
+    def first_part(self, term: Term) -> int | None:
+        """Where the terms begin that a term is a function of; None where it is no such function."""
+        return _FIRST.get(self.decisions.terms.rows[term][0])
 
     def value(self, diagram: Diagram) -> bool:
         """Whether a diagram is small, and the same at any time."""

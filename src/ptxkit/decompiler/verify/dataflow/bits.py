@@ -1,0 +1,115 @@
+"""Shifts, masks and words put together of others, in one form with sums and products.
+
+A word of two halves is the lower one plus the upper one times 65,536; its upper half is the word
+shifted right, however a compiler gets at it.
+
+>>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+>>> t = Terms()
+>>> a, b = t.make("symbol", "a"), t.make("symbol", "b")
+>>> word = packed(t, 16, [a, b])
+>>> part(t, 32, word, 0, 2) == a, part(t, 32, word, 1, 2) == b
+(True, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptxkit.decompiler.verify.dataflow.bounds import bounds, unbounded_sum
+from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
+
+_WIDTHS = (8, 16, 32)
+
+
+def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
+    """``a >> by`` of a number without a sign."""
+    known = terms.constant_of(a)
+    if known is not None or by >= width or not bounds(terms, a, width, False)[1] >> by:
+        return terms.constant(width, (known or 0) >> by)
+    if by == 0:
+        return a
+    row = terms.rows[a]
+    if row[0] == "unsigned" and row[2] == width:
+        return terms.extend(False, row[1], width, shifted_right(terms, row[1], row[3], by))
+    if row[0] == "sum" and row[1] == width:
+        upper = _upper(terms, row[1], row[2], row[3], by)
+        if upper is not None:
+            return upper
+    opcode = f"shr.u{width}"
+    if row[0] == "op" and row[1] == opcode:
+        before = terms.constant_of(row[4])
+        if before is not None:
+            return shifted_right(terms, width, row[3], before + by)
+    return terms.operation(opcode, 0, (a, terms.constant(32, by)))
+
+
+def _upper(
+    terms: Terms, width: int, constant: int, parts: Sequence[tuple[Term, int]], by: int
+) -> Term | None:
+    """The upper bits of a sum of multiples of two to the ``by``, and of less than that."""
+    low = [(atom, factor) for atom, factor in parts if factor % (1 << by)]
+    high = [(atom, factor) for atom, factor in parts if not factor % (1 << by)]
+    rest = constant % (1 << by)
+    least, most = unbounded_sum(terms, ("sum", width, rest, tuple(low)), False)
+    if low and not (least >= 0 and most < 1 << by):
+        return None
+    left = unbounded_sum(terms, ("sum", width, constant - rest, tuple(high)), False)
+    if not (left[0] >= 0 and left[1] < 1 << width):
+        return None
+    made = terms.constant(width, constant >> by)
+    for atom, factor in high:
+        made = terms.add(width, made, terms.scale(width, atom, factor >> by))
+    return made
+
+
+def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
+    """``a & mask``."""
+    known = terms.constant_of(a)
+    if known is not None or not mask:
+        return terms.constant(width, (known or 0) & mask)
+    plain = mask & (mask + 1) == 0
+    if plain and bounds(terms, a, width, False)[1] <= mask:
+        return a
+    row = terms.rows[a]
+    if row[0] == "unsigned" and row[2] == width:
+        inside = masked(terms, row[1], row[3], mask & (1 << row[1]) - 1)
+        return terms.extend(False, row[1], width, inside)
+    if plain and mask.bit_length() in _WIDTHS:
+        narrow = mask.bit_length()
+        return terms.extend(False, narrow, width, terms.truncate(width, narrow, a))
+    return terms.operation(f"and.b{width}", 0, (a, terms.constant(width, mask)))
+
+
+def united(terms: Terms, width: int, a: Term, b: Term) -> Term:
+    """``a | b``."""
+    for low, high in ((a, b), (b, a)):
+        # Without a bit in common it is a sum.
+        bits = bounds(terms, low, width, False)[1].bit_length()
+        if bits < width and _is_multiple(terms, width, high, 1 << bits):
+            return terms.add(width, low, high)
+    return terms.operation(f"or.b{width}", 0, (a, b))
+
+
+def _is_multiple(terms: Terms, width: int, a: Term, of: int) -> bool:
+    row = terms.rows[a]
+    if of == 1:
+        return True
+    if row[0] != "sum" or row[1] != width:
+        return False
+    return row[2] % of == 0 and all(factor % of == 0 for _, factor in row[3])
+
+
+def packed(terms: Terms, width: int, values: Sequence[Term]) -> Term:
+    """A word of several smaller ones, the lowest first."""
+    whole = width * len(values)
+    made = terms.constant(whole, 0)
+    for place, value in enumerate(values):
+        wide = terms.extend(False, width, whole, value)
+        made = terms.add(whole, made, terms.scale(whole, wide, 1 << width * place))
+    return made
+
+
+def part(terms: Terms, width: int, word: Term, place: int, count: int) -> Term:
+    """One of several parts of a word."""
+    narrow = width // count
+    return terms.truncate(width, narrow, shifted_right(terms, width, word, place * narrow))

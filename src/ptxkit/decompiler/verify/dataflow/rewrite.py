@@ -1,0 +1,137 @@
+"""What is held on a way to a meeting, in words of what registers hold there.
+
+A compiler may compute something before a loop from registers that the loop keeps, another one
+inside of it from the same registers: at the meeting, the one is an expression in the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
+from ptxkit.decompiler.verify.dataflow.timeless import Timeless
+
+#: Terms are looked into so far.
+_DEPTH = 12
+
+
+class Rewriter:
+    """Replaces terms by the registers that hold them.
+
+    A term that is the same at any time may stay as it is; of any other, all parts must be held by
+    some register, or be made of such parts.
+    """
+
+    def __init__(
+        self, decisions: Decisions, timeless: Timeless, words: Mapping[Term, Term]
+    ) -> None:
+        self.decisions = decisions
+        self.terms = decisions.terms
+        self.timeless = timeless
+        self.words = words
+        self._sums = [
+            (row[1], self.terms.rows[term][2], dict(row[3]), word)
+            for term, word in words.items()
+            if (row := self.terms.rows[term])[0] == "sum"
+        ]
+
+    def diagram(self, diagram: Diagram) -> Diagram | None:
+        """A diagram in those words; None where there are none for it."""
+        top, yes, no = self.decisions.nodes[diagram]
+        if top == LEAF:
+            term = self.term(yes)
+            return None if term is None else self.decisions.leaf(term)
+        asked, first, second = self.term(top), self.diagram(yes), self.diagram(no)
+        if asked is None or first is None or second is None:
+            return None
+        return self.decisions.choose(self.decisions.ask(asked), first, second)
+
+    def term(self, term: Term, depth: int = _DEPTH) -> Term | None:
+        """A term in those words."""
+        if term in self.words:
+            return self.words[term]
+        if self.timeless.term(term):
+            return term
+        row = self.terms.rows[term]
+        if not depth:
+            return None
+        if row[0] == "sum":
+            return self._sum(row[1], row[2], dict(row[3]), depth - 1)
+        first = self.timeless.first_part(term)
+        if first is None:
+            return None
+        parts: list[Term] = []
+        for one in row[first:]:
+            part = self.term(one, depth - 1)
+            if part is None:
+                return None
+            parts.append(part)
+        again = _AGAIN.get(row[0])
+        if again is not None:
+            return again(self.terms, row[:first], parts)
+        return self.terms.make(*row[:first], *parts)
+
+    def _sum(self, width: int, constant: int, parts: dict[Term, int], depth: int) -> Term | None:
+        """A sum: first without the sums that registers hold, then part by part."""
+        terms = self.terms
+        made = terms.constant(width, 0)
+        for wide, number, inside, word in self._sums:
+            lead = next((atom for atom in inside if not self.timeless.term(atom)), None)
+            if wide != width or lead is None or lead not in parts:
+                continue
+            times, rest = divmod(parts[lead], inside[lead])
+            if rest:
+                continue
+            for atom, factor in inside.items():
+                parts[atom] = parts.get(atom, 0) - times * factor
+            constant -= times * number
+            made = terms.add(width, made, terms.scale(width, word, times))
+        made = terms.add(width, made, terms.constant(width, constant))
+        for atom, factor in parts.items():
+            if factor % (1 << width):
+                part = self.term(atom, depth)
+                if part is None:
+                    return None
+                made = terms.add(width, made, terms.scale(width, part, factor))
+        return made
+
+
+Prefix = tuple[object, ...]
+
+
+def _multiplied(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
+    width = int(str(prefix[1]))
+    made = terms.constant(width, 1)
+    for part in parts:
+        made = terms.multiply(width, made, part)
+    return made
+
+
+def _extended(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
+    return terms.extend(prefix[0] == "signed", int(str(prefix[1])), int(str(prefix[2])), parts[0])
+
+
+def _truncated(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
+    return terms.truncate(int(str(prefix[1])), int(str(prefix[2])), parts[0])
+
+
+def _compared(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
+    """A comparison, if it is still the same question."""
+    if prefix[0] == "eq":
+        width = int(str(prefix[1]))
+        asked, turned = terms.equal(width, parts[0], terms.constant(width, 0))
+    else:
+        asked, turned = terms.less(bool(prefix[1]), int(str(prefix[2])), parts[0], parts[1])
+    return None if turned else asked
+
+
+def _ordered(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
+    return terms.operation(str(prefix[1]), int(str(prefix[2])), parts)
+
+
+#: Rows that have one form of their own.
+_AGAIN: dict[str, Callable[[Terms, Prefix, list[Term]], Term | None]] = {
+    "multiply": _multiplied, "signed": _extended, "unsigned": _extended, "truncate": _truncated,
+    "eq": _compared, "lt": _compared, "op": _ordered,
+}  # fmt: skip
