@@ -15,7 +15,7 @@ from functools import cache
 
 import ptxkit
 
-ARCH = "sm_90"
+ARCH, NAME = "sm_90", "large"
 
 #: A piece of each kind; ``@`` is its number.
 PIECES = {
@@ -25,11 +25,12 @@ PIECES = {
     "memory": "y[i + @ * n] = x[i + @] + x[j + @]; j = (j + p[j + @]) & 1023;\n",
     # Loops in a row.
     "loops": (
-        "#pragma unroll 1\nfor (int t = 0; t < n + @; ++t) v += x[t * @ + i] * w;\ny[i + @] = v;\n"
+        "#pragma unroll 1\n"
+        "for (int t = 0; t < n + @; ++t) v += x[t * @ + i] * w; y[i + @ * n] = v;\n"
     ),
     # Decisions in decisions.
     "branches": (
-        "if (v > @.5f) { if (w < v) { y[j + @] = w; v = w * w; } else w += x[j + @]; }\n"
+        "if (v > @.5f) { if (w < v) { y[i + @ * n] = w; v = w * w; } else w += x[j + @]; }\n"
         "else if (p[j + @] > @) j += p[i + @];\n"
     ),
     # Loops that a compiler unrolled, with what is reused in registers.
@@ -43,25 +44,25 @@ PIECES = {
         "h = (h << 7 | h >> 25) + (g ^ @u * (unsigned)j); g = (g & h) ^ (~g & p[i + @]);\n"
     ),
     # A pointer that moves on.
-    "strides": "q += n; v = v * q[0] + q[1]; y[i + @] = v;\n",
+    "strides": "q += n; v = v * q[0] + q[1]; y[i + @ * n] = v;\n",
     # Loops that are left early.
     "searches": (
         "#pragma unroll 1\n"
         "for (int t = 0; t < n; ++t) { if (p[t + @] == i) break; if (x[t] < w) return; w += v; }\n"
-        "v += w; y[j + @] = w;\n"
+        "v += w; y[i + @ * n] = w;\n"
     ),
     # Conditions of several parts.
     "conditions": (
-        "if ((p[i + @] > j && x[j + @] < v) || p[j + @] == n) { y[i + @] = w; w += v; }\n"
-        "if (v < w && x[i + @] > w && p[i + 2 * @] != @) { y[j + @] = v; v += w; }\n"
+        "if ((p[i + @] > j && x[j + @] < v) || p[j + @] == n) { y[i + @ * n] = w; w += v; }\n"
+        "if (v < w && x[i + @] > w && p[i + 2 * @] != @) { y[i + @ * n] = v; v += w; }\n"
     ),
     # Ways that leave the middle of others.
     "exits": (
-        "do { if (p[i + @] < j) { w += x[j + @]; if (w > v) break; y[i + @] = w; }\n"
-        "  if (p[j + @] == n) break; v += w; y[j + @] = v; } while (false);\n"
+        "do { if (p[i + @] < j) { w += x[j + @]; if (w > v) break; y[i + @ * n] = w; }\n"
+        "  if (p[j + @] == n) break; v += w; y[i + @ * n] = v; } while (false);\n"
     ),
     # One of many.
-    "cases": "case @: v += x[i + @] * w; y[j + @] = v; break;\n",
+    "cases": "case @: v += x[i + @] * w; y[i + @ * n] = v; break;\n",
     # One loop around all, which carries everything.
     "carried": "c[@ % 4][@ / 4 % 4] += x[i + j + @] * w; if (v < x[j + @]) v += w; w += v;\n",
     # Functions of the math library.
@@ -69,8 +70,8 @@ PIECES = {
 }
 #: Instructions that a piece becomes, about.
 _LENGTHS = {
-    "straight": 5, "memory": 12, "loops": 12, "branches": 26, "tiles": 29, "integers": 10,
-    "strides": 5, "searches": 19, "conditions": 22, "exits": 14, "cases": 7, "carried": 8,
+    "straight": 5, "memory": 12, "loops": 14, "branches": 26, "tiles": 29, "integers": 10,
+    "strides": 6, "searches": 21, "conditions": 26, "exits": 18, "cases": 11, "carried": 8,
     "mathematics": 180,
 }  # fmt: skip
 #: What stands around the pieces.

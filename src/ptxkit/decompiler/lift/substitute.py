@@ -97,6 +97,10 @@ class Substitution:
     candidates: dict[Definition, _Candidate] = field(default_factory=dict)
     expanded: dict[Definition, Value] = field(default_factory=dict)
     carriers: dict[Definition, frozenset[Definition]] = field(default_factory=dict)
+    takers: dict[Definition, list[Definition]] = field(default_factory=dict)
+    """The candidates that have a definition in their values."""
+    starts: dict[int, dict[str, int]] = field(default_factory=dict)
+    """When memory was last written, at the start of each block."""
     addresses: set[Definition] = field(default_factory=set)
     depths: dict[int, int] = field(default_factory=dict)
     signed: set[Definition] = field(default_factory=set)
@@ -133,21 +137,31 @@ class Substitution:
         self._order()
         self._choose()
         for _ in range(_ROUNDS):
-            self.expanded, self.carriers = {}, {}
-            if not self._check() and not self._keep_in_order():
+            gone = self._check() or self._keep_in_order()
+            if not gone:
                 break
+            self._drop(gone)
         else:
-            self.candidates = {}
+            self._drop(set(self.candidates))
         self._rewrite()
 
-    def _keep_in_order(self) -> bool:
-        """Keep what must stand where it does; whether there was any."""
+    def _drop(self, gone: set[Definition]) -> None:
+        """Candidates stay where they are; whatever they were put into is expanded again."""
+        for definition in gone:
+            self.candidates.pop(definition, None)
+        pending = list(gone)
+        while pending:
+            definition = pending.pop()
+            self.expanded.pop(definition, None)
+            self.carriers.pop(definition, None)
+            pending += [user for user in self.takers.get(definition, ()) if user in self.expanded]
+
+    def _keep_in_order(self) -> set[Definition]:
+        """What must stand where it does."""
         found = moved_away(self) if self.order != "free" else set()
         if self.order == "line":
             found |= out_of_line(self)
-        for definition in found:
-            del self.candidates[definition]
-        return bool(found)
+        return found
 
     def moving(self, definition: Definition) -> Value | None:
         """The value of a definition that goes to its uses."""
@@ -330,6 +344,7 @@ class Substitution:
         epochs: dict[str, int] = {}
         for number in self.flow.order:
             block = self.flow.blocks[number]
+            self.starts[number] = dict(epochs)
             for step in block.statements:
                 self._advance(step, epochs)
                 if step.kind != "set":
@@ -352,6 +367,8 @@ class Substitution:
                 self.candidates[target] = _Candidate(
                     value, number, dict(epochs) if facts.loads else {}, self.depths[number]
                 )
+                for leaf in leaves(value):
+                    self.takers.setdefault(leaf, []).append(target)
 
     def _worth(self, target: Definition, value: Value) -> bool:
         uses = self.uses.get(target, 0)
@@ -429,14 +446,13 @@ class Substitution:
             return self.expand(leaf.data)
         return self.numbers.get(leaf.data)
 
-    def _check(self) -> bool:
-        """Drop candidates that cannot go everywhere they are used; whether there were any."""
+    def _check(self) -> set[Definition]:
+        """The candidates that cannot go everywhere they are used."""
         self.dropped = set()
         current: dict[Variable, Definition] = {}
         children: dict[int, list[int]] = {block: [] for block in self.flow.order}
         for below, above in self.flow.above.items():
             children[above].append(below)
-        starts = self._epochs_at_starts()
         stack: list[tuple[int, list[tuple[Variable, Definition | None]] | None]] = [(0, None)]
         while stack:
             number, undo = stack.pop()
@@ -448,7 +464,7 @@ class Substitution:
                         current[variable] = old
                 continue
             undo = []
-            epochs = dict(starts[number])
+            epochs = dict(self.starts[number])
             for definition in self.program.meeting.get(number, ()):
                 undo.append((definition.variable, current.get(definition.variable)))
                 current[definition.variable] = definition
@@ -467,18 +483,7 @@ class Substitution:
                 self._check_value(value, number, current, epochs)
             stack.append((number, undo))
             stack.extend((child, None) for child in children[number])
-        for definition in self.dropped:
-            self.candidates.pop(definition, None)
-        return bool(self.dropped)
-
-    def _epochs_at_starts(self) -> dict[int, dict[str, int]]:
-        found: dict[int, dict[str, int]] = {}
-        epochs: dict[str, int] = {}
-        for number in self.flow.order:
-            found[number] = dict(epochs)
-            for step in self.flow.blocks[number].statements:
-                self._advance(step, epochs)
-        return found
+        return self.dropped
 
     def _check_value(
         self,
@@ -507,7 +512,6 @@ class Substitution:
                 self.dropped.add(leaf)
 
     def _rewrite(self) -> None:
-        self.expanded, self.carriers = {}, {}
         for block in self.flow.blocks.values():
             kept: list[Step] = []
             for step in block.statements:

@@ -146,15 +146,21 @@ class Library:
     def _find(self, terms: Terms, value: Value) -> Match | None:
         known = self._by_root.get((value.op, value.width, key_of(value.data)))
         for template in known or ():
-            found = _Attempt(terms, template).run(value)
-            if found is not None:
-                return found
+            if _may_be(template, value):
+                found = _Attempt(terms, template).run(value)
+                if found is not None:
+                    return found
         return None
 
     def suspects(self, numbers: frozenset[tuple[int, int]]) -> list[Template]:
         """Functions of which most numbers occur: instances of them with a special argument."""
         plain = unsigned(numbers)
-        return [template for template in self.templates if template.is_likely(plain)]
+        return [template for template, own, least in self._typical if len(own & plain) >= least]
+
+    @cached_property
+    def _typical(self) -> list[tuple[Template, frozenset[tuple[int, int]], float]]:
+        found = [(template, *template.typical) for template in self.templates]
+        return [row for row in found if len(row[1]) > 1]
 
     def find_all(self, terms: Terms, values: Iterable[Value]) -> dict[Value, Match]:
         """What is an instance of some template among terms."""
@@ -167,6 +173,17 @@ class Library:
                 if match is not None:
                     found[value] = match
         return found
+
+
+def _may_be(template: Template, value: Value) -> bool:
+    """Whether what is right below the result does not rule a template out: it mostly does."""
+    wanted = template.below
+    if all(op is None or op == a.op for op, a in zip(wanted, value.args, strict=False)):
+        return True
+    if value.op not in _FREE:
+        return False
+    swapped = (wanted[1], wanted[0], *wanted[2:])
+    return all(op is None or op == a.op for op, a in zip(swapped, value.args, strict=False))
 
 
 class _Attempt:

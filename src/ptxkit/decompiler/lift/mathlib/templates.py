@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ptxkit.decompiler.lift.mathlib.terms import Terms
@@ -46,7 +46,7 @@ def unsigned(numbers: Iterable[tuple[int, int]]) -> frozenset[tuple[int, int]]:
     return frozenset((width, bits & ~(1 << max(width, 1) - 1)) for width, bits in numbers)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Template:
     """A function, and what a compiler makes of it."""
 
@@ -68,6 +68,12 @@ class Template:
         """The result."""
         return self.nodes[-1]
 
+    @cached_property
+    def below(self) -> tuple[str | None, ...]:
+        """The operations that the result is made of; None for what may be any."""
+        found = (self.nodes[number].op for number in self.root.args)
+        return tuple(None if op in ("hole", "any") else op for op in found)
+
     @property
     def operations(self) -> int:
         """How many operations it has."""
@@ -80,11 +86,11 @@ class Template:
             (n.width, n.key) for n in self.nodes if n.op == "const" and n.key not in (0, 1)
         )
 
-    def is_likely(self, numbers: frozenset[tuple[int, int]]) -> bool:
-        """Whether most of its numbers are among some, signs apart."""
+    @property
+    def typical(self) -> tuple[frozenset[tuple[int, int]], float]:
+        """Its numbers, signs apart, and how many of them make it likely to be there."""
         own = unsigned(self.numbers)
-        least = _TYPICAL if len(self.takes) == 2 else _NEARLY_ALL
-        return len(own) > 1 and len(own & numbers) >= least * len(own)
+        return own, (_TYPICAL if len(self.takes) == 2 else _NEARLY_ALL) * len(own)
 
 
 @lru_cache(maxsize=4096)

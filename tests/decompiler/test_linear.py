@@ -1,0 +1,32 @@
+"""Lifting takes as long for an instruction of a long function as for one of a short function.
+
+Calls are counted, not seconds: they are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+
+import pytest
+from benchmarks.large import NAME, PIECES, module
+
+from ptxkit.decompiler.engines import FORMS
+from ptxkit.decompiler.lift.lifter import lift_module
+
+
+def calls(kind: str, instructions: int) -> float:
+    """Calls of functions for each instruction that is lifted."""
+    made = module(kind, instructions)
+    profile = cProfile.Profile()
+    profile.enable()
+    lift_module(made, FORMS[0])
+    profile.disable()
+    total: int = pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
+    return total / len(made[NAME].instructions)
+
+
+@pytest.mark.parametrize("kind", PIECES)
+def test_work_for_an_instruction_does_not_grow(kind: str) -> None:
+    lift_module(module(kind, 300), FORMS[0])  # what is loaded on first use is not counted
+    assert calls(kind, 1200) < 1.2 * calls(kind, 300)
