@@ -63,12 +63,23 @@ class Settings:
     """Compute in 16 bits on a CPU too, as on a GPU."""
     pairs: int = 0
     """Learn from the first so many pairs only; 0: from all."""
+    threads: int = 0
+    """Threads of a CPU; 0: as many as there are. A small model is slower with more than one, and
+    many times slower where something else runs."""
 
 
 PRESETS: dict[str, Settings] = {
     "full": Settings(minutes=6.0),
     "tiny": Settings(
-        steps=60, budget=2048, width=64, heads=4, inner=128, layers=2, report_every=10, rate=3e-3
+        steps=60,
+        budget=2048,
+        width=64,
+        heads=4,
+        inner=128,
+        layers=2,
+        report_every=10,
+        rate=3e-3,
+        threads=1,
     ),
 }
 
@@ -148,9 +159,12 @@ def train(
     if resume and not (out / STATE).exists():
         raise UsageError(f"there is no run to resume in '{out}': it has no {STATE}")
     world = _World()
+    threads = torch.get_num_threads()
+    torch.set_num_threads(settings.threads or threads)
     try:
         return _Run(tokens, out, settings, world, say).go(resume, start_from)
     finally:
+        torch.set_num_threads(threads)
         world.close()
 
 
