@@ -14,7 +14,14 @@ from itertools import islice
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Type
-from ptxkit.decompiler.lift.rewrite import bodies_of, bottom_up, has_effect, read, written
+from ptxkit.decompiler.lift.rewrite import (
+    bodies_of,
+    bottom_up,
+    has_effect,
+    read,
+    statements_of,
+    written,
+)
 from ptxkit.decompiler.lift.unify import (
     Counted,
     DifferentError,
@@ -32,6 +39,7 @@ _LEAST_TERMS = 4
 _LONGEST = 24
 #: Statements before a sum in which its terms are looked for; runs of one list that are tried.
 _FAR, _MOST_RUNS = 400, 200
+_JUMPS = n.Break, n.Continue, n.Goto, n.Label
 _CHAINS = frozenset("+*&|^")
 _CHAIN_CALLS = frozenset(("min", "max", "fminf", "fmaxf", "fmin", "fmax"))
 
@@ -75,7 +83,7 @@ class Copies:
         body[start : start + count] = made
 
     def _list(self, body: Body) -> Body:
-        made = [self._inside(statement) for statement in body]
+        made = _late([self._inside(statement) for statement in body])
         tried: set[int] = set()
         for place in range(len(made) - 1, -1, -1):
             # What was computed before, for this alone, may be gone.
@@ -265,6 +273,56 @@ class Copies:
         return self.reads[name] == 1 and self.writes[name] == 1
 
 
+def _late(body: list[n.Statement]) -> list[n.Statement]:
+    """Numbers that variables begin with, moved to where those are used.
+
+    A compiler sets them all together, far from the copies that they belong to.
+    """
+    moved: dict[int, list[n.Statement]] = {}
+    begun = [k for k, s in enumerate(body) if _begins(s)]
+    if not begun:
+        return body
+    uses = _uses(body, {body[k].target.name for k in begun})  # type: ignore[union-attr]
+    first, gone = set(begun), set[int]()
+    for place in begun:
+        statement = body[place]
+        assert isinstance(statement, n.Assign) and isinstance(statement.target, n.Name)
+        later = next((k for k in uses[statement.target.name] if k > place), None)
+        if later is None or isinstance(body[later], n.For):
+            continue
+        between = [k for k in range(place + 1, later) if k not in first]
+        if between and not any(_leaves(body[k]) for k in between):
+            moved.setdefault(later, []).append(statement)
+            gone.add(place)
+    return [
+        one
+        for k, s in enumerate(body)
+        for one in (*moved.get(k, ()), s)
+        if k not in gone or one is not s
+    ]
+
+
+def _leaves(node: n.Statement) -> bool:
+    """Whether a statement may go on elsewhere, where a variable may be asked for."""
+    return any(isinstance(s, _JUMPS) for s in statements_of((node,)))
+
+
+def _begins(node: n.Statement) -> bool:
+    match node:
+        case n.Assign(n.Name(), n.Literal(), "="):
+            return True
+    return False
+
+
+def _uses(body: list[n.Statement], names: set[str]) -> dict[str, list[int]]:
+    """The statements that have a name anywhere in them."""
+    found: dict[str, list[int]] = {name: [] for name in names}
+    for place, statement in enumerate(body):
+        for name in {p.name for p in statement.walk() if isinstance(p, n.Name)} & names:
+            found[name].append(place)
+    return found
+
+
 def _rolled_terms(
     first: n.Expression, terms: list[n.Expression], kind: str
 ) -> tuple[n.Expression, n.Expression, Counted, str] | None:
@@ -391,7 +449,7 @@ class _Names:
     def solved(self) -> bool:
         """Whether a name was found for every hole."""
         inside = [Counter(name for s in copy for name in read(s)) for copy in self.copies]
-        sets = [{name for s in copy for name in written(s)} for copy in self.copies]
+        sets = [Counter(name for s in copy for name in written(s)) for copy in self.copies]
         own = {
             hole for hole, row in self.holes.items()
             if all(name in done for name, done in zip(row, sets, strict=True))
@@ -406,7 +464,11 @@ class _Names:
             handed[hole] = giver
         for hole in own:
             row = self.holes[hole]
-            if len(set(row)) != len(row) or any(self.owner.writes[name] != 1 for name in row):
+            if len(set(row)) != len(row):
+                return False
+            if any(
+                done[name] != self.owner.writes[name] for name, done in zip(row, sets, strict=True)
+            ):
                 return False
             last = len(row) if hole not in handed.values() else len(row) - 1
             for place, name in enumerate(row[:last]):

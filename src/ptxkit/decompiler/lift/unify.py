@@ -228,6 +228,12 @@ _STRICT = {"<=": "<", ">": ">="}
 def _tidied(node: n.Node) -> n.Node:
     """``a + (b + 1)`` as ``a + b + 1``; ``a <= b - 1`` as ``a < b``."""
     match node:
+        case n.Binary("+", left, n.Binary("-", n.Literal(value=0), right)):
+            return n.Binary("-", left, right)
+        case n.Binary(
+            "+", left, n.Binary("*", right, n.Literal(value=int() as times, type=type))
+        ) if times < 0:
+            return n.Binary("-", left, n.Binary("*", right, n.Literal(-times, type)))
         case n.Binary("+", left, n.Binary("+", middle, n.Literal() as right)):
             return n.Binary("+", n.Binary("+", left, middle), right)
         case n.Binary("<=" | ">" as operator, left, n.Binary("+", right, n.Literal(value=-1))):
