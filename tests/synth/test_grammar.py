@@ -190,6 +190,26 @@ def test_programs_stay_inside_their_arrays_and_bounds() -> None:
                 assert np.abs(array.astype(np.float64)).max() < 1e6, source(program)
 
 
+def _written_out(node: object, rounds: int = 1) -> int:
+    """How often compilers write out operations that are long as machine code."""
+    if isinstance(node, tuple):
+        return sum(_written_out(part, rounds) for part in node)
+    if not hasattr(node, "__dataclass_fields__"):
+        return 0
+    own = isinstance(node, tree.Operation) and node.operator in ("sin", "cos", "tan")
+    inner = rounds
+    if isinstance(node, tree.For) and isinstance(node.stop, tree.Constant):
+        inner *= min(4, abs(int(node.stop.value) - int(node.start.value)))
+    fields = (getattr(node, name) for name in node.__dataclass_fields__)
+    return rounds * own + sum(_written_out(part, inner) for part in fields)
+
+
+def test_long_operations_are_not_written_out_again_and_again() -> None:
+    counts = [_written_out(generate(13, index).body) for index in range(2000)]
+    assert max(counts) <= 4  # a budget of 16 operations, of which each takes four
+    assert sum(count > 0 for count in counts) > 200
+
+
 def test_the_oracle_refuses_an_index_outside() -> None:
     program = next(p for p in (generate(3, i, ("arithmetic",)) for i in range(9)) if p.parameters)
     values = launching.inputs(program, Stream(1))

@@ -17,6 +17,12 @@ from ptxkit.synth.warp.types import FLOAT16, FLOAT32, FLOAT64, INT, Scalar, Type
 #: The largest magnitude an expression may have.
 LIMITS = {FLOAT16: 16.0, FLOAT32: 256.0, FLOAT64: 4096.0}
 INTEGER_LIMIT = float(1 << 20)
+_BUDGET = (6, 16)
+#: Operations that compilers write out in a hundred instructions, and what each takes of the budget.
+_LENGTHS = {"sin": 4, "cos": 4, "tan": 4}
+_LENGTHS_IN_DOUBLE = {**_LENGTHS, "exp": 4, "log": 4, "tanh": 4}
+#: Rounds of a loop that compilers write out one after another.
+_ROUNDS = 4
 
 _INPUTS = "a b c d u v w p q src lhs rhs field data mass weight signal grid".split()
 _SCALARS = "alpha beta gamma scale shift gain bias rate dt eps omega cutoff".split()
@@ -44,10 +50,19 @@ class Builder:
     """Makes one kernel. ``scalar`` is the type of its real numbers."""
 
     def __init__(
-        self, stream: Stream, palette: Palette, scalar: Scalar = FLOAT32, rank: int = 1
+        self,
+        stream: Stream,
+        palette: Palette,
+        scalar: Scalar = FLOAT32,
+        rank: int = 1,
+        budget: tuple[int, int] = _BUDGET,
     ) -> None:
         self.stream = stream
         self.palette = palette
+        self.budget = stream.between(*budget)
+        """How many operations compilers may still write out. They write out calls and the rounds
+        of loops: without a limit, half of all PTX would be copies of the same few kernels' code."""
+        self._lengths = _LENGTHS_IN_DOUBLE if scalar == FLOAT64 else _LENGTHS
         self.scalar = scalar
         self.real_type = Type(scalar)
         self.limit = LIMITS[scalar]
@@ -58,7 +73,8 @@ class Builder:
             for name, size in zip(_INDICES, self.launch, strict=False)
         )
         self.parameters: list[tree.Parameter] = []
-        self.functions: list[tree.Function] = []
+        self.functions: list[tuple[tree.Function, int]] = []
+        """Each with what a call takes of the budget."""
         self.structs: list[tree.Struct] = []
         self.features: set[str] = set()
         self.used: set[str] = set()
@@ -216,11 +232,35 @@ class Builder:
             tuple(index.name for index in self.indices),
             self.launch,
             tuple(self._bodies[0]),
-            tuple(self.functions),
+            tuple(function for function, _ in self.functions),
             tuple(self.structs),
             tiled,
             tuple(sorted(self.features)),
         )
+
+    # Operations
+
+    def operation(self, weights: dict[str, int]) -> str | None:
+        """One of the operations, as likely as its weight says; None where the budget is spent."""
+        costs = {name: self._cost(self._lengths.get(name, 1)) for name in weights}
+        known = {name: weights[name] for name in weights if costs[name] <= self.budget}
+        if not known:
+            return None
+        chosen = self.stream.weighted(known)
+        self.budget -= costs[chosen]
+        return chosen
+
+    def callable(self) -> tree.Function | None:
+        """One of the functions that the budget has room for."""
+        known = [item for item in self.functions if self._cost(item[1]) <= self.budget]
+        if not known:
+            return None
+        function, length = self.stream.choice(known)
+        self.budget -= self._cost(length)
+        return function
+
+    def _cost(self, length: int) -> int:
+        return length * min(self.trips, _ROUNDS)
 
     # Constants
 

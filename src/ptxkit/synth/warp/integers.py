@@ -16,8 +16,10 @@ def integer(b: Builder, type: Type, depth: int) -> Expression:
     """A whole number of a type, of at most so many levels."""
     if depth <= 0 or b.stream.chance(0.1):
         return leaf(b, type)
-    value = RULES[b.stream.weighted(b.palette.integer or DEFAULT)](b, type, depth - 1)
-    return reduce(b, value, INTEGER_LIMIT)
+    operation = b.operation(b.palette.integer or DEFAULT)
+    if operation is None:
+        return leaf(b, type)
+    return reduce(b, RULES[operation](b, type, depth - 1), INTEGER_LIMIT)
 
 
 def alive(b: Builder, type: Type, depth: int) -> Expression:

@@ -17,7 +17,8 @@ def real(b: Builder, depth: int) -> Expression:
     """A real number, of at most so many levels."""
     if depth <= 0 or b.stream.chance(0.1):
         return leaf(b)
-    return reduce(b, RULES[b.stream.weighted(b.palette.real)](b, depth - 1), b.limit)
+    operation = b.operation(b.palette.real)
+    return reduce(b, RULES[operation](b, depth - 1), b.limit) if operation else leaf(b)
 
 
 def leaf(b: Builder, constant: bool = True) -> Expression:
@@ -58,14 +59,14 @@ def reduce(b: Builder, value: Expression, limit: float) -> Expression:
     if value.bound <= limit:
         return value
     ways = ["clamp", "scale"] if value.type.shape == () else ["scale"]
-    if limit >= 1 and value.type.shape == () and value.bound <= b.limit:
-        ways.append("sin")
+    if limit >= 1 and value.type.shape == () and value.bound <= b.limit and b.trips == 1:
+        ways.append("tanh")
     match b.stream.choice(ways):
         case "clamp":
             most = _rounded_down(limit)
             return apply("clamp", value.type, most, value, b.exactly(-most), b.exactly(most))
-        case "sin":
-            return apply("sin", value.type, 1.0, value)
+        case "tanh":
+            return apply("tanh", value.type, 1.0, value)
     factor = b.exactly(_rounded_down(limit / value.bound))
     return apply("mul", value.type, value.bound * factor.bound, value, factor)
 
@@ -170,10 +171,9 @@ def _where(operator: str) -> Rule:
 
 def _call(b: Builder, depth: int) -> Expression:
     """A call of a function of the program, where there is one."""
-    known = [f for f in b.functions if f.result == b.real_type]
-    if not known:
+    function = b.callable()
+    if function is None:
         return real(b, depth)
-    function = b.stream.choice(known)
     arguments = tuple(reduce(b, real(b, depth - 1), ARGUMENT_BOUND) for _ in function.parameters)
     return tree.Call(b.real_type, RESULT_BOUND, function.name, arguments)
 

@@ -45,7 +45,10 @@ MATH = {
     "trunc": 1, "frac": 1, "sign": 1, "step": 1, "degrees": 1, "radians": 1, "smoothstep": 1,
     "lerp": 1,
 }  # fmt: skip
-MIXED = {**ARITHMETIC, "sin": 2, "cos": 2, "exp": 1, "sqrt": 1, "where": 1, "ternary": 1}
+MIXED = {**ARITHMETIC, "sin": 1, "cos": 1, "exp": 1, "sqrt": 1, "where": 1, "ternary": 1}
+_FUNCTION_BUDGET = (2, 6)
+#: Of kernels with vectors and with matrices: an operation is one for every component.
+_COMPOUND_BUDGETS = {1: (5, 12), 2: (3, 8)}
 #: Half precision has no room for what grows fast.
 CAUTIOUS = {"add": 6, "sub": 6, "mul": 4, "min": 2, "max": 2, "abs": 1, "neg": 1, "clamp": 1}
 
@@ -96,8 +99,8 @@ def _math(stream: Stream) -> Builder:
 
 def _compound(type_of: Callable[[Stream], Type], depth: int) -> Callable[[Stream], Builder]:
     def recipe(stream: Stream) -> Builder:
-        b = Builder(stream, Palette(MIXED))
         type = type_of(stream)
+        b = Builder(stream, Palette(MIXED), budget=_COMPOUND_BUDGETS[len(type.shape)])
         for _ in range(stream.between(1, 3)):
             b.input(type)
         for _ in range(stream.between(0, 2)):
@@ -307,7 +310,7 @@ def _function(stream: Stream) -> Builder:
                 choice(b, names, stream.between(1, 2), 2)
             case "for":
                 loop(b, names, 1, 2)
-    function = b.functions[-1]
+    function, _ = b.functions[-1]
     arguments = tuple(reduce(b, real(b, 2), ARGUMENT_BOUND) for _ in function.parameters)
     value: tree.Expression = tree.Call(REAL, RESULT_BOUND, function.name, arguments)
     other: tree.Expression = names[0] if names else real(b, 2)
@@ -316,10 +319,11 @@ def _function(stream: Stream) -> Builder:
     return b
 
 
-def _make_function(outer: Builder) -> tree.Function:
+def _make_function(outer: Builder) -> tuple[tree.Function, int]:
     """A function of one to three real numbers; it may call those made before."""
     stream = outer.stream
-    b = Builder(stream, outer.palette)
+    b = Builder(stream, outer.palette, budget=_FUNCTION_BUDGET)
+    budget = b.budget
     b.functions = list(outer.functions)
     b.indices = ()
     parameters = []
@@ -334,7 +338,8 @@ def _make_function(outer: Builder) -> tree.Function:
         b.emit(tree.If(_real_test(b), tuple(body)))
     b.emit(tree.Return(reduce(b, real(b, 3), RESULT_BOUND)))
     made = b.program("", "")
-    return tree.Function(outer.function_name(), tuple(parameters), REAL, made.body)
+    function = tree.Function(outer.function_name(), tuple(parameters), REAL, made.body)
+    return function, budget - b.budget
 
 
 def _real_test(b: Builder) -> tree.Expression:

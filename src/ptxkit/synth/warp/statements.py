@@ -10,7 +10,7 @@ from ptxkit.synth.warp.reals import leaf, real, reduce, test
 from ptxkit.synth.warp.types import BOOL, INT
 
 Make = Callable[[Builder, int], tree.Expression]
-_COPIES = 12
+_COPIES = 6
 
 
 def locals_of(b: Builder, count: int, depth: int, make: Make = real) -> None:

@@ -13,6 +13,7 @@ from ptxkit.synth.warp.types import FLOAT32, INT, REAL, Type
 
 Expression = tree.Expression
 _LENGTHS = (16, 32, 64, 128)
+_BUDGET = (2, 6)  # every operation is one for all elements that a thread has
 _MAPPED: dict[str, tuple[float, Callable[[float], float]]] = {
     "sin": (math.inf, lambda x: 1.0),
     "cos": (math.inf, lambda x: 1.0),
@@ -32,7 +33,7 @@ _PAIRED: dict[str, Callable[[float, float], float]] = {
 
 def tile_kernel(stream: Stream) -> Builder:
     """A kernel that loads tiles, computes with them, and stores tiles or sums of them."""
-    b = Builder(stream, Palette({}))
+    b = Builder(stream, Palette({}), budget=_BUDGET)
     b.launch = (stream.between(2, 4),)
     b.indices = b.indices[:1]
     length = stream.choice(_LENGTHS)
@@ -65,7 +66,9 @@ def _tile(b: Builder, type: Type, depth: int) -> Expression:
     names = b.visible(type)
     if depth <= 0 or b.stream.chance(0.1):
         return b.read(b.stream.choice(names))
-    match b.stream.weighted({"sum": 5, "scale": 3, "map": 4, "pair": 3}):
+    match b.operation({"sum": 5, "scale": 3, "map": 4, "pair": 3}):
+        case None:
+            return b.read(b.stream.choice(names))
         case "sum":
             x, y = _tile(b, type, depth - 1), _tile(b, type, depth - 1)
             operator = b.stream.choice(("add", "sub"))

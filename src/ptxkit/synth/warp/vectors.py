@@ -22,7 +22,10 @@ def compound(b: Builder, type: Type, depth: int) -> Expression:
     weights, rules = (
         (VECTOR_WEIGHTS, VECTOR_RULES) if len(type.shape) == 1 else (MATRIX_WEIGHTS, MATRIX_RULES)
     )
-    return reduce(b, rules[b.stream.weighted(weights)](b, type, depth - 1), b.limit / 4)
+    operation = b.operation(weights)
+    if operation is None:
+        return leaf(b, type)
+    return reduce(b, rules[operation](b, type, depth - 1), b.limit / 4)
 
 
 def leaf(b: Builder, type: Type) -> Expression:
