@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
+from dataclasses import replace
 
 from ptxkit.cuda.literals import spell
+from ptxkit.cuda.mangling import explained, plain_name
 from ptxkit.cuda.nodes import (
     Asm,
     Assign,
@@ -222,8 +224,10 @@ def _simple(node: Statement | None) -> str:
 
 
 class _Writer:
-    def __init__(self) -> None:
+    def __init__(self, symbols: Container[str] = ()) -> None:
         self.lines: list[str] = []
+        self.symbols = symbols
+        """Kernels that keep their mangled names, since code refers to them by these."""
 
     def line(self, depth: int, text: str) -> None:
         self.lines.append(_INDENT * depth + text if text else "")
@@ -313,6 +317,11 @@ class _Writer:
         self.line(depth, "}")
 
     def function(self, node: Function) -> None:
+        name = plain_name(node) if node.name not in self.symbols else ""
+        if name:
+            node = replace(node, name=name, linkage="")
+        elif node.body is not None and explained(node):
+            self.line(0, f"// {explained(node)}")
         head = f'extern "{node.linkage}" ' if node.linkage else ""
         head += " ".join((*node.qualifiers, "")) + ("__global__ " if node.kernel else "__device__ ")
         if node.launch_bounds:
@@ -324,7 +333,13 @@ class _Writer:
         text = f"{head}({', '.join(parameters)})"
         tail = ";" if node.body is None else " {"
         if len(text) + 2 > _WIDTH and parameters:
-            text = f"{head}({_wrapped(parameters, len(head) + 1)})"
+            column = len(head) + 1
+            if column > _WIDTH // 2:
+                # After a long name parameters have lines of their own.
+                head, column = f"{head}(\n{' ' * 8}", 8
+                text = f"{head}{_wrapped(parameters, column)})"
+            else:
+                text = f"{head}({_wrapped(parameters, column)})"
         self.lines.extend((text + tail).split("\n"))
         if node.body is not None:
             self.statements(1, node.body)
@@ -383,7 +398,13 @@ def print_function(node: Function) -> str:
 
 def print_module(node: CudaModule) -> str:
     """The C++ of a file, ready for a compiler."""
-    writer = _Writer()
+    text = _module_text(node, ())
+    named = {one.name for one in node.kernels if plain_name(one) and one.name in text}
+    return _module_text(node, named) if named else text
+
+
+def _module_text(node: CudaModule, symbols: Container[str]) -> str:
+    writer = _Writer(symbols)
     for include in node.includes:
         writer.line(0, f"#include <{include}>")
     previous: object = None

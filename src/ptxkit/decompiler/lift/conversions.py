@@ -69,6 +69,10 @@ class Expr:
     inner: Expr | None = None
 
 
+def _sign(type: Type) -> bool | None:
+    return type.signed if isinstance(type, Scalar) else None
+
+
 def is_int(type: Type) -> bool:
     """Whether a type is a whole number."""
     return isinstance(type, Scalar) and type.is_integer
@@ -121,6 +125,8 @@ class Conversions:
                 return self.literal(const(int(node.value), max(want.bits, 8)), want)
             if made.exact and bits_of(have) < bits_of(want) == 32 and want == INT:
                 return node  # promoted by itself
+            if made.exact and bits_of(have) == want.bits and _sign(have) == want.signed:
+                return node  # long and long long
             return n.Cast(want, self._whole(made, width))
         if isinstance(have, Pointer):
             if isinstance(want, Pointer):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ptxkit.cuda.types import (
     BFLOAT16,
@@ -23,6 +24,7 @@ from ptxkit.cuda.types import (
     Type,
     Vector,
 )
+from ptxkit.decompiler.lift.declared import declared_types, votes_of
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.substitute import exit_values
 from ptxkit.decompiler.lift.sums import sum_of
@@ -69,6 +71,12 @@ class Cell:
         """How it is accessed: (bits, count)."""
         self.stored = False
 
+    @property
+    def used(self) -> bool:
+        """Whether anything is accessed through it, or computed with it."""
+        root = self.find()
+        return bool(root.accesses) or any(root.votes.values())
+
     def find(self) -> Cell:
         """The cell that stands for all that were joined with it."""
         at = self
@@ -105,7 +113,11 @@ class Cell:
         return root.pointee[width].find()
 
 
-@dataclass(slots=True)
+#: More votes than a function has instructions.
+_CERTAIN = 1 << 20
+
+
+@dataclass
 class Kinds:
     """The cells of one function."""
 
@@ -131,6 +143,7 @@ class Kinds:
             terms = [t for t, k in sum_of(value).terms.items() if k == 1 and t.width == 64]
             if len(terms) == 1 and terms[0].op in ("var", "load", "component"):
                 self._base_cell(terms[0]).pointer += 1
+        self._declared()
         self._find_pointers()
         for block in self.program.flow.blocks.values():
             for step in block.statements:
@@ -138,6 +151,27 @@ class Kinds:
             for value in exit_values(block):
                 self.visit(value, "b")
         self._spread_signs()
+
+    def _declared(self) -> None:
+        """What the name of the function tells counts more than any use."""
+        parameters = self.program.parameters
+        for variable, type in zip(parameters, self.declared, strict=False):
+            if isinstance(type, Pointer) and variable.width == 64:
+                cell = self.cell(variable)
+                cell.pointer += 1
+                cell.stored = cell.stored or not type.const
+                width, kind = votes_of(type.target)
+                if kind:
+                    cell.element(width).votes[kind] += _CERTAIN
+            elif type is not None and variable.declared not in ("struct", "vector"):
+                width, kind = votes_of(type)
+                if kind and width == variable.width:
+                    self.cell(variable).votes[kind] += _CERTAIN
+
+    @cached_property
+    def declared(self) -> tuple[Type | None, ...]:
+        """The types of parameters, as far as the function's name tells."""
+        return declared_types(self.program.lift.function.name)
 
     def _find_pointers(self) -> None:
         """Variables set to an address plus something are addresses too."""

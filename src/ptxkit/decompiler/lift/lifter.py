@@ -19,6 +19,7 @@ from ptxkit.decompiler.lift.conversions import C_TYPES
 from ptxkit.decompiler.lift.copies import Copies
 from ptxkit.decompiler.lift.counting import Counting
 from ptxkit.decompiler.lift.declare import Declarer
+from ptxkit.decompiler.lift.declared import agreed
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
@@ -213,6 +214,9 @@ class ModuleLifter:
                 types[variable] = self._vector(kinds, variable)
             else:
                 types[variable] = kinds.type_of(kinds.cell(variable), variable.width)
+        for variable, declared in zip(program.parameters, kinds.declared, strict=False):
+            used = kinds.cell(variable).used
+            types[variable] = agreed(types[variable], declared, used=used)
         for variable, slot in zip(program.parameters, signature.parameters, strict=True):
             slot.c_type = types[variable]
         if program.result is not None:
