@@ -381,14 +381,21 @@ def print_function(node: Function) -> str:
     return "\n".join(writer.lines) + "\n"
 
 
+#: How a file begins that says which options it wants to be compiled with.
+COMPILE_WITH = "// compile with:"
+
+
 def print_module(node: CudaModule) -> str:
     """The C++ of a file, ready for a compiler."""
     writer = _Writer()
+    if node.options:
+        writer.line(0, f"{COMPILE_WITH} {' '.join(node.options)}")
     for include in node.includes:
         writer.line(0, f"#include <{include}>")
     previous: object = None
     for item in node.items:
-        if writer.lines and not (isinstance(item, Declare) and isinstance(previous, Declare)):
+        first = previous is None and not node.includes
+        if not first and not (isinstance(item, Declare) and isinstance(previous, Declare)):
             writer.line(0, "")
         if isinstance(item, Function):
             writer.function(item)
