@@ -395,6 +395,8 @@ class CudaModule(Node):
 
     items: tuple[StructDefinition | Declare | Function, ...]
     includes: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    """What the compiler has to be told, such as ``-ftz=true``: noted in the first line."""
 
     @property
     def kernels(self) -> tuple[Function, ...]:

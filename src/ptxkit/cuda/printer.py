@@ -396,6 +396,10 @@ def print_function(node: Function) -> str:
     return "\n".join(writer.lines) + "\n"
 
 
+#: How a file begins that says which options it wants to be compiled with.
+COMPILE_WITH = "// compile with:"
+
+
 def print_module(node: CudaModule) -> str:
     """The C++ of a file, ready for a compiler."""
     text = _module_text(node, ())
@@ -405,11 +409,14 @@ def print_module(node: CudaModule) -> str:
 
 def _module_text(node: CudaModule, symbols: Container[str]) -> str:
     writer = _Writer(symbols)
+    if node.options:
+        writer.line(0, f"{COMPILE_WITH} {' '.join(node.options)}")
     for include in node.includes:
         writer.line(0, f"#include <{include}>")
     previous: object = None
     for item in node.items:
-        if writer.lines and not (isinstance(item, Declare) and isinstance(previous, Declare)):
+        first = previous is None and not node.includes
+        if not first and not (isinstance(item, Declare) and isinstance(previous, Declare)):
             writer.line(0, "")
         if isinstance(item, Function):
             writer.function(item)

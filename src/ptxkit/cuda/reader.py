@@ -373,17 +373,18 @@ def _read_struct(item: Items) -> n.StructDefinition:
 
 
 def _read_module(item: Items) -> n.CudaModule:
-    includes, items = [], []
+    items = []
+    heads: dict[str, list[str]] = {"include": [], "option": []}
     for part in item.items[1:]:
-        if isinstance(part, Items) and part.head == "include":
-            includes.append(_text(_exactly(part.items[1:], 1, 1, part)[0], part))
+        if isinstance(part, Items) and part.head in heads:
+            heads[part.head].append(_text(_exactly(part.items[1:], 1, 1, part)[0], part))
         elif isinstance(part, Items) and part.head in _TOP:
             items.append(_TOP[part.head](part))
         else:
             raise item.error(
                 "a module holds (kernel ...), (function ...), (struct-definition ...) and variables"
             )
-    return n.CudaModule(tuple(items), tuple(includes))
+    return n.CudaModule(tuple(items), tuple(heads["include"]), tuple(heads["option"]))
 
 
 _TOP: dict[str, Callable[[Items], Any]] = {

@@ -158,8 +158,9 @@ def write(node: n.Node) -> str:
     """The S-expression of any node of the tree, on one line."""
     match node:
         case n.CudaModule():
-            includes = [f"(include {quote(i)})" for i in node.includes]
-            return f"(module {' '.join([*includes, *map(write, node.items)])})"
+            head = [f"(option {quote(o)})" for o in node.options]
+            head += [f"(include {quote(i)})" for i in node.includes]
+            return f"(module {' '.join([*head, *map(write, node.items)])})"
         case n.Function():
             return _write_function(node)
         case n.StructDefinition():

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.engines import ENGINES, Candidate, Engine, engine, isolated
-from ptxkit.decompiler.lift.lifter import lift_module
-from ptxkit.decompiler.links import commented, links
+from ptxkit.decompiler.lift.flags import Flags
+from ptxkit.decompiler.lift.lifter import Options, compile_flags, lift_module
+from ptxkit.decompiler.links import commented, links, source_places
 from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.variants import best_form
 from ptxkit.decompiler.verify import Verdict, architecture, verify
@@ -55,7 +56,8 @@ def decompile(
     ``engine`` is ``"auto"`` (every engine that is installed; the verifier chooses) or the name of
     one. Candidates are compiled for ``arch``, the module's own where NVRTC still knows it. With
     ``verify=False`` nothing is compiled, and the lifted form is returned without a certificate.
-    ``comments`` notes at statements which lines of the PTX they are.
+    ``comments`` notes at statements which lines of the PTX they are, and of the source where the
+    PTX says so.
 
     >>> import ptxkit
     >>> source = '''extern "C" __global__ void scale(float *x, float a, int n) {
@@ -93,7 +95,7 @@ def decompile(
             notes += verdict.reasons
     text = print_module(tree)
     if comments:
-        text = commented(text, links(module, text, arch))
+        text = commented(text, links(module, text, arch), source_places(module))
     return Decompiled(text, tree, maker, verdict, tuple(notes))
 
 
@@ -116,10 +118,10 @@ def _engines(name: str) -> tuple[list[Engine], list[str]]:
     return found, notes
 
 
-def _lift(module: Module) -> CudaModule:
+def _lift(module: Module, flags: Flags) -> CudaModule:
     """The lifted module; a fault of the lifter itself is an error like any other."""
     try:
-        return lift_module(module)
+        return lift_module(module, Options(flags=flags))
     except PtxkitError:
         raise
     except Exception as error:
@@ -131,15 +133,16 @@ def _lift(module: Module) -> CudaModule:
 
 def _lifted(module: Module, names: Sequence[str]) -> tuple[CudaModule, list[str]]:
     """The lifted module; where something in it cannot be lifted, everything else."""
+    flags = compile_flags(module)
     try:
-        return _lift(module), []
+        return _lift(module, flags), []
     except PtxkitError as error:
         first = error
     trees: list[CudaModule] = []
     notes: list[str] = []
     for name in names:
         try:
-            trees.append(_lift(isolated(module, module[name])))
+            trees.append(_lift(isolated(module, module[name]), flags))
         except PtxkitError as error:
             notes.append(f"'{name}' cannot be lifted: {str(error).partition(chr(10))[0]}")
     if not trees:
@@ -154,7 +157,8 @@ def _joined(trees: Sequence[CudaModule]) -> CudaModule:
         for item in tree.items:
             items.setdefault((type(item), item.name), item)
     includes = dict.fromkeys(include for tree in trees for include in tree.includes)
-    return CudaModule(tuple(items.values()), tuple(includes))
+    options = dict.fromkeys(option for tree in trees for option in tree.options)
+    return CudaModule(tuple(items.values()), tuple(includes), tuple(options))
 
 
 def _first(one: Engine, module: Module, names: Sequence[str], beams: int) -> CudaModule:
@@ -180,12 +184,14 @@ def _chosen(
     symbolic = any(one.name == "symbolic" for one in engines)
     makers = dict.fromkeys(names, "symbolic")
     tree = lifted
+    # One file has one set of options: that of the whole module, for all of its functions.
+    flags = compile_flags(module)
     for name in names:
         part = isolated(module, module[name])
         best: tuple[tuple[int, float], Candidate, Verdict] | None = None
         for other in engines:
             if other.name == "symbolic":
-                form, verdict = best_form(part, name, arch)
+                form, verdict = best_form(part, name, arch, flags)
                 found = [(form, verdict)]
             else:
                 proposed = other.propose(part, part[name], beams=beams)

@@ -21,12 +21,13 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol
 
 from ptxkit._native import Node
 from ptxkit.cuda import CudaModule
+from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.lifter import Options, lift_module
 from ptxkit.errors import UnknownNameError
 from ptxkit.syntax import Function, Module, Variable
@@ -90,22 +91,30 @@ class SymbolicEngine:
         """The lifted forms of a function, the most readable first."""
         return tuple(islice(self.forms(module, function), max(beams, 1)))
 
-    def forms(self, module: Module, function: Function) -> Iterator[Candidate]:
-        """The same, one at a time: many are lifted only where the ones before do not do."""
+    def forms(
+        self, module: Module, function: Function, flags: Flags | None = None
+    ) -> Iterator[Candidate]:
+        """The same, one at a time: many are lifted only where the ones before do not do.
+
+        ``flags`` is what they are compiled with; None for what the module shows.
+        """
         alone = isolated(module, function)
         trees: list[CudaModule] = []
         for options in FORMS:
-            tree = lift_module(alone, options)
+            tree = lift_module(alone, replace(options, flags=flags))
             if tree not in trees:
                 trees.append(tree)
                 yield Candidate(tree, self.name, -float(len(trees)), options in FORMS[_CAREFUL:])
 
-    def exact_forms(self, module: Module, function: Function) -> Iterator[Candidate]:
+    def exact_forms(
+        self, module: Module, function: Function, flags: Flags | None = None
+    ) -> Iterator[Candidate]:
         """What to prove where none of the forms could be: every bit as PTX has it."""
         alone = isolated(module, function)
         for place, options in enumerate(EXACT_FORMS):
             score = -float(len(FORMS) + place + 1)
-            yield Candidate(lift_module(alone, options), self.name, score, careful=True)
+            tree = lift_module(alone, replace(options, flags=flags))
+            yield Candidate(tree, self.name, score, careful=True)
 
 
 #: Engines by name: the module and the class. A new engine is one row.

@@ -7,6 +7,7 @@ laid beside the original. Where the two are the same, every instruction has its 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import PurePath
 
 from ptxkit.decompiler.verify.certificates import compiled, paired, to_certify
 from ptxkit.errors import ToolchainError
@@ -89,14 +90,49 @@ def ranges(lines: Iterable[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def commented(text: str, found: Links) -> str:
-    """The text with the lines of PTX noted at its lines.
+Places = dict[int, tuple[str, int]]
+"""Lines of PTX, and the file and line of the source that each came from."""
+
+
+def source_places(module: Module) -> Places:
+    """Where a module's instructions came from, as its ``.loc`` say.
+
+    >>> import ptxkit
+    >>> text = "__global__ void k(int *x) {\\n    x[threadIdx.x] = 7;\\n}"
+    >>> m = ptxkit.compile_cuda(text, arch="sm_90", line_info=True, name="k.cu")
+    >>> ("k.cu", 2) in source_places(m).values()
+    True
+    """
+    files = {file.number: PurePath(file.path).name for file in module.find("File")}
+    found: Places = {}
+    for function in module.functions:
+        place: tuple[str, int] | None = None
+        for node in function.walk():
+            if isinstance(node, Loc):
+                number, line, _ = node.place
+                place = (files.get(number, ""), line) if line else None
+            elif isinstance(node, Instruction) and place is not None:
+                found[node.line] = place
+    return found
+
+
+def commented(text: str, found: Links, places: Places | None = None) -> str:
+    """The text with the lines of PTX noted at its lines, and of the source where that is known.
 
     >>> commented("a;\\nb;\\n", {2: (7, 8)})
     'a;\\nb;  // PTX 7-8\\n'
+    >>> commented("a;\\n", {1: (7, 8)}, {7: ("k.cu", 3), 8: ("k.cu", 4)})
+    'a;  // PTX 7-8; k.cu 3-4\\n'
     """
-    lines = text.splitlines()
-    return "".join(
-        f"{line}  // PTX {ranges(found[number])}\n" if number in found and line else f"{line}\n"
-        for number, line in enumerate(lines, 1)
-    )
+    made: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        lines = found.get(number, ())
+        if not line or not lines:
+            made.append(f"{line}\n")
+            continue
+        sources: dict[str, set[int]] = {}
+        for file, row in (places[one] for one in lines if places and one in places):
+            sources.setdefault(file, set()).add(row)
+        parts = [f"PTX {ranges(lines)}", *(f"{f} {ranges(rows)}" for f, rows in sources.items())]
+        made.append(f"{line}  // {'; '.join(parts)}\n")
+    return "".join(made)

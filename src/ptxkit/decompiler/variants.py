@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ptxkit.decompiler.engines import Candidate, SymbolicEngine
+from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.verify import Verdict
 from ptxkit.decompiler.verify.certificates import Compiled, certify, compiled, paired
@@ -30,8 +31,12 @@ class _Tried:
     partner: str
 
 
-def best_form(module: Module, name: str, arch: str) -> tuple[Candidate, Verdict]:
+def best_form(
+    module: Module, name: str, arch: str, flags: Flags | None = None
+) -> tuple[Candidate, Verdict]:
     """The lifted form of a function with the strongest certificate, and the most readable.
+
+    ``flags`` is what it is compiled with; None for what the module shows.
 
     >>> import ptxkit
     >>> m = ptxkit.compile_cuda("__global__ void k(int *x) { x[threadIdx.x] += 1; }", arch="sm_90")
@@ -41,7 +46,7 @@ def best_form(module: Module, name: str, arch: str) -> tuple[Candidate, Verdict]
     function = module[name]
     separate = not function.is_entry
     tried: list[_Tried] = []
-    for candidate in SymbolicEngine().forms(module, function):
+    for candidate in SymbolicEngine().forms(module, function, flags):
         one = _compiled(module, name, candidate, arch, separate)
         if one.made.module is not None and same_ptx(module, one.made.module, name, one.partner):
             return candidate, Verdict(True, same_ptx=True)
@@ -53,7 +58,7 @@ def best_form(module: Module, name: str, arch: str) -> tuple[Candidate, Verdict]
     likely = [*tried[:2], *(t for t in tried[2:] if t.candidate.careful)]
     exact = (
         _compiled(module, name, candidate, arch, separate)
-        for candidate in SymbolicEngine().exact_forms(module, function)
+        for candidate in SymbolicEngine().exact_forms(module, function, flags)
     )
     for one in chain(likely, exact):
         verdict = _proved(module, name, one)

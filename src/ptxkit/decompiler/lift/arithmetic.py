@@ -26,7 +26,7 @@ def _refuse(words: list[str], *unknown: str) -> None:
 
 def _flush(lift: Lift, words: list[str], type: str) -> None:
     """Refuse what handles subnormal numbers otherwise than plain C++ would."""
-    if type == "f32" and ("ftz" in words) != lift.flushes:
+    if type == "f32" and ("ftz" in words) != lift.flags.flush:
         raise NotLiftedError("'.ftz'")
 
 
@@ -56,7 +56,7 @@ def _directed(name: str, words: list[str], type: str, count: int) -> Intrinsic |
 def _saturated(lift: Lift, words: list[str], value: Value, type: str) -> Value:
     if "sat" not in words:
         return value
-    if type != "f32" or lift.flushes:
+    if type != "f32":
         raise NotLiftedError("'.sat'")
     return lift.pure(Intrinsic("__saturatef", ("f32",), "f32"), value)
 
@@ -144,18 +144,24 @@ def _not(lift: Lift, node: Instruction) -> None:
     lift.write(node.operands[0], type, make("not", a.width, a))
 
 
+#: Divisions that have names; of one of them, by the compiler's options, ``/`` is the name.
+_DIVISIONS = {
+    "approx": Intrinsic("__fdividef", ("f32", "f32"), "f32"),
+    "rn": Intrinsic("__fdiv_rn", ("f32", "f32"), "f32"),
+}
+
+
 def _divide(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
     type = plain_type(words)
     values = tuple(lift.read(o, type) for o in node.operands[1:3])
     if type[0] == "f":
-        if type == "f32" and ("approx" in words or "full" in words):
-            if "approx" in words and ("ftz" in words) == lift.flushes:
-                call = Intrinsic("__fdividef", (type, type), type)
-                return lift.write(node.operands[0], type, lift.pure(call, *values))
-            raise NotLiftedError(node.opcode)
         _flush(lift, words, type)
         directed = _directed("div", words, type, 2)
+        if type == "f32" and lift.flags.division not in words:
+            directed = directed or _DIVISIONS.get(words[0])
+            if directed is None:
+                raise NotLiftedError(node.opcode)
         if directed is not None:
             return lift.write(node.operands[0], type, lift.pure(directed, *values))
         value = make("fdiv", values[0].width, *values, data=(type, True))
@@ -239,7 +245,8 @@ def _negate(lift: Lift, node: Instruction) -> None:
 
 #: Opcode without its .ftz: the function that nvcc compiles to exactly that.
 _FUNCTIONS = {
-    "sqrt.rn.f32": "sqrtf", "sqrt.rn.f64": "sqrt", "rsqrt.approx.f32": "rsqrtf",
+    "sqrt.rn.f32": "__fsqrt_rn", "sqrt.rn.f64": "sqrt", "rsqrt.approx.f32": "rsqrtf",
+    "rcp.rn.f32": "__frcp_rn",
     "rcp.rz.f32": "__frcp_rz", "rcp.rm.f32": "__frcp_rd", "rcp.rp.f32": "__frcp_ru",
     "sqrt.rz.f32": "__fsqrt_rz", "sqrt.rm.f32": "__fsqrt_rd", "sqrt.rp.f32": "__fsqrt_ru",
     "sqrt.rz.f64": "__dsqrt_rz", "sqrt.rm.f64": "__dsqrt_rd", "sqrt.rp.f64": "__dsqrt_ru",
@@ -255,7 +262,8 @@ def _function(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
     type = plain_type(words)
     _flush(lift, words, type)
-    name = _FUNCTIONS.get(node.opcode.replace(".ftz", ""))
+    opcode = node.opcode.replace(".ftz", "")
+    name = "sqrtf" if opcode == f"sqrt.{lift.flags.root}.f32" else _FUNCTIONS.get(opcode)
     if name is None:
         raise NotLiftedError(node.opcode)
     takes = gives = type
@@ -270,7 +278,9 @@ def _function(lift: Lift, node: Instruction) -> None:
 def _reciprocal(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
     type = plain_type(words)
-    if "rn" not in words:
+    if (type == "f32" and lift.flags.reciprocal not in words) or (
+        type == "f64" and "rn" not in words
+    ):
         return _function(lift, node)
     _flush(lift, words, type)
     value = lift.read(node.operands[1], type)
@@ -419,6 +429,10 @@ _NUMBER = {"s32": "int", "u32": "uint", "s64": "ll", "u64": "ull", "f32": "float
 _TO_INTEGER = {"rni": "rn", "rmi": "rd", "rpi": "ru", "rzi": "rz"}
 
 
+#: What ``rintf`` and ``truncf`` do is the same for subnormal numbers: no option flushes these.
+_UNFLUSHED = ("rni", "rzi")
+
+
 def _cvt(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
     _refuse(words, "relu", "satfinite", "rs")
@@ -438,7 +452,9 @@ def _converted(
     width = SCALAR_TYPES[target].width
     rounding = next((w for w in words if w[0] == "r"), "")
     saturates = "sat" in words
-    if "f32" in (target, source) and (target[0] == source[0] or source == "f32"):
+    if target == source == "f32" and rounding in _UNFLUSHED:
+        _refuse(words, "ftz")
+    elif "f32" in (target, source) and (target[0] == source[0] or source == "f32"):
         _flush(lift, words, "f32")
     elif "ftz" in words:
         raise NotLiftedError("'.ftz'")

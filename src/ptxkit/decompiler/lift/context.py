@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ptxkit._native import Node
 from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.signatures import Signatures
 from ptxkit.decompiler.lift.ssa import Versions
 from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, const, raw, var
@@ -85,8 +86,8 @@ class Lift:
     scopes: Scopes
     versions: Versions
     signatures: Signatures
-    flushes: bool = False
-    """Whether code is compiled so that ``.ftz`` is what plain arithmetic does."""
+    flags: Flags
+    """What plain arithmetic becomes, with the options that code is compiled with."""
     contracts: bool = False
     """Whether the compiler could contract sums: then ``add.rn`` was asked for by name."""
     in_order: bool = False

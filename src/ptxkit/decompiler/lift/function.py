@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.lift.algebra import negated
 from ptxkit.decompiler.lift.context import Lift, NotLiftedError
 from ptxkit.decompiler.lift.divisions import undo_short_divisions
+from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.flow import Branch, Exit, Flow, FlowBlock, Jump, Leave, Select
 from ptxkit.decompiler.lift.instructions import lift_instruction
 from ptxkit.decompiler.lift.pieces import Piece, pieces_of
@@ -21,7 +22,8 @@ from ptxkit.syntax import Variable as Declaration
 from ptxkit.syntax.graph import ControlFlowGraph
 
 #: What operators become where the compiler may contract them; else they say ``.rn``.
-_CONTRACTED = frozenset(f"{op}.{type}" for op in ("add", "sub", "mul") for type in ("f32", "f64"))
+_CONTRACTED = frozenset(f"{op}.{type}" for op in ("add", "sub", "mul")
+                        for type in ("f32", "ftz.f32", "f64"))  # fmt: skip
 
 #: From this architecture on NVIDIA's compilers are built on a newer LLVM.
 _NEWER = 100
@@ -42,7 +44,7 @@ class Program:
 
 
 def lift_function(
-    module: Module, function: Function, scopes: Scopes, signatures: Signatures, flushes: bool
+    module: Module, function: Function, scopes: Scopes, signatures: Signatures, flags: Flags
 ) -> Program:
     """Lift one function to steps."""
     forget()
@@ -50,7 +52,7 @@ def lift_function(
     pieces, labels = pieces_of(graph)
     finder = VersionFinder(pieces, scopes)
     versions = finder.run()
-    lift = Lift(module, function, scopes, versions, signatures, flushes)
+    lift = Lift(module, function, scopes, versions, signatures, flags)
     lift.variables = versions.variables
     lift.contracts = any(i.opcode in _CONTRACTED for i in function.instructions)
     lift.in_order = _is_newer(module)

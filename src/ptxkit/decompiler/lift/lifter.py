@@ -21,6 +21,7 @@ from ptxkit.decompiler.lift.counting import Counting
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.declared import agreed
 from ptxkit.decompiler.lift.emit import Emitter
+from ptxkit.decompiler.lift.flags import Flags, shown_flags
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
@@ -51,6 +52,7 @@ from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.values import Value, Variable, forget, parts_of
 from ptxkit.run.globals import ModuleMemory
 from ptxkit.syntax import Function, Module, Scopes
+from ptxkit.syntax.debug import debug_names
 from ptxkit.syntax.nodes import FunctionDirective
 
 
@@ -77,6 +79,8 @@ class Options:
 
     There are more variables then; more often it is the same PTX again.
     """
+    flags: Flags | None = None
+    """What code is to be compiled with; None for what the module shows."""
 
 
 class _Names(dict[str, Type]):
@@ -93,7 +97,9 @@ class ModuleLifter:
         self.module = module
         self.options = options or Options()
         self.arch = architecture(module)
+        self.flags = self.options.flags or compile_flags(module)
         self.scopes = Scopes(module)
+        self.names = debug_names(module)
         self.signatures = Signatures(module)
         self.arrays: dict[str, Type] = {}
         self.helpers: dict[str, Intrinsic] = {}
@@ -113,7 +119,7 @@ class ModuleLifter:
     @no_collection()
     def function(self, function: Function) -> n.Function:
         """One function."""
-        program = lift_function(self.module, function, self.scopes, self.signatures, False)
+        program = lift_function(self.module, function, self.scopes, self.signatures, self.flags)
         if self.options.math:
             restore_calls(program, self.arch)
         Substitution(program, self.options.order, exact=self.options.exact).run()
@@ -121,7 +127,7 @@ class ModuleLifter:
         kinds.survey()
         types, layouts = self._types(program, kinds)
         taken = {s.name for s in self.signatures.functions.values()} | set(self.signatures.by_name)
-        Namer(program, types, taken).run()
+        Namer(program, types, taken, self.names.get(function.name)).run()
         careful, exact = self.options.careful, self.options.exact
         emitter = Emitter(program.lift, kinds, types, careful=careful, exact=exact)
         emitter.products, emitter.kept = _products(program)
@@ -416,7 +422,7 @@ class ModuleLifter:
         items += [*first, *self.tables, *variables] if early else [*variables, *first]
         items += helper_functions(self.helpers, self.converts)
         items += made
-        return n.CudaModule(tuple(items), tuple(sorted(self.headers)))
+        return n.CudaModule(tuple(items), tuple(sorted(self.headers)), self.flags.options)
 
 
 def _with_single(function: n.Function, names: set[str]) -> n.Function:
@@ -553,6 +559,28 @@ def _without_last_return(body: tuple[n.Statement, ...]) -> tuple[n.Statement, ..
         if (then, otherwise) != (last.then, last.otherwise) and (then or otherwise):
             return (*body[:-1], n.If(last.condition, then, otherwise)) if then else body
     return body
+
+
+def compile_flags(module: Module) -> Flags:
+    """The options to compile a module with; of two that it allows, those that say it shorter.
+
+    >>> import ptxkit
+    >>> source = "__global__ void k(float *x) { x[0] = %s(x[0]); }"
+    >>> for function in ("expf", "__expf"):
+    ...     m = ptxkit.compile_cuda(source % function, options=("-ftz=true",))
+    ...     print(*compile_flags(m).options)
+    -ftz=true
+    -use_fast_math
+    """
+    found = shown_flags(module)
+    if len(found) == 1:
+        return found[0]
+
+    def length(flags: Flags) -> int:
+        tree = lift_module(module, Options(flags=flags))
+        return len(print_module(replace(tree, options=())))
+
+    return min(found, key=length)
 
 
 def lift_module(module: Module, options: Options | None = None) -> n.CudaModule:

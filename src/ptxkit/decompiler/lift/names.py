@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from ptxkit.cuda.types import BOOL, Pointer, Scalar, Type, Vector
 from ptxkit.decompiler.lift.function import Program
-from ptxkit.decompiler.lift.signatures import RESERVED
+from ptxkit.decompiler.lift.signatures import RESERVED, identifier
 from ptxkit.decompiler.lift.values import Value, Variable
+from ptxkit.syntax.debug import FunctionNames
 
 _INDICES = {"x": "i", "y": "j", "z": "k"}
 #: Loops that are rolled up later take the letters after these.
@@ -23,8 +24,16 @@ _GROWTH = {
 class Namer:
     """Gives every variable of a function a name that no other one has."""
 
-    def __init__(self, program: Program, types: dict[Variable, Type], taken: set[str]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        types: dict[Variable, Type],
+        taken: set[str],
+        known: FunctionNames | None = None,
+    ) -> None:
         self.program = program
+        self.known = known or FunctionNames()
+        """The names that debug information has."""
         self.types = types
         self.taken = set(taken) | RESERVED
         self.given: dict[Variable, list[Value]] = {}
@@ -62,6 +71,10 @@ class Namer:
 
     def _parameter(self, variable: Variable, number: int) -> str:
         type = self.types[variable]
+        if len(self.known.parameters) == len(self.program.parameters):
+            found = self.known.parameters[number]
+            if found:
+                return identifier(found)
         if isinstance(type, Pointer):
             return f"p{number}"
         if isinstance(type, Scalar) and type.is_integer:
@@ -70,6 +83,8 @@ class Namer:
 
     def _local(self, variable: Variable, value: Value | None) -> str:
         type = self.types.get(variable)
+        if variable.register in self.known.registers:
+            return identifier(self.known.registers[variable.register])
         if value is not None and value.op == "builtin" and "." in value.data:
             base, _, axis = value.data.partition(".")
             stem = {"threadIdx": "tid", "blockIdx": "bid", "blockDim": "bdim",

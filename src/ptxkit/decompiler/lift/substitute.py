@@ -110,6 +110,8 @@ class Substitution:
     """Loads that are used once, and their lines."""
     indices: set[Definition] = field(default_factory=set)
     """What is computed from the indices of threads alone."""
+    fixed: set[Definition] = field(default_factory=set)
+    """What stays where it stands, since it has an effect."""
     read: dict[Definition, int] = field(default_factory=dict)
     """Indices of threads, and which of them was read first."""
 
@@ -293,6 +295,8 @@ class Substitution:
                     places[target] = _place(step, places)
                     if step.kind == "set" and step.args[0].op == "builtin":
                         self.read[target] = len(self.read) + 1
+                    if step.kind != "set" or self.facts.of(step.args[0]).effect:
+                        self.fixed.add(target)
                 if step.kind == "set":
                     if _is_load(step.args[0]) and self.uses.get(step.targets[0]) == 1:
                         self.loaded[step.targets[0]] = step.line
@@ -316,7 +320,8 @@ class Substitution:
                 return value
             return raw(value.op, value.width, value.args[::-1], value.data)
         if self.in_order and value.op != "fma":
-            return self._as_read(value)
+            stays = any(a.op != "var" or a.data in self.fixed for a in value.args)
+            return self._as_read(value) if stays else _ordered(value, places, self.uses)
         if value.op == "fma" and self._after_loads(value):
             return raw("fma", value.width, value.args, (*value.data[:2], "after"))
         if self.order == "line" and value.width > 1:

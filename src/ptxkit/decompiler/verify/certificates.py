@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass
 
 from ptxkit.cuda import CudaModule, print_module
+from ptxkit.cuda.printer import COMPILE_WITH
 from ptxkit.decompiler.verify.dataflow import same_dataflow
 from ptxkit.decompiler.verify.execution import DEVICES, MOST, WANTED, same_execution
 from ptxkit.decompiler.verify.identity import same_ptx
@@ -47,7 +48,7 @@ def compiled(
     'it does not compile: candidate.cu:1:23: error[cuda]: identifier "nothing" is undefined'
     """
     text = candidate if isinstance(candidate, str) else print_module(candidate)
-    options = ("-rdc=true",) if separate else ()
+    options = (*asked_options(text), *(("-rdc=true",) if separate else ()))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CompilerWarning)
@@ -57,6 +58,22 @@ def compiled(
         return Compiled(module)
     except CompilerError as error:
         return Compiled(None, f"it does not compile: {str(error).partition(chr(10))[0]}")
+
+
+#: The options that a candidate may ask for: those that change what plain arithmetic is.
+OPTIONS = ("-ftz=true", "-prec-div=false", "-prec-sqrt=false", "-use_fast_math")
+
+
+def asked_options(text: str) -> tuple[str, ...]:
+    """The options in the first line of a source text that says what to compile it with.
+
+    >>> asked_options("// compile with: -ftz=true -o /etc/passwd")
+    ('-ftz=true',)
+    """
+    first = text.lstrip().partition("\n")[0]
+    if not first.startswith(COMPILE_WITH):
+        return ()
+    return tuple(word for word in first.removeprefix(COMPILE_WITH).split() if word in OPTIONS)
 
 
 def architecture(module: Module) -> str:

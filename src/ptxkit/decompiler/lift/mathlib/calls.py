@@ -20,7 +20,8 @@ def restore_calls(program: Program, arch: str) -> None:
     """Make calls of what is an instance of a template."""
     if not _computes(program):
         return
-    known = library(arch)
+    flags = program.lift.flags
+    known = library(arch, flags)
     _restore(program, known.long)
     for usual in (False, True):
         # A function with a number for an argument has that number in it, mostly.
@@ -31,7 +32,7 @@ def restore_calls(program: Program, arch: str) -> None:
         theirs = frozenset(number for t in suspects for number in t.numbers)
         tried = frozenset(filter(is_short, numbers & theirs)) if usual else numbers - theirs
         names = frozenset(t.call for t in suspects if len(t.takes) == 2 or not usual)
-        _restore(program, specialised(arch, names, frozenset(filter(is_plain, tried))))
+        _restore(program, specialised(arch, flags, names, frozenset(filter(is_plain, tried))))
     if _computes(program):
         _restore(program, known.short)
 
@@ -74,8 +75,9 @@ def _values(program: Program) -> Iterator[Value]:
 
 def _computes(program: Program) -> bool:
     """Whether a function has anything that could be a part of the library."""
+    fast = program.lift.flags.fast
     return any(
-        (part.op[0] == "f" and part.data) or (part.op == "call" and part.data.assembly)
+        (part.op[0] == "f" and part.data) or (part.op == "call" and (part.data.assembly or fast))
         for part in _values(program)
     )
 

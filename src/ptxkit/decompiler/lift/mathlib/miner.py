@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ptxkit.decompiler.lift import __file__ as _home
+from ptxkit.decompiler.lift.flags import PLAIN, Flags
 from ptxkit.decompiler.lift.function import lift_function
 from ptxkit.decompiler.lift.mathlib.matcher import Library
 from ptxkit.decompiler.lift.mathlib.templates import Node, Recorder, Template
@@ -32,7 +33,7 @@ log log2 log10 log1p logb cbrt rcbrt erf erfc erfinv erfcinv erfcx normcdf normc
 tgamma lgamma round j0 j1 y0 y1""".split()
 _BINARY = "pow fmod atan2 hypot rhypot remainder fdim nextafter copysign".split()
 _TERNARY = "norm3d rnorm3d".split()
-_FAST = "__sinf __cosf __tanf __expf __exp10f __logf __log2f __log10f".split()
+_FAST = "__sinf __cosf __tanf __expf __exp10f __logf __log2f __log10f __powf".split()
 _BOTH = {"sincosf": "f32", "sincos": "f64", "sincospif": "f32", "sincospi": "f64"}
 _WORDS = {"f32": "float", "f64": "double"}
 #: The oldest architecture that compilers still know; and what stands for others.
@@ -51,8 +52,8 @@ def _functions() -> dict[str, tuple[str, ...]]:
             found[name + "f"] = ("f32",) * count
             found[name] = ("f64",) * count
     for name in _FAST:
-        found[name] = ("f32",)
-    found["__powf"] = ("f32", "f32")
+        found[name] = found[name[2:]]
+    found["__frsqrt_rn"] = ("f32",)
     return found
 
 
@@ -110,10 +111,10 @@ class Wanted:
         return f'extern "C" __global__ void {self.kernel}({word} *o{parameters}) {{ {made}; }}'
 
 
-def mined(wanted: Wanted, module: Module) -> list[Template]:
+def mined(wanted: Wanted, module: Module, flags: Flags) -> list[Template]:
     """The templates that a compiled kernel shows, one for each result; none for the simplest."""
     function = module[wanted.kernel]
-    program = lift_function(module, function, Scopes(module), Signatures(module), False)
+    program = lift_function(module, function, Scopes(module), Signatures(module), flags)
     terms = Terms(program).run()
     arguments = program.parameters[1:]
     holes = [value for value in terms.places if value.op == "leaf"
@@ -129,18 +130,20 @@ def mined(wanted: Wanted, module: Module) -> list[Template]:
                     roots[offset // (step.data.width // 8) + place] = terms.of(value)
     if len(roots) != max(wanted.outputs, 1) or len(holes) != len(arguments):
         return []
-    found = [_template(wanted, terms, holes, roots[part], part) for part in sorted(roots)]
+    found = [_template(wanted, terms, holes, roots[p], p, flags) for p in sorted(roots)]
     return [template for template in found if template is not None]
 
 
 def _template(
-    wanted: Wanted, terms: Terms, holes: list[Value], root: Value, part: int
+    wanted: Wanted, terms: Terms, holes: list[Value], root: Value, part: int, flags: Flags
 ) -> Template | None:
     nodes = Recorder(terms, holes).record(root)
     if nodes is None:
         return None
-    # What plain C++ has no word for is worth a name, however short it is.
+    # What plain C++ has no word for is worth a name, however short it is; and so is the plain
+    # name of what has another one beside it that asks for speed.
     nameless = any(n.op == "call" and "assembly=''," not in n.key for n in nodes)
+    nameless |= flags.fast and any(n.op == "call" and "name='__" in n.key for n in nodes)
     made = Template(wanted.call, wanted.takes, wanted.takes[0], nodes, wanted.fixed,
                     wanted.negated, part if wanted.outputs else -1)  # fmt: skip
     return made if nameless or made.operations >= _LEAST else None
@@ -155,21 +158,22 @@ def _fingerprint() -> str:
     return digest.hexdigest()
 
 
-def templates(wanted: Sequence[Wanted], arch: str) -> list[Template]:
+def templates(wanted: Sequence[Wanted], arch: str, flags: Flags) -> list[Template]:
     """The templates of calls; none where nothing can be compiled."""
     text = "\n".join(one.source for one in wanted)
     try:
-        entry = store.key("math", [nvrtc.load().release, arch, _fingerprint(), text])
+        known = [nvrtc.load().release, arch, *flags.options, _fingerprint(), text]
+        entry = store.key("math", known)
         content = store.read(entry)
         if content is not None:
             return [_read(row) for row in json.loads(content)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CompilerWarning)
-            module = compile_cuda(text, arch=arch, cache=False)
+            module = compile_cuda(text, arch=arch, options=flags.options, cache=False)
     except ToolchainError:
         return []
     with apart():
-        found = [template for one in wanted for template in mined(one, module)]
+        found = [template for one in wanted for template in mined(one, module, flags)]
     store.write(entry, json.dumps([astuple(t) for t in found]).encode())
     return found
 
@@ -184,15 +188,21 @@ def _read(row: list[Any]) -> Template:
 
 
 @cache
-def library(arch: str) -> Library:
+def library(arch: str, flags: Flags = PLAIN) -> Library:
     """The functions of the library with any arguments."""
-    wanted = [Wanted(name, takes) for name, takes in FUNCTIONS.items()]
+    wanted = [Wanted(name, takes) for name, takes in FUNCTIONS.items()
+              if not (flags.fast and name in _FAST)]  # fmt: skip
+    # Short ones have too few numbers in them to be suspected.
+    wanted += [Wanted(name[2:], FUNCTIONS[name], negated=True)
+               for name in _FAST if flags.fast and len(FUNCTIONS[name]) == 1]  # fmt: skip
     wanted += [Wanted(name, (type,), outputs=2) for name, type in _BOTH.items()]
-    return Library(templates(wanted, arch))
+    return Library(templates(wanted, arch, flags))
 
 
 @cache
-def specialised(arch: str, names: frozenset[str], numbers: frozenset[tuple[int, int]]) -> Library:
+def specialised(
+    arch: str, flags: Flags, names: frozenset[str], numbers: frozenset[tuple[int, int]]
+) -> Library:
     """Functions with their argument negated, or with one of some numbers for one of two."""
     wanted = []
     for name in sorted(names & FUNCTIONS.keys()):
@@ -204,4 +214,4 @@ def specialised(arch: str, names: frozenset[str], numbers: frozenset[tuple[int, 
         width = int(takes[0][1:])
         for bits in sorted(bits for w, bits in numbers if w == width)[:_MOST_NUMBERS]:
             wanted += [Wanted(name, takes, (None, bits)), Wanted(name, takes, (bits, None))]
-    return Library(templates(wanted, arch) if wanted else [])
+    return Library(templates(wanted, arch, flags) if wanted else [])
