@@ -25,6 +25,12 @@ def command(
     verify: Annotated[
         bool, typer.Option("--verify/--no-verify", help="Compile and compare what is proposed.")
     ] = True,
+    names: Annotated[
+        str, typer.Option(help="learned: as people would call things; plain: p0, n1, f2.")
+    ] = "learned",
+    forms: Annotated[
+        str, typer.Option(help="learned: as people would write it; plain: as lifted.")
+    ] = "learned",
     comments: Annotated[
         bool, typer.Option("--comments", help="Note at statements which lines of PTX they are.")
     ] = False,
@@ -66,8 +72,9 @@ def command(
     source = read(file)
     module = source.parse()
     found = ptxkit.decompile(
-        module, engine, arch=arch, beams=beams, verify=verify, comments=comments
-    )
+        module, engine, arch=arch, beams=beams, verify=verify, names=names, forms=forms,
+        comments=comments,
+    )  # fmt: skip
     if output is None:
         write_stdout(found.cuda.encode())
     else:

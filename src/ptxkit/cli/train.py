@@ -38,6 +38,10 @@ def command(
     save_steps: Annotated[
         int | None, typer.Option(help="Save the state every so many steps, besides every minute.")
     ] = None,
+    habits: Annotated[
+        bool,
+        typer.Option("--habits", help="Train what chooses names and forms; --data has .cu files."),
+    ] = False,
 ) -> None:
     """Train the neural decompiler on PTX of the compiler.
 
@@ -48,6 +52,9 @@ def command(
     """
     from ptxkit.errors import UsageError, import_extra
 
+    if habits:
+        _train_habits(data, out, workers or 1)
+        return
     import_extra("torch", extra="neural")
     import_extra("safetensors", extra="neural")
     from ptxkit.decompiler.neural import tokens, training
@@ -73,4 +80,25 @@ def command(
     prepared = tokens.Tokens(folder)
     typer.echo(f"pairs: {prepared.about()}")
     training.train(prepared, out, settings, resume=resume, start_from=start_from, say=typer.echo)
+    typer.echo(f"weights in '{out}'")
+
+
+def _train_habits(data: Path, out: Path, workers: int) -> None:
+    """Study sources, measure on those held out, write the weights of all."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ptxkit.decompiler.learned import study, training
+
+    report = training.run(study.study(data, workers=workers), out)
+    console = Console(width=120)
+    for what in ("names", "forms", "trees"):
+        rows = report[what]
+        columns = list(next(iter(rows.values()), {}))
+        table = Table(what, *columns, box=None, pad_edge=False)
+        for name, numbers in rows.items():
+            table.add_row(name, *(f"{numbers.get(column, '')}" for column in columns))
+        console.print(table)
+    for why in report["left_out"]:
+        typer.echo(f"left out: {why}", err=True)
     typer.echo(f"weights in '{out}'")

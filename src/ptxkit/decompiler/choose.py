@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.engines import ENGINES, Candidate, Engine, engine, isolated
+from ptxkit.decompiler.learned.habits import habits
+from ptxkit.decompiler.learned.naming import renamed_module
+from ptxkit.decompiler.learned.preferred import preferred
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.lifter import Options, compile_flags, lift_module
 from ptxkit.decompiler.links import commented, links, source_places
@@ -15,8 +18,18 @@ from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.variants import best_form
 from ptxkit.decompiler.verify import Verdict, architecture, verify
 from ptxkit.decompiler.verify.certificates import to_certify
-from ptxkit.errors import MissingExtraError, PtxkitError, ToolchainError, UsageError
+from ptxkit.errors import (
+    MissingExtraError,
+    PtxkitError,
+    ToolchainError,
+    UnknownNameError,
+    UsageError,
+)
 from ptxkit.syntax import Module, parse
+from ptxkit.syntax.debug import debug_names
+
+#: Who chooses what PTX does not say: the model, or nobody.
+CHOICES = ("learned", "plain")
 
 
 class DecompileError(PtxkitError):
@@ -49,6 +62,8 @@ def decompile(
     arch: str | None = None,
     beams: int = 4,
     verify: bool = True,
+    names: str = "learned",
+    forms: str = "learned",
     comments: bool = False,
 ) -> Decompiled:
     """Turn PTX back into CUDA C++.
@@ -56,6 +71,9 @@ def decompile(
     ``engine`` is ``"auto"`` (every engine that is installed; the verifier chooses) or the name of
     one. Candidates are compiled for ``arch``, the module's own where NVRTC still knows it. With
     ``verify=False`` nothing is compiled, and the lifted form is returned without a certificate.
+    What PTX does not say is chosen by a small model of how people write: ``names`` of parameters
+    and variables, and which of the ``forms`` that are the same PTX; ``"plain"`` leaves both as the
+    engine has them.
     ``comments`` notes at statements which lines of the PTX they are, and of the source where the
     PTX says so.
 
@@ -70,33 +88,47 @@ def decompile(
     """
     if not isinstance(module, Module):
         module = parse(module)
-    names = to_certify(module)
-    if not names:
+    for option, value in (("names", names), ("forms", forms)):
+        if value not in CHOICES:
+            raise UnknownNameError(f"choice of {option}", value, CHOICES)
+    functions = to_certify(module)
+    if not functions:
         raise DecompileError(f"{module.filename} has no function with a body: nothing to decompile")
     if beams < 1:
         raise UsageError(f"the number of beams must be 1 at least, not {beams}")
     engines, notes = _engines(engine)
     arch = arch or architecture(module)
-    lifted, lift_notes = _lifted(module, names)
+    lifted, lift_notes = _lifted(module, functions)
     notes += lift_notes
     if not verify:
         others = [e for e in engines if e.name != "symbolic"]
         if engine != "auto" and others:
-            lifted = _first(others[0], module, names, beams)
+            lifted = _first(others[0], module, functions, beams)
         notes.append("not verified, as asked")
         tree, maker, verdict = lifted, engine if engine != "auto" else "symbolic", Verdict()
     else:
         try:
-            tree, maker, verdict = _chosen(module, names, lifted, engines, arch, beams)
+            tree, maker, verdict = _chosen(module, functions, lifted, engines, arch, beams)
+            if forms == "learned" and verdict.compiles:
+                separate = any(not module[name].is_entry for name in functions)
+                tree = preferred(tree, habits().forms, arch, separate=separate)
         except ToolchainError as error:
             tree, maker, verdict = lifted, "symbolic", Verdict()
             notes.append(f"not verified: {error}")
         if not verdict.equivalent:
             notes += verdict.reasons
+    if names == "learned":
+        tree = renamed_module(tree, habits().names, _names_known(module))
     text = print_module(tree)
     if comments:
         text = commented(text, links(module, text, arch), source_places(module))
     return Decompiled(text, tree, maker, verdict, tuple(notes))
+
+
+def _names_known(module: Module) -> set[str]:
+    """Names that the source had: nobody knows better ones."""
+    known = debug_names(module).values()
+    return {name for one in known for name in (*one.parameters, *one.registers.values())}
 
 
 _told: set[str] = set()

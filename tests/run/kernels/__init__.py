@@ -19,7 +19,7 @@ TOPICS = tuple(
     sorted(
         path.stem
         for path in Path(__file__).parent.glob("*.py")
-        if path.stem not in ("__init__", "case")
+        if path.stem not in ("__init__", "__main__", "case")
     )
 )
 

@@ -113,6 +113,8 @@ class ModuleLifter:
         """Shared variables of more than one function: declared outside of them."""
         self.tables: list[n.StructDefinition] = []
         """Structures of variables that hold addresses."""
+        self.registers: dict[str, dict[str, str]] = {}
+        """For each function the register that a variable stands for, by the variable's name."""
 
     # ---- one function --------------------------------------------------------------------
 
@@ -128,6 +130,7 @@ class ModuleLifter:
         types, layouts = self._types(program, kinds)
         taken = {s.name for s in self.signatures.functions.values()} | set(self.signatures.by_name)
         Namer(program, types, taken, self.names.get(function.name)).run()
+        self.registers[function.name] = {v.name: v.register for v in program.variables}
         careful, exact = self.options.careful, self.options.exact
         emitter = Emitter(program.lift, kinds, types, careful=careful, exact=exact)
         emitter.products, emitter.kept = _products(program)

@@ -69,7 +69,7 @@ class Polisher:
     def _statement(self, node: n.Statement) -> n.Statement:
         match node:
             case n.Assign(operator="="):
-                return _compound(node)
+                return compound(node)
             case n.If(condition=condition, then=then, otherwise=otherwise):
                 return n.If(condition, self._list(then), self._list(otherwise))
             case n.While(condition=condition, body=body):
@@ -271,7 +271,7 @@ def _bound(
     return (left, number + 1) if operator == ">" else None
 
 
-def _compound(node: n.Assign) -> n.Assign:
+def compound(node: n.Assign) -> n.Assign:
     """``x = x + y`` as ``x += y``."""
     value = node.value
     if not isinstance(value, n.Binary) or value.operator not in _COMPOUND:

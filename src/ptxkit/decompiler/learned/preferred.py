@@ -1,0 +1,82 @@
+"""A file in the forms that people prefer, as far as the compiler makes the same PTX of it.
+
+What was proved about a file is proved about every file that compiles to the same PTX: only such
+ones are chosen from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.learned.forms import FORMS, Question, rewritten
+from ptxkit.decompiler.learned.linear import Ranker
+from ptxkit.decompiler.verify.certificates import compiled
+from ptxkit.decompiler.verify.identity import same_ptx
+from ptxkit.syntax import Module
+
+#: Longer files (instructions) take long to compile, and are left as they are.
+_MOST = 4000
+
+
+def preferred(tree: n.CudaModule, ranker: Ranker, arch: str, *, separate: bool) -> n.CudaModule:
+    """The file with each question about its form answered as people probably would.
+
+    First everything is answered at once; a function whose PTX is then another one is asked one
+    kind of question at a time. ``separate`` is as for `compiled`.
+    """
+    functions = {i.name: i for i in tree.items if isinstance(i, n.Function) and i.body is not None}
+    wanted = {
+        name: made
+        for name, function in functions.items()
+        if (made := rewritten(function, lambda q: ranker.score(q.features) > 0)) != function
+    }
+    if not wanted:
+        return tree
+    base = compiled(tree, arch, separate=separate).module
+    if base is None or sum(len(f.instructions) for f in base.functions if f.has_body) > _MOST:
+        return tree
+    made, different = _tried(tree, wanted, base, arch, separate)
+    if not different:
+        return made
+    taken = {name: made for name, made in wanted.items() if name not in different}
+    for form in FORMS:
+        step: dict[str, n.Function] = {}
+        for name in sorted(different & wanted.keys()):
+            now = taken.get(name, functions[name])
+
+            def decide(question: Question, form: str = form) -> bool:
+                return question.form == form and ranker.score(question.features) > 0
+
+            other = rewritten(now, decide)
+            if other != now:
+                step[name] = other
+        if step:
+            _, wrong = _tried(tree, {**taken, **step}, base, arch, separate)
+            taken.update({name: made for name, made in step.items() if name not in wrong})
+    made, different = _tried(tree, taken, base, arch, separate)
+    return tree if different else made
+
+
+def _tried(
+    tree: n.CudaModule,
+    changed: Mapping[str, n.Function],
+    base: Module,
+    arch: str,
+    separate: bool,
+) -> tuple[n.CudaModule, set[str]]:
+    """A file with functions changed, and those of which the compiler makes something else."""
+    made = replace(tree, items=tuple(
+        changed.get(i.name, i) if isinstance(i, n.Function) and i.body is not None else i
+        for i in tree.items
+    ))  # fmt: skip
+    other = compiled(made, arch, separate=separate).module
+    if other is None:
+        return made, set(changed)
+    names = [f.name for f in base.functions if f.has_body]
+    if {f.name for f in other.functions if f.has_body} != set(names):
+        return made, set(changed)
+    wrong = {name for name in names if not same_ptx(base, other, name)}
+    # What is not in the PTX under its own name may be what made the difference.
+    return made, (wrong | (changed.keys() - set(names))) if wrong else set()

@@ -1,0 +1,178 @@
+"""What the sources of kernels teach: pairs of what the lifter says and what the author wrote."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.printer import print_function
+from ptxkit.decompiler.engines import FORMS, isolated
+from ptxkit.decompiler.learned.closeness import closeness, function_text
+from ptxkit.decompiler.learned.forms import Question, only, questions, rewritten
+from ptxkit.decompiler.learned.labels import bare_name, labelled_names
+from ptxkit.decompiler.learned.linear import Words
+from ptxkit.decompiler.learned.naming import sample
+from ptxkit.decompiler.learned.scopes import Span
+from ptxkit.decompiler.learned.trees import tree_words
+from ptxkit.decompiler.lift.lifter import lift_module
+from ptxkit.decompiler.metrics import reading_cost
+from ptxkit.decompiler.verify.certificates import compiled, paired
+from ptxkit.decompiler.verify.identity import same_ptx
+from ptxkit.errors import PtxkitError, UsageError
+from ptxkit.syntax import Module
+from ptxkit.toolchain import CompilerWarning, compile_cuda
+
+#: The readable forms of the lifter; longer functions, and more questions, take too long.
+_READABLE, _MOST_INSTRUCTIONS, _MOST_QUESTIONS = 5, 600, 25
+
+
+@dataclass(frozen=True, slots=True)
+class NameSeen:
+    """A name that is known."""
+
+    kernel: str
+    kind: str
+    rule: str
+    """What the lifter calls it."""
+    words: Words
+    wanted: str
+    places: tuple[Span, ...]
+    """Where it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormSeen:
+    """A question about a form of which the compiler makes the same PTX."""
+
+    question: Question
+    closer: float
+    """By how much the other form is closer to what the author wrote."""
+    cheaper: float
+    """By how much it is easier to read, by the rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSeen:
+    """A candidate of a kernel, among others of the same level."""
+
+    words: Words
+    closeness: float
+    cost: float
+
+
+@dataclass(slots=True)
+class Seen:
+    """What one file teaches."""
+
+    group: str
+    """Files of one group are held out together."""
+    names: list[NameSeen] = field(default_factory=list)
+    forms: list[FormSeen] = field(default_factory=list)
+    trees: list[list[TreeSeen]] = field(default_factory=list)
+    """For each kernel candidates of which the compiler makes the same."""
+    failed: str = ""
+
+
+def study(folder: Path, arch: str = "sm_90", workers: int = 1) -> list[Seen]:
+    """Study every ``.cu`` file below a folder; the second part of a path says its group."""
+    paths = sorted(folder.rglob("*.cu"))
+    if not paths:
+        raise UsageError(f"there is no .cu file in '{folder}'")
+    one = partial(_file, folder, arch=arch)
+    if workers <= 1:
+        return [one(path) for path in paths]
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(one, paths))
+
+
+def _file(folder: Path, path: Path, arch: str) -> Seen:
+    seen = Seen("/".join(path.relative_to(folder).parts[:2]))
+    source = path.read_text(encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompilerWarning)
+        try:
+            module = compile_cuda(source, arch=arch, name=path.name)
+            found = labelled_names(source, arch, path.name)
+        except PtxkitError as error:
+            seen.failed = str(error).partition("\n")[0]
+            return seen
+        seen.names = [
+            NameSeen(
+                one.kernel, one.context.kind, one.context.name, sample(one.context), one.wanted,
+                one.places,
+            )
+            for one in found
+        ]  # fmt: skip
+        for function in module.kernels:
+            text = function_text(source, bare_name(function.name))
+            if text and len(function.instructions) <= _MOST_INSTRUCTIONS:
+                _kernel(isolated(module, function), function.name, text, arch, seen)
+    return seen
+
+
+def _kernel(module: Module, name: str, text: str, arch: str, seen: Seen) -> None:
+    """Candidates of a kernel, and the other forms of the one that would be taken."""
+    made: list[tuple[n.CudaModule, Module, bool]] = []
+    for tree, other in _candidates(module, arch):
+        partner = paired(module, other).get(name, name)
+        made.append((tree, other, same_ptx(module, other, name, partner)))
+    if not made:
+        return
+    tree, base, identical = next((one for one in made if one[2]), made[0])
+    alike = [tree, *(t for t, _, same in made if identical and same and t is not tree)]
+    own = _kernel_of(tree)
+    near, cost = closeness(_inner(own), text), reading_cost(tree, own.name)
+    for place, question in enumerate(questions(own)[:_MOST_QUESTIONS]):
+        other_form = rewritten(own, only(place))
+        changed = replace(tree, items=tuple(other_form if i is own else i for i in tree.items))
+        again = compiled(changed, arch).module
+        if again is not None and same_ptx(base, again, own.name):
+            closer = closeness(_inner(other_form), text) - near
+            seen.forms.append(FormSeen(question, closer, cost - reading_cost(changed, own.name)))
+            alike.append(changed)
+    seen.trees.append([_tree_seen(one, text) for one in alike])
+
+
+def _candidates(module: Module, arch: str) -> Iterator[tuple[n.CudaModule, Module]]:
+    trees: list[n.CudaModule] = []
+    for options in FORMS[:_READABLE]:
+        try:
+            tree = lift_module(module, options)
+        except Exception:  # A fault of the lifter, which `decompile` reports, teaches nothing.
+            continue
+        if tree not in trees:
+            trees.append(tree)
+            other = compiled(tree, arch).module
+            if other is not None:
+                yield tree, other
+
+
+def _tree_seen(tree: n.CudaModule, text: str) -> TreeSeen:
+    own = _kernel_of(tree)
+    return TreeSeen(tree_words(own), closeness(_inner(own), text), reading_cost(tree, own.name))
+
+
+def _kernel_of(tree: n.CudaModule) -> n.Function:
+    return tree.kernels[0]
+
+
+def _inner(function: n.Function) -> str:
+    """The parameters and the body of a function as text."""
+    text = print_function(function)
+    return text[text.index(f"{function.name}(") + len(function.name) :]
+
+
+def groups(seen: Sequence[Seen], count: int) -> list[list[Seen]]:
+    """The files in so many parts, each group of files in one of them.
+
+    >>> [[s.group for s in part] for part in groups([Seen("a"), Seen("b"), Seen("a")], 2)]
+    [['a', 'a'], ['b']]
+    """
+    order = sorted({one.group for one in seen})
+    return [[s for s in seen if order.index(s.group) % count == part] for part in range(count)]
