@@ -2,13 +2,14 @@
 
 Several spellings of one function mean the same. One that compiles to the PTX it came from is
 the best guess at what was written: it costs a compilation each to find it. Where there is none,
-forms are proved, the readable ones first.
+forms are proved, the readable ones first. What takes too long is left out, and said.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import chain
+import time
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 from ptxkit.decompiler.engines import Candidate, SymbolicEngine
 from ptxkit.decompiler.lift.flags import Flags
@@ -20,6 +21,11 @@ from ptxkit.syntax import Module
 
 #: Longer functions take long to compile: of these fewer forms are tried for identical PTX.
 _LONG, _FEW = 2000, 3
+#: Seconds of computing after which no other form is compiled to find identical PTX, and after
+#: which no other form is tried at all: compilers take more than twice as long for twice the code.
+_SEARCH, _ENOUGH = 15.0, 60.0
+#: Forms that are proved though the search for identical PTX did not get to them.
+_READABLE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +52,26 @@ def best_form(
     function = module[name]
     separate = not function.is_entry
     tried: list[_Tried] = []
-    for candidate in SymbolicEngine().forms(module, function, flags):
+    begin = time.process_time()
+    forms = SymbolicEngine().forms(module, function, flags)
+    for candidate in forms:
         one = _compiled(module, name, candidate, arch, separate)
         if one.made.module is not None and same_ptx(module, one.made.module, name, one.partner):
             return candidate, Verdict(True, same_ptx=True)
         tried.append(one)
         if len(function.instructions) > _LONG and len(tried) >= _FEW and not candidate.careful:
             break
+        if time.process_time() - begin > _SEARCH:
+            break
     best: tuple[tuple[int, bool, float], Candidate, Verdict] | None = None
     # Readable, then careful; those between were for the same PTX alone.
-    likely = [*tried[:2], *(t for t in tried[2:] if t.candidate.careful)]
-    exact = (
+    likely = [*tried[:_READABLE], *(t for t in tried[_READABLE:] if t.candidate.careful)]
+    exact = SymbolicEngine().exact_forms(module, function, flags)
+    others = (
         _compiled(module, name, candidate, arch, separate)
-        for candidate in SymbolicEngine().exact_forms(module, function, flags)
+        for candidate in chain(islice(forms, max(0, _READABLE - len(tried))), exact)
     )
-    for one in chain(likely, exact):
+    for one in chain(likely, others):
         verdict = _proved(module, name, one)
         # What was not proved is still better than what was seen to differ.
         wrong = verdict.execution is not None and verdict.execution.different
@@ -69,6 +80,9 @@ def best_form(
             best = key, one.candidate, verdict
         if best[2].equivalent:
             break
+        if time.process_time() - begin > _ENOUGH:
+            why = f"no other form was tried: this took {_ENOUGH:.0f} seconds of computing"
+            return best[1], replace(best[2], reasons=(*best[2].reasons, why))
     assert best is not None
     return best[1], best[2]
 

@@ -48,6 +48,8 @@ _STEPS = 100_000
 #: Seconds of computing after which half of the launches that are wanted will do: not those of a
 #: clock, so that a busy machine claims no more than a quiet one.
 _BUDGET = 5.0
+#: And after which no more are tried: where most say nothing, as many more will not either.
+_LONGEST = 30.0
 #: After so many faults a shape of blocks is not tried again.
 _FAULTS = 2
 #: Seconds on a clock for a launch of the original, and of the candidate after it: a busy machine
@@ -133,6 +135,8 @@ class Comparison:
         self.other_loads = False
         """Whether the two read memory more or less often than each other."""
         self.skipped: Counter[str] = Counter()
+        self.late = False
+        """Whether it took too long to try as many launches as are wanted."""
         self._initial: dict[tuple[int, str], Any] = {}
         self.coverage = (
             Coverage.of(original, original[kernel]),
@@ -158,6 +162,9 @@ class Comparison:
             if enough and len(self.tried) >= self._patience() * wanted:
                 break
             if len(self.tried) >= wanted // 2 and time.process_time() > end:
+                break
+            if time.process_time() > end - _BUDGET + _LONGEST:
+                self.late = True
                 break
             if several and faults[trial.block] >= _FAULTS:
                 # It is not made for such blocks: what is left of the trial with one that it takes.
@@ -267,9 +274,11 @@ class Comparison:
         return slice(start, most)
 
     def _verdict(self, wanted: int) -> Execution:
-        if len(self.tried) < min(wanted, 4):
+        if len(self.tried) < (wanted // 2 if self.late else min(wanted, 4)):
             reasons = ", ".join(f"{n} times {k}" for k, n in self.skipped.most_common(3))
             why = f"only {len(self.tried)} launches said something ({reasons or 'none was made'})"
+            if self.late:
+                why += f" in {_LONGEST:.0f} seconds of computing"
             return self._done(False, why)
         if not self.coverage[0].wrote:
             return self._done(False, "no launch wrote anything")

@@ -67,6 +67,8 @@ class _Pairing:
 
     def _same_symbol(self, a: Function | Variable, b: Function | Variable) -> bool:
         if isinstance(a, Function) and isinstance(b, Function):
+            if [i.opcode for i in a.instructions] != [i.opcode for i in b.instructions]:
+                return False  # as most are that differ: no need to read the rest
             first = _statements(self.readers[0], a)
             second = _statements(self.readers[1], b)
             shapes = [s.shape for s in first], [s.shape for s in second]
@@ -104,7 +106,7 @@ def _symbols(module: Module) -> dict[str, Function | Variable]:
 
 def _named(module: Module) -> Iterator[tuple[str, Function | Variable]]:
     # Compilers put the shared memory of a lone kernel inside of it, of several before them.
-    for variable in module.walk():
+    for variable in module.find("Variable"):
         if isinstance(variable, Variable) and variable.space in _IN_MEMORY:
             for one in variable.declarators:
                 yield one.name, variable
