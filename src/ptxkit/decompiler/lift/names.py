@@ -94,13 +94,13 @@ class Namer:
             axis = global_index(value, self._builtin)
             if axis:
                 return _INDICES[axis]
+        if isinstance(type, Pointer):
+            return "ptr"
         role = self._role(variable)
         if role:
             return role
         if type == BOOL:
             return "cond"
-        if isinstance(type, Pointer):
-            return "ptr"
         if isinstance(type, Vector):
             return "vec"
         if isinstance(type, Scalar) and type.is_float:
