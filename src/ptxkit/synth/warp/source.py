@@ -328,7 +328,9 @@ class _Maker:
         values, seeds = prepared(self._seed, program, self._settings.backward)
         try:
             expected = _numpy(program, values)
-            native = launching.on_warp_cpu(self._warp, compiled.batch, number, program, values, seeds)
+            native = launching.on_warp_cpu(
+                self._warp, compiled.batch, number, program, values, seeds
+            )
             simulated = [_simulate(program, values, target, seeds) for target in targets]
         except PtxkitError as error:
             return Rejected("execute", str(error).splitlines()[0])
