@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import multiprocessing
 import os
 import shutil
@@ -113,6 +114,10 @@ def _work(
         for number in portion:
             shards.commit(folder, number, shards.build(plan, number, workspace))
             pipe.send(number)
+            if number == portion[0]:
+                # Everything is loaded by now, and stays: the collector need not walk it again.
+                gc.collect()
+                gc.freeze()
     except storage.StorageError as error:
         pipe.send(error)
     except PtxkitError as error:

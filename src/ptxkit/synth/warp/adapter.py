@@ -28,6 +28,10 @@ from ptxkit.synth import storage
 
 #: Threads of a block, for kernels with tiles and for launches on the simulator.
 BLOCK = 64
+_CUDA = {"block_dim": BLOCK, "optimization_level": 3}
+#: The machine code of CPUs is no view, and three times faster made without optimisation, which is
+#: also the plainest reading of the source. Warp's CPU blocks have one thread.
+_CPU = {"block_dim": 1, "optimization_level": 0}
 
 
 class WarpError(PtxkitError):
@@ -75,7 +79,7 @@ class Warp:
         """The version of warp-lang."""
         return str(self.wp.config.version)
 
-    def batch(self, sources: Sequence[str], *, backward: bool, **options: Any) -> Batch:
+    def batch(self, sources: Sequence[str], *, backward: bool) -> Batch:
         """Run Python sources as one module; nothing is compiled yet."""
         self._count += 1
         name = f"ptxkit_batch_{self._count}"
@@ -87,9 +91,7 @@ class Warp:
             exec(compile(source, file, "exec", dont_inherit=True), known)
             names.append(known)
         module = self.wp.get_module(name)
-        self.wp.set_module_options(
-            {"enable_backward": backward, "strip_hash": True, **options}, module
-        )
+        self.wp.set_module_options({"enable_backward": backward, "strip_hash": True}, module)
         return Batch(module, tuple(names))
 
     def forget(self, batch: Batch) -> None:
@@ -99,20 +101,9 @@ class Warp:
             linecache.cache.pop(f"<{name}_{number}>", None)
         sys.modules.pop(name, None)
 
-    def cuda_batch(self, sources: Sequence[str], *, backward: bool) -> Batch:
-        """A batch for `compile_cuda`."""
-        return self.batch(sources, backward=backward, block_dim=BLOCK, optimization_level=3)
-
-    def cpu_batch(self, sources: Sequence[str], *, backward: bool) -> Batch:
-        """A batch for `compile_cpu`.
-
-        Its machine code is no view, and three times faster made without optimisation, which
-        is also the plainest reading of the source. Warp's CPU blocks have one thread.
-        """
-        return self.batch(sources, backward=backward, block_dim=1, optimization_level=0)
-
     def compile_cuda(self, batch: Batch, arch: str) -> CudaCode:
         """CUDA source and PTX of a batch."""
+        self.wp.set_module_options(_CUDA, batch.module)
         folder = Path(tempfile.mkdtemp(prefix="cuda-", dir=self.folder))
         number = int(arch.removeprefix("sm_"))
         try:
@@ -132,6 +123,7 @@ class Warp:
 
     def compile_cpu(self, batch: Batch) -> str:
         """The C++ source of a batch, which can be launched then."""
+        self.wp.set_module_options(_CPU, batch.module)
         folder = Path(tempfile.mkdtemp(prefix="cpu-", dir=self.folder))
         try:
             self._compile(batch, folder, device="cpu")
@@ -148,8 +140,9 @@ class Warp:
         1.13; a release that moves it gives an error here and nowhere else.
         """
         context = import_module("warp._src.context")
-        batch = self.cpu_batch(texts, backward=backward)
+        batch = self.batch(texts, backward=backward)
         module = batch.module
+        self.wp.set_module_options(_CPU, module)
         try:
             options = {**module.resolve_options(self.wp.config), "output_arch": 90}
             builder = context.ModuleBuilder(module, options)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 _COMMENT = re.compile(r"[ \t]*//[^\n]*")
 _DIRECTIVE = re.compile(r"^#.*(?:\\\n.*)*$", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_NUMBERED = re.compile(r"\b(adj_)?(\w+)_\d+(?=\()")
 _PREFIXES = ("adj_", "wp_args_")
 _BACKWARD = re.compile(r"\badj_\w+\(|_backward\b")
 
@@ -43,12 +42,14 @@ def split(source: str, owners: dict[str, str]) -> dict[str, Views]:
     ['int f_1() {\\n  return 1;\\n}', 'void k_1_forward() {\\n}']
     """
     text = _DIRECTIVE.sub("", _COMMENT.sub("", source))
-    text = _NUMBERED.sub(lambda match: _without_number(match, owners), text)
+    numbered = _numbered(owners)
     found: dict[str, Views] = {kernel: Views() for kernel in owners.values()}
     for definition in _definitions(text.splitlines()):
         owner = _owner(definition, owners)
         if owner is None:
             continue
+        if owner in numbered:
+            definition = numbered[owner].sub(r"\1", definition)
         head = definition.partition("{")[0]
         views = found[owner]
         if _BACKWARD.search(head if "extern" not in head else definition.partition("(")[0]):
@@ -58,8 +59,16 @@ def split(source: str, owners: dict[str, str]) -> dict[str, Views]:
     return found
 
 
-def _without_number(match: re.Match[str], owners: dict[str, str]) -> str:
-    return f"{match[1] or ''}{match[2]}" if match[2] in owners else match[0]
+def _numbered(owners: dict[str, str]) -> dict[str, re.Pattern[str]]:
+    """By kernel: the functions of its own, with numbers behind their names."""
+    names: dict[str, list[str]] = {}
+    for name, owner in owners.items():
+        if name != owner:
+            names.setdefault(owner, []).append(re.escape(name))
+    return {
+        owner: re.compile(rf"\b((?:adj_)?(?:{'|'.join(own)}))_\d+(?=\()")
+        for owner, own in names.items()
+    }
 
 
 def _definitions(lines: Iterable[str]) -> Iterator[str]:
@@ -67,19 +76,21 @@ def _definitions(lines: Iterable[str]) -> Iterator[str]:
     piece: list[str] = []
     depth = 0
     for line in lines:
-        if not line.strip():
+        line = line.rstrip()
+        if not line:
             continue
-        piece.append(line.rstrip())
+        piece.append(line)
         opened = depth > 0 or "{" in line
         depth += line.count("{") - line.count("}")
-        if depth == 0 and (opened or line.rstrip().endswith(";")):
+        if depth == 0 and (opened or line.endswith(";")):
             yield "\n".join(piece)
             piece = []
 
 
 def _owner(definition: str, owners: dict[str, str]) -> str | None:
     """The kernel whose name, or that of its function or struct, comes first."""
-    for word in _WORD.findall(definition):
+    for match in _WORD.finditer(definition):
+        word = match[0]
         for prefix in _PREFIXES:
             word = word.removeprefix(prefix)
         while word:

@@ -223,7 +223,7 @@ def _blame(error: WarpError, compile: Callable[[Sequence[Sample]], T]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    cpu: Batch
+    batch: Batch
     cpp: str
     cuda: dict[str, CudaCode]
     """By architecture."""
@@ -251,14 +251,9 @@ class _Maker:
 
     def _compile(self, samples: Sequence[Sample]) -> _Compiled:
         texts = [sample.text for sample in samples]
-        backward = self._settings.backward
-        cuda = {}
-        for arch in self._settings.archs:
-            batch = self._warp.cuda_batch(texts, backward=backward)
-            cuda[arch] = self._warp.compile_cuda(batch, arch)
-            self._warp.forget(batch)
-        cpu = self._warp.cpu_batch(texts, backward=backward)
-        return _Compiled(cpu, self._warp.compile_cpu(cpu), cuda)
+        batch = self._warp.batch(texts, backward=self._settings.backward)
+        cuda = {arch: self._warp.compile_cuda(batch, arch) for arch in self._settings.archs}
+        return _Compiled(batch, self._warp.compile_cpu(batch), cuda)
 
     def _rows(self, samples: Sequence[Sample], compiled: _Compiled) -> list[Made | Rejected]:
         owners = _owners(samples)
@@ -285,7 +280,7 @@ class _Maker:
                 continue
             program: tree.Program = sample.program
             results.append(Made(views, proof, good, program.launch, program.features))
-        self._warp.forget(compiled.cpu)
+        self._warp.forget(compiled.batch)
         return results
 
     def _targets(
@@ -333,7 +328,9 @@ class _Maker:
         values, seeds = prepared(self._seed, program, self._settings.backward)
         try:
             expected = _numpy(program, values)
-            native = launching.on_warp_cpu(self._warp, compiled.cpu, number, program, values, seeds)
+            native = launching.on_warp_cpu(
+                self._warp, compiled.batch, number, program, values, seeds
+            )
             simulated = [_simulate(program, values, target, seeds) for target in targets]
         except PtxkitError as error:
             return Rejected("execute", str(error).splitlines()[0])
