@@ -104,7 +104,7 @@ nb::object run(const Program &program, const nb::bytes &parameters, const nb::li
                std::uint32_t dynamic_shared, unsigned threads, std::uint64_t step_limit,
                bool count, bool explicit_cluster, std::uint64_t workspace, Heap &heap,
                const nb::callable &show, double time_limit, Observation *observation,
-               std::uint32_t stack) {
+               std::uint32_t stack, bool descending) {
     validate(program);
     if (observation != nullptr) validate(program, *observation);
     Buffers table;
@@ -131,6 +131,7 @@ nb::object run(const Program &program, const nb::bytes &parameters, const nb::li
         throw nb::value_error("the grid is not made of whole clusters");
     options.time_limit = time_limit;
     options.stack = stack;
+    options.descending = descending;
     options.observation = observation;
     const auto *bytes = reinterpret_cast<const std::uint8_t *>(parameters.c_str());
     Engine engine(program, table, heap, std::vector<std::uint8_t>(bytes, bytes + parameters.size()),
@@ -245,7 +246,8 @@ void bind_sim(nb::module_ &m) {
         .def("run", &run, "parameters"_a, "buffers"_a, "grid"_a, "block"_a, "cluster"_a,
              "dynamic_shared"_a, "threads"_a, "step_limit"_a, "count"_a, "explicit_cluster"_a,
              "workspace"_a, "heap"_a, "show"_a, "time_limit"_a = 0.0,
-             "observation"_a.none() = nb::none(), "stack"_a = LaunchOptions{}.stack)
+             "observation"_a.none() = nb::none(), "stack"_a = LaunchOptions{}.stack,
+             "descending"_a = false)
         .def("nodes", [](Program &p, std::uint32_t function) {
             std::vector<std::uint32_t> nodes;
             for (const Inst &inst : function_of(p, function).code) nodes.push_back(inst.node);

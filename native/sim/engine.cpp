@@ -113,8 +113,9 @@ std::unique_ptr<Cluster> Engine::make_cluster(std::uint64_t number) const {
 bool Engine::cancel_cluster(std::uint32_t *id) {
     const std::uint64_t total = cluster_count();
     if (options.cooperative || next_cluster_.load() >= total) return false;
-    const std::uint64_t number = next_cluster_.fetch_add(1);
-    if (number >= total) return false;
+    const std::uint64_t place = next_cluster_.fetch_add(1);
+    if (place >= total) return false;
+    const std::uint64_t number = cluster_at(place);
     const std::uint64_t across = options.grid.x / options.cluster.x;
     const std::uint64_t down = options.grid.y / options.cluster.y;
     id[0] = static_cast<std::uint32_t>(number % across * options.cluster.x);
@@ -134,7 +135,7 @@ bool Engine::run_one(Worker &worker, Cluster &cluster, std::uint32_t budget) {
 void Engine::run_all(Worker &worker, unsigned number, unsigned workers) {
     std::deque<std::unique_ptr<Cluster>> resident;
     for (std::uint64_t n = number; n < cluster_count(); n += workers)
-        resident.push_back(make_cluster(n));
+        resident.push_back(make_cluster(cluster_at(n)));
     while (!resident.empty() && !stopping()) {
         auto cluster = std::move(resident.front());
         resident.pop_front();
@@ -150,8 +151,8 @@ void Engine::run_some(Worker &worker) {
     while (!stopping()) {
         std::unique_ptr<Cluster> cluster;
         if (resident.size() < kResident && next_cluster_.load() < total) {
-            const std::uint64_t number = next_cluster_.fetch_add(1);
-            if (number < total) cluster = make_cluster(number);
+            const std::uint64_t place = next_cluster_.fetch_add(1);
+            if (place < total) cluster = make_cluster(cluster_at(place));
         }
         if (!cluster) {
             if (resident.empty()) break;

@@ -43,6 +43,10 @@ class Engine {
     std::unique_ptr<Block> make_block() const;
     std::unique_ptr<Cluster> make_cluster(std::uint64_t number) const;
     std::uint64_t cluster_count() const { return options.grid.count() / options.cluster.count(); }
+    // The cluster that comes after so many others.
+    std::uint64_t cluster_at(std::uint64_t place) const {
+        return options.descending ? cluster_count() - 1 - place : place;
+    }
     void work(unsigned worker, unsigned workers);
     void run_all(class Worker &worker, unsigned number, unsigned workers);
     void run_some(class Worker &worker);

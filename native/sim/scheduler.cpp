@@ -21,7 +21,9 @@ constexpr std::uint32_t kIdleRounds = 1000;  // vain waits at mbarriers before i
 // cannot starve the rest.
 constexpr bool is_fair(std::uint32_t turn) { return turn % 4 == 3; }
 
-Part *choose(Warp &warp, std::uint32_t turn) {
+// Of two parts of a warp as deep in calls, the one that is to run: the one behind, which may catch
+// up with the other; or, to see whether that makes a difference, the one ahead.
+Part *choose(Warp &warp, std::uint32_t turn, bool descending) {
     Part *best = nullptr;
     std::uint32_t ready = 0;
     for (Part &part : warp.parts) ready += part.state == Part::State::Ready;
@@ -33,15 +35,15 @@ Part *choose(Warp &warp, std::uint32_t turn) {
             continue;
         }
         if (best == nullptr || part.depth > best->depth ||
-            (part.depth == best->depth && part.pc < best->pc))
+            (part.depth == best->depth && (part.pc < best->pc) != descending))
             best = &part;
     }
     return best;
 }
 
 // At a place where paths join: unite with others that are here, or let those behind go
-// first, but in a fair turn. True when the current part stops running.
-bool meet(Warp &warp, Part &part, bool fair) {
+// first, but in a turn in which nobody waits. True when the current part stops running.
+bool meet(Warp &warp, Part &part, bool hurried) {
     const std::uint32_t pc = part.pc;
     const std::uint32_t frame = part.frame;
     bool behind = false;
@@ -53,7 +55,7 @@ bool meet(Warp &warp, Part &part, bool fair) {
         behind = behind || other.pc < pc;
     }
     if (here) merge_parts(warp);
-    return here || (behind && !fair);
+    return here || (behind && !hurried);
 }
 
 // Lanes that wait at a warp operation go on when those that miss have exited. At bar.warp.sync they
@@ -125,7 +127,9 @@ Worker::Turn Worker::run_block(Block &block) {
     Machine machine(engine_, block);
     machine.constants = constants_.data();
     Turn turn;
-    for (Warp &warp : block.warps) {
+    const std::size_t count = block.warps.size();
+    for (std::size_t place = 0; place < count; ++place) {
+        Warp &warp = block.warps[engine_.options.descending ? count - 1 - place : place];
         if (warp.done()) continue;
         turn.done = false;
         machine.yielded = false;
@@ -167,7 +171,7 @@ std::uint32_t Worker::run_warp(Machine &machine, Warp &warp) {
     machine.warp = &warp;
     while (steps < kSlice) {
         machine.yielded = false;
-        Part *part = choose(warp, turn_);
+        Part *part = choose(warp, turn_, engine_.options.descending);
         if (part == nullptr) break;
         const std::uint32_t before = steps;
         if (machine.block.observers) run_part<true>(machine, warp, *part, steps);
@@ -197,12 +201,12 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
         engine_.options.count ? counts[frame.function].data() : nullptr;
     std::uint32_t pc = start.pc;
     const std::uint32_t limit = steps + kTurn;
-    const bool fair = is_fair(turn_);
+    const bool hurried = is_fair(turn_) || engine_.options.descending;
     for (;;) {
         const Inst &inst = code[pc];
         if (inst.leader && warp.parts.size() > 1) {
             machine.part->pc = pc;
-            if (meet(warp, *machine.part, fair)) return;
+            if (meet(warp, *machine.part, hurried)) return;
         }
         std::uint32_t mask = machine.part->mask;
         if (inst.guard != kNoSlot) {

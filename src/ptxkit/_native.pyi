@@ -178,6 +178,7 @@ class Program:
         time_limit: float = 0.0,
         observation: Observation | None = None,
         stack: int = 16384,
+        descending: bool = False,
     ) -> dict[str, Any]: ...
     def nodes(self, function: int) -> list[int]: ...
 

@@ -17,6 +17,7 @@ from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.verify import Verdict
 from ptxkit.decompiler.verify.certificates import Compiled, certify, compiled, paired
 from ptxkit.decompiler.verify.identity import same_ptx
+from ptxkit.decompiler.verify.inputs import Trial
 from ptxkit.syntax import Module
 
 #: Longer functions take long to compile: of these fewer forms are tried for identical PTX.
@@ -71,8 +72,9 @@ def best_form(
         _compiled(module, name, candidate, arch, separate)
         for candidate in chain(islice(forms, max(0, _READABLE - len(tried))), exact)
     )
+    known: list[Trial] = []
     for one in chain(likely, others):
-        verdict = _proved(module, name, one)
+        verdict = _proved(module, name, one, known)
         # What was not proved is still better than what was seen to differ.
         wrong = verdict.execution is not None and verdict.execution.different
         key = verdict.rank, not wrong, -reading_cost(one.candidate.tree, name)
@@ -93,7 +95,7 @@ def _compiled(module: Module, name: str, candidate: Candidate, arch: str, separa
     return _Tried(candidate, made, partner)
 
 
-def _proved(module: Module, name: str, one: _Tried) -> Verdict:
+def _proved(module: Module, name: str, one: _Tried, known: list[Trial]) -> Verdict:
     if one.made.module is None:
         return Verdict(reasons=(f"E0: {one.made.error}",))
-    return certify(module, one.made.module, name, one.partner)
+    return certify(module, one.made.module, name, one.partner, known=known)

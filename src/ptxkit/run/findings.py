@@ -10,6 +10,7 @@ from ptxkit.errors import PtxkitError
 
 if TYPE_CHECKING:
     from ptxkit.run.trace import Trace
+    from ptxkit.syntax import Instruction
 
 Triple = tuple[int, int, int]
 
@@ -164,6 +165,8 @@ class SimulationError(PtxkitError):
         """What the sanitizer found before the run ended."""
         self.trace: Trace | None = None
         """What the traced thread did until then, where one was traced."""
+        self.counts: tuple[tuple[Instruction, int], ...] = ()
+        """The executions of every instruction until then, where they were counted."""
 
     @classmethod
     def of(cls, findings: tuple[Finding, ...]) -> SimulationError:

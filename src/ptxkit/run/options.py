@@ -26,6 +26,7 @@ class RunOptions:
     step_limit: int = 0
     time_limit: float = 0
     stack_bytes: int = DEFAULT_STACK
+    descending: bool = False
     count: bool = False
     memory: Sequence[np.ndarray[Any, Any]] = ()
     sanitize: Sanitize = False
@@ -98,6 +99,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: is_whole(value, 0, MOST_STACK),
         f"bytes for the calls of a thread, a whole number from 0 to {MOST_STACK:,}",
     ),
+    "descending": (_is_flag, "True or False"),
     "count": (_is_flag, "True or False"),
     "memory": (
         lambda value: isinstance(value, (list, tuple)),

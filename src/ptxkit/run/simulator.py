@@ -198,20 +198,12 @@ class CpuKernel:
             options.threads or os.cpu_count() or 1, options.step_limit, bool(options.count),
             shape.cluster is not None, workspace.ctypes.data if shape.cooperative else 0,
             self._heap, show, options.time_limit, observation, options.stack_bytes,
+            bool(options.descending),
         )  # fmt: skip
         bring_back(moved)
         seen: dict[str, Any] = {}
         if observable is not None and observation is not None:
             seen = observable.read(observation, watch)
-        if "fault" in result:
-            raise self._error(result["fault"], seen, shape)
-        if before is not None and observable is not None:
-            lost = [row for row in self._heap.allocations() if row[0] not in before]
-            seen["findings"] += observable.leaks(lost)
-        if watch.sanitize is True and any(one.severity != "note" for one in seen["findings"]):
-            error = SimulationError.of(seen["findings"])
-            error.trace = seen["trace"]
-            raise error
         counts: tuple[tuple[Instruction, int], ...] = ()
         if options.count:
             nodes = self.module.walk()
@@ -220,6 +212,17 @@ class CpuKernel:
                 for _, node, executed in result["counts"]
                 if nodes[node - 1].kind == "Instruction"
             )
+        if "fault" in result:
+            error = self._error(result["fault"], seen, shape)
+            error.counts = counts
+            raise error
+        if before is not None and observable is not None:
+            lost = [row for row in self._heap.allocations() if row[0] not in before]
+            seen["findings"] += observable.leaks(lost)
+        if watch.sanitize is True and any(one.severity != "note" for one in seen["findings"]):
+            error = SimulationError.of(seen["findings"])
+            error.trace = seen["trace"]
+            raise error
         shown = "".join(output)
         return RunReport(result["instructions"], counts, shown, self._allocations(), **seen)
 
@@ -335,9 +338,10 @@ class Launcher:
     def __call__(self, *arguments: Any, **options: Any) -> RunReport:
         """Run. Options: ``threads``; ``step_limit`` (warp instructions of a block) and
         ``time_limit`` (seconds), 0 for none; ``stack_bytes`` (of a thread, for its calls);
-        ``count``, ``profile``; ``sanitize`` (``True`` raises what was found, ``"report"`` gives it
-        in the report), ``findings_limit``. ``memory`` is arrays that the kernel reaches through
-        addresses inside of structs, ``array.ctypes.data`` each.
+        ``descending`` (the last blocks and warps first; a result that changes depends on an order
+        that nobody promises); ``count``, ``profile``; ``sanitize`` (``True`` raises what was found,
+        ``"report"`` gives it in the report), ``findings_limit``. ``memory`` is arrays that the
+        kernel reaches through addresses inside of structs, ``array.ctypes.data`` each.
         """
         return self.kernel.run(self.shape, arguments, **options)
 

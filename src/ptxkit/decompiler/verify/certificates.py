@@ -11,6 +11,7 @@ from ptxkit.cuda.printer import COMPILE_WITH
 from ptxkit.decompiler.verify.dataflow import same_dataflow
 from ptxkit.decompiler.verify.execution import DEVICES, MOST, WANTED, same_execution
 from ptxkit.decompiler.verify.identity import same_ptx
+from ptxkit.decompiler.verify.inputs import Trial
 from ptxkit.decompiler.verify.verdict import Verdict
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.isa.targets import Target
@@ -102,8 +103,12 @@ def certify(
     wanted: int = WANTED,
     most: int = MOST,
     device: str = "cpu",
+    known: list[Trial] | None = None,
 ) -> Verdict:
-    """What can be said about a compiled candidate's kernel."""
+    """What can be said about a compiled candidate's kernel.
+
+    ``known`` is a list of launches, empty at first, for candidates for the same kernel.
+    """
     other = other or kernel
     if other not in candidate:
         return Verdict(True, reasons=(f"it has no kernel '{other}'",))
@@ -119,7 +124,7 @@ def certify(
     if not execute or not original[kernel].is_entry:
         return Verdict(True, reasons=tuple(reasons))
     execution = same_execution(
-        original, candidate, kernel, other, wanted=wanted, most=most, device=device
+        original, candidate, kernel, other, wanted=wanted, most=most, device=device, known=known
     )
     if not execution.equal:
         reasons.append(f"E3: {execution.reason}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ptxkit.run import RunReport
@@ -48,8 +48,9 @@ class Coverage:
         """All instructions that control can reach."""
         return (one for block in self.blocks for one in block.instructions)
 
-    def add(self, report: RunReport) -> None:
-        """Take in what a run has executed."""
+    def add(self, report: RunReport) -> bool:
+        """Take in what a run has executed; whether some of that is new."""
+        before = self._reached()
         threads: dict[int, int] = {}
         for node, count in report.counts:
             if count:
@@ -59,6 +60,23 @@ class Coverage:
         for block in self.blocks:
             for branch, taken in _ways(block, threads):
                 self.sides.setdefault(branch.span[0], set()).add(taken)
+        return self._reached() > before
+
+    def _reached(self) -> int:
+        return len(self.ran) + sum(map(len, self.sides.values()))
+
+    def add_stop(self, counts: Sequence[tuple[Instruction, int]]) -> bool:
+        """Take in that a run ended at an assertion or trap; whether that is new.
+
+        Only the block with it: what others did until then has not been compared. Nothing behind it
+        can ever run.
+        """
+        before = self._reached()
+        ran = {node.span[0] for node, count in counts if count}
+        for block in self.blocks:
+            if any(_stops(one) and one.span[0] in ran for one in block.instructions):
+                self.ran.update(one.span[0] for one in block.instructions)
+        return self._reached() > before
 
     def missing(self) -> list[tuple[BasicBlock, list[Instruction]]]:
         """The blocks in which something has not run, and what."""
@@ -90,6 +108,12 @@ class Coverage:
         """The share of instructions that have run."""
         total = sum(len(block.instructions) for block in self.blocks)
         return 1.0 - sum(len(left) for _, left in self.missing()) / max(1, total)
+
+
+def _stops(one: Instruction) -> bool:
+    return one.name == "trap" or (
+        one.name == "call" and any(n.text == "__assertfail" for n in one.find("Name"))
+    )
 
 
 def _ways(block: BasicBlock, threads: dict[int, int]) -> Iterator[tuple[Instruction, bool]]:

@@ -15,6 +15,7 @@ import math
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from ptxkit.decompiler.verify.inputs import (
     trials,
 )
 from ptxkit.decompiler.verify.ordering import Order, order_of, weaker
+from ptxkit.decompiler.verify.search import Search
 from ptxkit.decompiler.verify.unreached import ground
 from ptxkit.decompiler.verify.usage import Usage, stored_bytes, usage_of
 from ptxkit.errors import PtxkitError, UnknownNameError
@@ -45,11 +47,19 @@ DEVICES = ("cpu", "cuda")
 #: Launches that must say something, and launches to try at most.
 WANTED, MOST = 40, 240
 _STEPS = 100_000
+#: A candidate may take so many times as many steps: another order of blocks is no difference.
+_SLOWER = 10
 #: Seconds of computing after which half of the launches that are wanted will do: not those of a
 #: clock, so that a busy machine claims no more than a quiet one.
 _BUDGET = 5.0
 #: And after which no more are tried: where most say nothing, as many more will not either.
 _LONGEST = 30.0
+#: Seconds of computing for the search of launches that reach more, and how many in vain end it.
+_SEARCH, _VAIN = 5.0, 500
+#: A second search for the same kernel takes that part of the time of the first.
+_AGAIN = 0.25
+#: What all sizes are multiples of, one after another, where accesses are misaligned otherwise.
+_MULTIPLES = (1, 4, 16)
 #: After so many faults a shape of blocks is not tried again.
 _FAULTS = 2
 #: Seconds on a clock for a launch of the original, and of the candidate after it: a busy machine
@@ -63,6 +73,13 @@ _TOGETHER = frozenset(("barriers", "shuffles", "votes"))
 
 #: Launches for which the memory that the original touches is looked for, if it is this quick.
 _BOUNDED, _QUICK = 10, 0.02
+
+#: What a launch is called that depends on the order in which threads run.
+_RACE = "race"
+#: Bytes that a race is taken for as a whole.
+_NEAR = 64
+#: How a kernel ends itself.
+_STOPS = frozenset(("assert", "trap"))
 
 #: What must happen equally often, whatever it is called.
 _COUNTED = {
@@ -119,8 +136,17 @@ class _Outcome:
 class Comparison:
     """Two kernels side by side on the simulator."""
 
-    def __init__(self, original: Module, candidate: Module, kernel: str, other: str) -> None:
+    def __init__(
+        self,
+        original: Module,
+        candidate: Module,
+        kernel: str,
+        other: str,
+        known: list[Trial] | None = None,
+    ) -> None:
         self.names = kernel, other
+        self.known = known
+        """Launches that reached something with other candidates; new ones are put there, too."""
         self.loaded: tuple[CpuModule, CpuModule] = (load(original, "cpu"), load(candidate, "cpu"))
         self.kernels = self.loaded[0][kernel], self.loaded[1][other]
         self.usage: Usage = usage_of(original, original[kernel])
@@ -131,12 +157,15 @@ class Comparison:
         self.uninitialised = _variables(original, self.usage, initialised=False)
         self.maker = InputMaker(self.kernels[0].parameters, self.usage, self.uninitialised)
         self.tried: list[Trial] = []
+        self.search = Search(self.usage, block_shapes(self.usage, self.kernels[0].rules))
         self.sanitized: set[tuple[int, int, int]] = set()
         self.other_loads = False
         """Whether the two read memory more or less often than each other."""
         self.skipped: Counter[str] = Counter()
         self.late = False
         """Whether it took too long to try as many launches as are wanted."""
+        self.multiple = self.misaligned = 0
+        """Which of the multiples sizes are; launches that were misaligned before that."""
         self._initial: dict[tuple[int, str], Any] = {}
         self.coverage = (
             Coverage.of(original, original[kernel]),
@@ -173,10 +202,15 @@ class Comparison:
                     trial = replace(trial, block=good[trial.number % len(good)])
                 elif not good:
                     continue
-            outcome = self._trial(trial)
-            faults[trial.block] += outcome == "bounds"
+            outcome = self._trial(self._aligned(trial))
+            faults[trial.block] += outcome in ("bounds", "misaligned")
+            if outcome == "misaligned" and self._realign():
+                faults.clear()
             if isinstance(outcome, Execution):
                 return outcome
+        found = self._search()
+        if found is not None:
+            return found
         end = time.process_time() + _BUDGET / 4
         for trial in self.tried[:_BOUNDED]:
             if time.process_time() > end:
@@ -199,6 +233,42 @@ class Comparison:
                         break
         return self._verdict(wanted)
 
+    def _search(self) -> Execution | None:
+        """Look for launches that run what none has run; how it ended where they differ."""
+        known = list(self.known or ())
+        part = _AGAIN if known else 1.0
+        end = time.process_time() + part * _SEARCH
+        vain = 0
+        # What another candidate for the same kernel was compared on, then what is new.
+        for trial in chain(known, self.search.launches()):
+            if self._all_reached() or vain > part * _VAIN or time.process_time() > end:
+                break
+            reached = len(self.search.pool)
+            outcome = self._trial(self._aligned(trial))
+            if isinstance(outcome, Execution):
+                return outcome
+            vain = vain + 1 if len(self.search.pool) == reached else 0
+        if self.known is not None:
+            self.known += [trial for trial in self.search.pool if trial not in known]
+        return None
+
+    def _all_reached(self) -> bool:
+        return all(c.complete and not c.one_sided() for c in self.coverage)
+
+    def _aligned(self, trial: Trial) -> Trial:
+        """The trial with sizes that are multiples of what accesses seem to need."""
+        by = _MULTIPLES[self.multiple]
+        return replace(trial, sizes=tuple(-(-size // by) * by for size in trial.sizes))
+
+    def _realign(self) -> bool:
+        """Ask for sizes that are larger multiples, if most launches were misaligned so far."""
+        count = self.skipped["misaligned"] - self.misaligned
+        if count < 2 * _FAULTS or len(self.tried) > count or self.multiple + 1 == len(_MULTIPLES):
+            return False
+        self.misaligned += count
+        self.multiple += 1
+        return True
+
     def _trial(self, trial: Trial) -> Execution | str:
         """One launch of both: how it ended where they differ, else whether it said something."""
         inputs = self.maker.make(trial)
@@ -206,22 +276,56 @@ class Comparison:
             first = self._outcome(0, trial, inputs)
         except PtxkitError as error:
             self.skipped[_kind(error)] += 1
-            return "bounds" if _kind(error) in ("out-of-bounds", "misaligned") else "skipped"
+            if isinstance(error, SimulationError) and error.kind in _STOPS:
+                return self._stopped(trial, inputs, error)
+            return {"out-of-bounds": "bounds"}.get(_kind(error), _kind(error))
         try:
             second = self._outcome(1, trial, inputs, seconds=_PATIENT)
         except PtxkitError as error:
             alone = f"with {trial}, the candidate alone fails: {_first_line(error)}"
             return self._done(False, alone, different=True)
         why = self._difference(first, second, inputs)
+        if why is not None and self._depends_on_order(trial, inputs, first, second):
+            self.skipped[_RACE] += 1
+            return _RACE
         if why is None and _TOGETHER & first.events.keys() and self._is_new(trial):
             why = self._races(trial, inputs)
         if why is not None:
             return self._done(False, f"with {trial}, {why}", different=True)
+        why = self._doubt(first, second)
+        if why is not None:
+            return self._done(False, f"with {trial}, nothing differed, but {why}")
         self.tried.append(trial)
         self.other_loads |= first.loads != second.loads
-        self.coverage[0].add(first.report)
-        self.coverage[1].add(second.report)
+        new = [
+            covered.add(one.report)
+            for covered, one in zip(self.coverage, (first, second), strict=True)
+        ]
+        if any(new):
+            self.search.add(trial)
+        self.search.last = trial
         return "tried"
+
+    def _stopped(self, trial: Trial, inputs: Inputs, first: SimulationError) -> Execution | str:
+        """The original stopped itself: the candidate must, too, and is then not compared."""
+        try:
+            self._outcome(1, trial, inputs, seconds=_PATIENT)
+        except SimulationError as second:
+            if second.kind not in _STOPS:
+                return first.kind
+            # Which of several assertions is first depends on who runs first.
+            if _said(first) == _said(second):
+                new = [
+                    covered.add_stop(one.counts)
+                    for covered, one in zip(self.coverage, (first, second), strict=True)
+                ]
+                if any(new):
+                    self.search.add(trial)
+            return first.kind
+        except PtxkitError:
+            return first.kind
+        why = f"with {trial}, the original alone stops: {_first_line(first)}"
+        return self._done(False, why, different=True)
 
     def _is_new(self, trial: Trial) -> bool:
         """Whether no launch with such a block ran under the sanitizer, and some still may."""
@@ -384,11 +488,13 @@ class Comparison:
                 cluster=(trial.cluster, 1, 1) if trial.cluster else None,
                 cooperative=trial.cooperative,
             )
+        # In another order the lanes of a warp go apart, and each takes its own steps.
+        slower = _SLOWER * 4 if options.get("descending") else _SLOWER if side else 1
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             report = launcher(
                 *inputs.arguments, memory=memory or inputs.memory, threads=1,
-                step_limit=_STEPS * (2 if trial.cooperative else 1),
+                step_limit=_STEPS * (1 + trial.cooperative) * slower,
                 time_limit=seconds, count=True, **options,
             )  # fmt: skip
         surfaces = [s.array.tobytes() for s in inputs.surfaces]
@@ -477,6 +583,31 @@ class Comparison:
         for what in {**first.events, **second.events}:
             if first.events[what] != second.events[what]:
                 return f"there are {second.events[what]:,} {what} for {first.events[what]:,}"
+        return None
+
+    def _depends_on_order(
+        self, trial: Trial, inputs: Inputs, first: _Outcome, second: _Outcome
+    ) -> bool:
+        """Whether all that differs is what the original leaves otherwise in another order, too.
+
+        Who writes last where several threads write, or reads before another has written, is up to
+        the order in which they run: such a launch says nothing.
+        """
+        try:
+            again = self._outcome(0, trial, inputs, seconds=_PATIENT, descending=True)
+        except PtxkitError:
+            return False
+        pairs = [(first.output.encode(), second.output.encode(), again.output.encode())]
+        for what in ("memory", "surfaces"):
+            outcomes = (getattr(one, what) for one in (first, second, again))
+            pairs += list(zip(*outcomes, strict=True))
+        for name, data in first.variables.items():
+            pairs.append((data, second.variables.get(name, data), again.variables[name]))
+        counted = [(first.events[w], second.events[w], again.events[w]) for w in second.events]
+        return all(a == b or a != c for a, b, c in counted) and all(map(_settled, pairs))
+
+    def _doubt(self, first: _Outcome, second: _Outcome) -> str | None:
+        """Why they may differ though they did not in a launch."""
         less = weaker(first.orders, second.orders)
         if less:
             return less
@@ -490,6 +621,18 @@ class Comparison:
             # As many loads are written down, but a loop takes a turn more, or a guard is gone.
             return f"it loads {second.loads:,} times for {first.loads:,}"
         return None
+
+
+def _settled(outcomes: tuple[bytes, bytes, bytes]) -> bool:
+    """Whether the second differs from the first only where the third does, too, or near that.
+
+    Numbers that depend on the order are the same in two orders by chance now and then.
+    """
+    first, second, again = (np.frombuffer(one, np.uint8) for one in outcomes)
+    if not len(first) == len(second) == len(again):
+        return outcomes[0] == outcomes[1] or outcomes[0] != outcomes[2]
+    wrong, unsettled = (np.unique(np.nonzero(first != o)[0] // _NEAR) for o in (second, again))
+    return bool(np.isin(wrong, unsettled).all())
 
 
 def _where(arena: Any, a: bytes, b: bytes) -> str:
@@ -522,6 +665,11 @@ def _kind(error: PtxkitError) -> str:
     return error.kind if isinstance(error, SimulationError) else _first_line(error)
 
 
+def _said(error: SimulationError) -> str:
+    """What an assertion says, without the name of the kernel."""
+    return error.diagnostic.message.rpartition(" (in '")[0]
+
+
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
@@ -535,10 +683,12 @@ def same_execution(
     wanted: int = WANTED,
     most: int = MOST,
     device: str = "cpu",
+    known: list[Trial] | None = None,
 ) -> Execution:
     """Run two kernels on the same inputs and compare what they leave behind, bit for bit.
 
-    The simulator runs them; with ``device="cuda"`` a GPU runs some of the launches, too.
+    The simulator runs them; with ``device="cuda"`` a GPU runs some of the launches, too. A list of
+    ``known`` launches, empty at first, spares looking for them again with other candidates.
 
     >>> import ptxkit
     >>> text = '''.version 8.0
@@ -565,7 +715,7 @@ def same_execution(
     if device not in DEVICES:
         raise UnknownNameError("device", device, DEVICES)
     try:
-        comparison = Comparison(original, candidate, kernel, other or kernel)
+        comparison = Comparison(original, candidate, kernel, other or kernel, known)
     except PtxkitError as error:
         return Execution(False, f"the simulator cannot run it: {_first_line(error)}")
     found = comparison.run(wanted, most)

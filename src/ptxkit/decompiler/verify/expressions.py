@@ -71,6 +71,8 @@ class Expressions:
         self.contexts: list[Term] = [unknown] * len(self.blocks)
         self.values: list[dict[Register, Term] | None] = []
         self.effects: list[list[Term]] = []
+        self.passed: list[list[tuple[str, range]]] = []
+        """In each block, where the arguments of the call to come have been put."""
 
     def _note(self, number: int, steps: list[Step]) -> None:
         own: set[Register] = set()
@@ -111,6 +113,7 @@ class Expressions:
     def _round(self) -> None:
         self.values = [None] * len(self.blocks)
         self.effects = [[] for _ in self.blocks]
+        self.passed = [[] for _ in self.blocks]
         for number in range(len(self.blocks)):
             self._evaluate(number)
         self.known = {
@@ -214,13 +217,14 @@ class Expressions:
             ]
         else:
             # Loads have a place among the effects of their block, and depend on those before.
-            whole = make(
-                "effect", _plain(step), len(self.effects[number]), self.contexts[number], *operands
-            )
+            passed = _passed(step)
+            before = 0 if passed else len(self.effects[number]) - len(self.passed[number])
+            whole = make("effect", _plain(step), before, self.contexts[number], *operands)
             made = [make("part", whole, place) for place in range(len(step.targets))]
             if step.name != "ld" or step.modifiers & _ORDERED:
                 guard = self._guarded(step, held)
                 self.effects[number].append(make("does", whole, guard))
+                self._arrange(number, passed)
         if step.guard is None:
             return made
         guard = self._guarded(step, held)
@@ -228,6 +232,19 @@ class Expressions:
             make("select", guard, value, self._before(held, target))
             for value, target in zip(made, step.targets, strict=True)
         ]
+
+    def _arrange(self, number: int, passed: tuple[str, range] | None) -> None:
+        """Put arguments of a call in one order: each has a place of its own."""
+        run = self.passed[number]
+        if passed is None:
+            # Who reads them comes next: what is counted from here on is counted from there.
+            run.clear()
+            return
+        if any(name == passed[0] and _overlap(bytes, passed[1]) for name, bytes in run):
+            raise GiveUpError("an argument that is put down twice")
+        run.append(passed)
+        made = self.effects[number]
+        made[-len(run) :] = sorted(made[-len(run) :])
 
     def _before(self, held: dict[Register, Term], target: tuple[Register, str] | None) -> Term:
         if target is None or (target[0] not in held and target[0] not in self.known):
@@ -344,6 +361,22 @@ def _places(module: Module) -> dict[int, int]:
         for alike in sizes.values()
         for one in alike
     }
+
+
+def _passed(step: Step) -> tuple[str, range] | None:
+    """Where a step puts an argument of a call: the variable, and its bytes."""
+    if step.name != "st" or ".param" not in step.modifiers or step.guard is not None:
+        return None
+    base = step.sources[0].parts[0]
+    if base.kind != "symbol" or base.value[0] != "slot":
+        return None
+    count = max(len(step.sources[1].parts), 1) if step.sources[1].kind == "vector" else 1
+    start = step.sources[0].value
+    return base.value[1], range(start, start + count * SCALAR_TYPES[step.type].width // 8)
+
+
+def _overlap(one: range, other: range) -> bool:
+    return one.start < other.stop and other.start < one.stop
 
 
 def _is_parameter(source: Operand) -> bool:

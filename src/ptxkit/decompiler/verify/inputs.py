@@ -44,6 +44,9 @@ _NEAR = 4
 _SMALL, _WORD = 198, 1 << 31
 _MARKED, _PLACES = 6, 3
 _CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
+#: A way to fill memory beside those of `values`: each field of a record has its own.
+MIXED = "mixed"
+_FIELD = 8
 _ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2), (1, 1, 1))
 
 
@@ -62,10 +65,15 @@ class Trial:
     ascending: bool = False
     cleared: bool = False
     """Whether memory that is only written to, or by atomics, starts as zeros."""
+    instead: frozenset[tuple[Origin, Origin | None]] = frozenset()
+    """Pointers that point to the memory of another one, or to nothing."""
 
     def __str__(self) -> str:
         sizes = f", sizes {', '.join(map(str, self.sizes))}" if self.sizes else ""
-        return f"{self.kind} numbers, grid {self.grid}, block {self.block}{sizes}"
+        others = "".join(
+            sorted(f", {one} as {other}" if other else f", no {one}" for one, other in self.instead)
+        )
+        return f"{self.kind} numbers, grid {self.grid}, block {self.block}{sizes}{others}"
 
 
 def trials(usage: Usage, rules: LaunchRules, count: int, first: int = 0) -> Iterator[Trial]:
@@ -125,7 +133,9 @@ def block_shapes(usage: Usage, rules: LaunchRules) -> list[Dimensions]:
             blocks += [(n, 1, 1) for n in near[:_NEAR] if (n, 1, 1) not in blocks]
     most = rules.most_threads or 1024
     fitting = [b for b in blocks if math.prod(b) <= most]
-    return fitting or [(min(most, 32), 1, 1)]
+    if rules.most_threads is not None and not any(math.prod(b) == most for b in fitting):
+        fitting.append((most, 1, 1))  # what it was compiled for
+    return fitting
 
 
 def _sizes(
@@ -282,6 +292,8 @@ class InputMaker:
             access is None or access.atomic or (access.stored and not access.read)
         ):
             return np.zeros(size, np.uint8)
+        if trial.kind == MIXED:
+            return self._mixed(origin, size, trial, generator)
         count = -(-size // width)
         if origin.loaded() in self.usage.indices and SCALAR_TYPES[type].kind != FLOAT:
             limit = max((abs(s) for s in trial.sizes), default=16) or 1
@@ -293,6 +305,31 @@ class InputMaker:
             return shifted(type, count, shift, trial.number, generator)[:size]
         marks = (*self.usage.marks, *trial.sizes)
         return filled(type, count, trial.kind, generator, marks)[:size]
+
+    def _mixed(self, origin: Origin, size: int, trial: Trial, generator: Any) -> Bytes:
+        """Records whose fields are each filled in a way of their own, as keys and values are."""
+        access = self.usage.accesses.get(origin)
+        types = {self.usage.element(origin), *(access.types if access is not None else ())}
+        types |= self.usage.floats.get(origin.loaded(), set())
+        known = sorted(t for t in types if scalar_bytes(t) <= _FIELD)
+        fields = int(generator.integers(1, 5))
+        count = -(-size // (_FIELD * fields))
+        marks = (*self.usage.marks, *trial.sizes)
+        limit = min(max((abs(s) for s in trial.sizes), default=16), 64)
+        indices = origin.loaded() in self.usage.indices
+        columns = []
+        for _ in range(fields):
+            type, kind = (str(generator.choice(names)) for names in (known, KINDS))
+            width = scalar_bytes(type)
+            number = count * _FIELD // width
+            if indices and generator.random() < 0.6:
+                column = places(width, number, limit, False, False, generator)
+            else:
+                kind = "small" if kind == "alike" else kind
+                column = filled(type, number, kind, generator, marks)
+            columns.append(column.reshape(count, _FIELD))
+        mixed: Bytes = np.concatenate(columns, axis=1).reshape(-1)
+        return mixed[:size]
 
     def _arena(
         self, origin: Origin, trial: Trial, generator: Any, known: dict[Origin, Arena]
@@ -332,23 +369,28 @@ class InputMaker:
         sizes: dict[Origin, int],
         inputs: Inputs,
     ) -> Any:
-        data = bytearray(integers(1, item.size, trial.kind, generator).tobytes())
-        for origin, type in self.usage.slots.items():
-            if origin.name != item.name:
-                continue
+        kind = "unit" if trial.kind == MIXED else trial.kind
+        data = bytearray(integers(1, item.size, kind, generator).tobytes())
+        instead = dict(trial.instead)
+        slots = [(o, type) for o, type in self.usage.slots.items() if o.name == item.name]
+        # Pointers and sizes last: others may be parts of the same bytes.
+        for origin, type in sorted(slots, key=lambda slot: slot[0] in arenas or slot[0] in sizes):
             width = scalar_bytes(type)
             if origin in self.usage.textures and not item.is_array:
                 texture = _texture(self.usage.textures[origin], generator)
                 inputs.surfaces.append(texture)
                 return texture
             if origin in arenas:
-                value = arenas[origin].address.to_bytes(8, "little")
+                target = instead.get(origin, origin)
+                address = 0 if target is None else arenas[target].address
+                value = address.to_bytes(8, "little")
             elif origin in sizes:
                 value = (sizes[origin] & ((1 << 8 * width) - 1)).to_bytes(width, "little")
             else:
                 known = self.usage.floats.get(origin, ())
                 float_type = next((f for f in sorted(known) if scalar_bytes(f) == width), type)
-                value = filled(float_type, 1, trial.kind, generator, self.usage.marks).tobytes()
+                kind = "special" if trial.kind == MIXED else trial.kind
+                value = filled(float_type, 1, kind, generator, self.usage.marks).tobytes()
             data[origin.offset : origin.offset + width] = value[:width]
         if item.is_array:
             return bytes(data[: item.size])

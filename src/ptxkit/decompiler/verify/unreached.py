@@ -8,6 +8,7 @@ computes, and on which conditions:
 | all | there is none |
 | same | is the same in both, up to the names of registers and labels |
 | alike | does the same in both, on the same conditions, in other words |
+| idle | as all the other code of both, does nothing that anybody sees |
 
 Two pieces of code do the same where all that they store, update, wait for and leave in registers
 are the same expressions, down to parameters, special registers and memory, with all constants.
@@ -20,6 +21,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.decode import PURE
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.expressions import Expressions, Found
 from ptxkit.syntax import Instruction
@@ -28,6 +30,7 @@ from ptxkit.syntax import Instruction
 ENOUGH = 0.5
 _TERMS = 1_000_000
 
+_QUIET = PURE | {"ld", "bra", "ret", "exit"}
 _NAME = re.compile(r"(?<![\w.])[%$A-Za-z_][\w$.]*")
 
 
@@ -43,6 +46,8 @@ def ground(original: Coverage, candidate: Coverage) -> Ground:
     """What can be said about what has not run."""
     if original.complete and candidate.complete:
         return Ground("all")
+    if not any(map(_acts, (original, candidate))):
+        return Ground("idle")
     left = [[one for _, one in c.missing()] for c in (original, candidate)]
     lines = sorted({one[0].line for one in left[0]})
     where = f"; of the original from line {', '.join(map(str, lines[:4]))}" if lines else ""
@@ -59,6 +64,11 @@ def ground(original: Coverage, candidate: Coverage) -> Ground:
         if min(original.share, candidate.share) >= ENOUGH:
             return Ground("alike")
     return Ground("", f"{count} instructions of both never ran, and differ{where}")
+
+
+def _acts(covered: Coverage) -> bool:
+    """Whether a kernel has instructions that do more than compute."""
+    return any(one.name not in _QUIET for one in covered.instructions())
 
 
 Work = tuple[object, ...]

@@ -31,13 +31,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ptxkit._native import Node
 from ptxkit.isa.dataflow import registers
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS
 from ptxkit.isa.types import SCALAR_TYPES
-from ptxkit.run.layout import scalar_bytes
+from ptxkit.run.layout import kernel_layout, scalar_bytes
 from ptxkit.syntax import Function, Instruction, Module, Name, evaluate
 
 #: How much of a value is left: it was computed with, it was moved by, it is the same.
@@ -45,6 +46,8 @@ COMPUTED, MOVED, SAME = 0, 1, 2
 
 _DEPTH = 3
 _SHIFTS = 1 << 16
+#: Places in parameters that are noted for one register, at most.
+_PARTS = 256
 _FLOATS = frozenset(("f16", "f16x2", "bf16", "bf16x2", "f32", "f64"))
 _MEMORY = frozenset(("ld", "ldu", "st", "atom", "red", "prefetch", "cp", "ldmatrix", "stmatrix"))
 _TEXTURES = frozenset(("tex", "tld4", "suld", "sust", "sured", "txq", "suq"))
@@ -111,6 +114,8 @@ class Usage:
     """Numbers that sums become zero with, as in ``c - 'a' < 26``."""
     thresholds: set[float] = field(default_factory=set)
     """Floating-point numbers that the code compares with."""
+    optional: list[Origin] = field(default_factory=list)
+    """Pointers that the code compares with something, as those that may be missing."""
     dynamic_shared: bool = False
 
     @property
@@ -139,6 +144,8 @@ class _Tracker:
         self.usage = Usage()
         self.taint: dict[str, Taint] = defaultdict(dict)
         self.compared: set[Origin] = set()
+        self.places: dict[str, set[tuple[str, int]]] = defaultdict(set)
+        """Registers that hold the address of a parameter of the kernel, and of which bytes."""
         self.changed = False
         self.variables = {
             d.name
@@ -146,6 +153,7 @@ class _Tracker:
             for d in v.declarators
             if v.space in ("global", "const")
         }
+        self.sizes_of_parameters = {item.name: item.size for item in kernel_layout(kernel)[0]}
         self.functions = self._reached()
 
     def _reached(self) -> list[Function]:
@@ -224,6 +232,8 @@ class _Tracker:
             return
         found = registers(node)
         targets = [self._key(function, n.identifier) for n in found.defined]
+        if function == self.kernel and name in ("mov", "add", "cvta"):
+            self._place(targets, operands[1:])
         if type in _FLOATS:
             for operand in operands[len(found.defined) > 0 :]:
                 self._note_float(self._value(function, operand), type)
@@ -306,6 +316,11 @@ class _Tracker:
             return
         symbol = names[0].identifier
         offset = _offset(address)
+        held = self.places.get(self._key(function, symbol))
+        if held and node.name == "ld":
+            for name, start in sorted(held):
+                self._loaded_parameter(name, start + offset, type, targets)
+            return
         if node.name == "st":
             for number, value in enumerate(_parts(values)):
                 place = offset + number * scalar_bytes(type)
@@ -313,14 +328,35 @@ class _Tracker:
                 self._give(key, self._value(function, value), SAME)
             return
         mine = symbol in {p.name for p in self.kernel.parameters} and function == self.kernel
+        if mine:
+            self._loaded_parameter(symbol, offset, type, targets)
+            return
         for number, target in enumerate(targets):
             place = offset + number * scalar_bytes(type)
-            if mine:
-                origin = Origin(symbol, place)
-                self.usage.slots.setdefault(origin, type)
-                self._give(target, {origin: SAME}, SAME)
-            else:
-                self._give(target, self.taint[self._key(function, f"{symbol}+{place}")], SAME)
+            self._give(target, self.taint[self._key(function, f"{symbol}+{place}")], SAME)
+
+    def _loaded_parameter(self, name: str, offset: int, type: str, targets: list[str]) -> None:
+        """Some bytes of a parameter of the kernel come into registers."""
+        for number, target in enumerate(targets):
+            origin = Origin(name, offset + number * scalar_bytes(type))
+            self.usage.slots.setdefault(origin, type)
+            self._give(target, {origin: SAME}, SAME)
+
+    def _place(self, targets: list[str], sources: Sequence[Node]) -> None:
+        """Note that registers hold the address of a parameter, or of a part of it."""
+        first = sources[0]
+        if len(targets) != 1 or not isinstance(first, Name):
+            return
+        by = evaluate(sources[1]) if len(sources) > 1 else 0
+        if not isinstance(by, int):
+            return
+        known = self.sizes_of_parameters
+        held = self.places.get(self._key(self.kernel, first.identifier), set())
+        start = {(first.identifier, 0)} if first.identifier in known else held
+        moved = {(name, at + by) for name, at in start if 0 <= at + by < known[name]}
+        if not moved <= self.places[targets[0]] and len(self.places[targets[0]]) < _PARTS:
+            self.places[targets[0]] |= moved
+            self.changed = True
 
     def _call(self, function: Function, node: Instruction) -> None:
         by_name = {f.name: f for f in self.functions}
@@ -373,6 +409,7 @@ class _Tracker:
             (o for o in accessed if o.through and o.name in {p.name for p in usage.pointers}),
             key=lambda o: (o.name, o.offset, len(o.through)),
         )
+        usage.optional = [o for o in usage.pointers if o in self.compared and not o.through]
         known = {*usage.pointers, *usage.textures}
         for origin, type in usage.slots.items():
             if origin in known or origin in usage.sizes or origin in usage.floats:

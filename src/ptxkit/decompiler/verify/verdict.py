@@ -24,6 +24,7 @@ _GROUNDS = {
     "all": "everything ran",
     "same": "{} ran, the rest is the same code",
     "alike": "{} ran, the rest computes and stores the same but was not run",
+    "idle": "{} ran, and nothing does anything that anybody sees",
 }
 
 _WORDS = {
@@ -106,6 +107,8 @@ class Verdict:
         twice = f" ({run.on_gpu} of them on a GPU too)" if run.on_gpu else ""
         parts = [f"{len(run.tried)} launches{twice}"]
         parts.append(_GROUNDS[run.ground].format(f"{math.floor(100 * run.coverage)}%"))
+        if run.skip_reasons["race"]:
+            parts.append(f"{run.skip_reasons['race']} others depend on the order of threads")
         if run.one_sided:
             count = len(run.one_sided)
             parts.append(f"{count} branch{'es' * (count > 1)} went one way only")

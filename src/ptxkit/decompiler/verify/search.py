@@ -1,0 +1,126 @@
+"""Launches that reach more code: those that reached some, changed a little.
+
+A flag must be 0 while a size is that of a whole tile, a loop needs a second turn: launches that are
+made without looking back miss what is behind several such conditions. Here every launch that
+reached something new is where further ones start from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ptxkit.decompiler.verify.inputs import MIXED, Trial
+from ptxkit.decompiler.verify.usage import Origin, Usage
+from ptxkit.decompiler.verify.values import KINDS
+from ptxkit.run.shape import Dimensions
+
+#: Numbers that sizes and flags often are.
+_USUAL = (0, 1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33, 64, 100, 128, 256, 512, 1000, 1024, 2048, 4096)
+#: What is so small is a flag more often than a size.
+_FLAGS = frozenset(("u8", "s8", "b8", "pred"))
+#: Larger ones that code compares with are no sizes of memory that there is.
+_MOST = 20_000
+_BLOCKS = (1, 2, 3, 5, 8, 13)
+#: The number of the first launch, which none of the others has.
+_FIRST = 10_000
+
+
+class Search:
+    """Starts from launches that reached new code, and changes them at random.
+
+    >>> search = Search(Usage(), [(32, 1, 1)])
+    >>> start = Trial(0, "small", (1, 1, 1), (32, 1, 1), (7, 9))
+    >>> search.add(start)
+    >>> next(search.launches()) != start
+    True
+    """
+
+    def __init__(self, usage: Usage, blocks: list[Dimensions]) -> None:
+        self.blocks = blocks
+        self.axes = 1 + ("%ctaid.y" in usage.special) + ("%ctaid.z" in usage.special)
+        near = {c + d for c in usage.constants for d in (-1, 0, 1) if 0 <= c + d <= _MOST}
+        self.optional = usage.optional
+        self.near = sorted(near - {0, 1}) or [1]
+        self.flags = {
+            place for place, origin in enumerate(usage.sizes) if usage.slots.get(origin) in _FLAGS
+        }
+        self.pool: list[Trial] = []
+        self.last: Trial | None = None
+        """The last one that ran: from there it goes on at random."""
+        self._generator = np.random.default_rng(_FIRST)
+
+    def add(self, trial: Trial) -> None:
+        """Start from this one, too."""
+        self.pool.append(trial)
+
+    def launches(self) -> Iterator[Trial]:
+        """Launches to try, as long as somebody asks for them."""
+        number = _FIRST
+        while self.pool:
+            number += 1
+            way = self._generator.random()
+            if way < 0.6 and self.last is not None:
+                trial = self.last
+            elif way < 0.8:
+                # The later ones reached what is hard to reach.
+                trial = self.pool[-1 - self._below(min(4, len(self.pool)))]
+            else:
+                trial = self._one_of(self.pool)
+            for _ in range(1 + self._below(4)):
+                trial = self._changed(trial, number)
+            yield trial
+
+    def _below(self, bound: int) -> int:
+        return int(self._generator.integers(0, bound))
+
+    def _one_of(self, values: Any) -> Any:
+        return values[self._below(len(values))]
+
+    def _changed(self, trial: Trial, number: int) -> Trial:
+        """The trial with one thing otherwise: most often a size."""
+        what = self._generator.random()
+        if trial.sizes and what < 0.6:
+            return replace(trial, sizes=self._resized(trial))
+        if what < 0.75:
+            mixed = self._generator.random() < 0.4
+            kind = MIXED if mixed else self._one_of(KINDS)
+            return replace(trial, number=number, kind=kind)
+        if self.optional and what < 0.8:
+            return replace(trial, instead=self._exchanged(trial))
+        if what < 0.85 and not (trial.cluster or trial.cooperative):
+            extents = [self._one_of(_BLOCKS) if axis < self.axes else 1 for axis in range(3)]
+            return replace(trial, grid=(extents[0], min(3, extents[1]), min(3, extents[2])))
+        if what < 0.95:
+            return replace(trial, block=self._one_of(self.blocks))
+        return replace(trial, ascending=not trial.ascending, cleared=not trial.cleared)
+
+    def _exchanged(self, trial: Trial) -> frozenset[tuple[Origin, Origin | None]]:
+        """One pointer less that is as usual, or one more."""
+        one = self._one_of(self.optional)
+        others = frozenset(pair for pair in trial.instead if pair[0] != one)
+        if len(others) < len(trial.instead):
+            return others
+        return others | {(one, self._one_of((None, *self.optional)))}
+
+    def _resized(self, trial: Trial) -> tuple[int, ...]:
+        sizes = list(trial.sizes)
+        place = self._below(len(sizes))
+        way = self._generator.random()
+        threads = int(np.prod(trial.block))
+        if way < 0.15 or place in self.flags:
+            sizes[place] = self._one_of((0, 1))
+        elif way < 0.5:
+            sizes[place] = self._one_of(self.near if way < 0.35 else _USUAL)
+        elif way < 0.65:
+            sizes[place] += self._one_of((-1, 1))
+        elif way < 0.8:
+            sizes[place] = self._one_of(sizes)
+        elif way < 0.9:
+            sizes[place] = threads * (1 + self._below(8)) + self._one_of((-1, 0, 0, 1))
+        else:
+            sizes[place] *= self._one_of((2, 4, 16, -1))
+        return tuple(max(-_MOST, min(_MOST, size)) for size in sizes)

@@ -1,0 +1,186 @@
+"""The launches that E3 tries: what they must reach, and what they must not be misled by."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxkit
+from ptxkit.decompiler.verify import Execution, same_execution
+from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.unreached import ground
+from ptxkit.syntax import Module
+
+
+def compared(source: str, other: str | None = None, name: str = "k") -> Execution:
+    original = ptxkit.compile_cuda(source, arch="sm_90")
+    candidate = original if other is None else ptxkit.compile_cuda(other, arch="sm_90")
+    return same_execution(original, candidate, name)
+
+
+#: Code behind several conditions at once, which few launches meet by chance.
+DEEP = {
+    "a flag beside a tile": """
+        extern "C" __global__ void k(float *x, unsigned char keep, int tile, int n, int p) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (keep == 0 && tile == 640) x[i] += p; else if (i < n) x[i] = 1.0f;
+        }""",
+    "a pointer that may be missing": """
+        extern "C" __global__ void k(float *x, const float *weights, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) x[i] *= weights ? weights[i] : 0.5f;
+        }""",
+    "two pointers to the same memory": """
+        extern "C" __global__ void k(float *x, const float *y, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) x[i] = x == y ? 1.0f : y[i] + 2.0f;
+        }""",
+    "equal keys with values that are no numbers": """
+        struct Pair { unsigned long long key; float value; };
+        extern "C" __global__ void k(const Pair *a, int *out, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i >= n) return;
+            Pair p = a[i], q = a[i + 1];
+            if (p.key == q.key && p.value != p.value) out[i] = q.value < 3.0f ? 1 : 2;
+            else out[i] = p.key < q.key;
+        }""",
+}
+
+
+@pytest.mark.parametrize("what", DEEP)
+def test_launches_reach_what_is_behind_several_conditions(what: str) -> None:
+    found = compared(DEEP[what])
+    assert found.equal and found.ground == "all", found
+
+
+def test_launches_fit_vector_accesses_to_rows() -> None:
+    """A row begins where a vector may begin only if the rows have such lengths."""
+    found = compared("""
+        extern "C" __global__ void k(const float *x, float *y, int n, int stride) {
+            const float4 v = *(const float4 *)(x + blockIdx.x * stride + 4 * threadIdx.x);
+            *(float4 *)(y + blockIdx.x * n + 4 * threadIdx.x) = v;
+        }""")
+    assert found.equal and len(found.tried) >= 20, found
+    assert all(size % 4 == 0 for trial in found.tried for size in trial.sizes)
+
+
+ASSERTING = """
+extern "C" __global__ void k(int *x, const int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    %s
+    x[i] = y[i] + 1;
+}"""
+
+
+def test_assertions_are_part_of_what_is_compared() -> None:
+    source = ASSERTING % "assert(y[i] != 7);"
+    found = compared(source, source)
+    assert found.equal and found.coverage == 1.0 and found.skip_reasons["assert"], found
+    weaker = compared(source, ASSERTING % "")
+    assert weaker.different and "the original alone stops" in weaker.reason
+    stricter = compared(ASSERTING % "", source)
+    assert stricter.different and "the candidate alone fails" in stricter.reason
+
+
+#: All threads write to the first number of x, on two ways that a compiler may put in any order.
+RACING = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 .ptr x, .param .u64 .ptr y) {{
+    .reg .pred %p<2>;
+    .reg .b32 %r<7>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    add.s32 %r2, %r1, {added};
+    st.global.u32 [%rd4], %r2;
+    and.b32 %r3, %r1, 1;
+    setp.eq.u32 %p1, %r3, 1;
+    {ways}
+}}"""
+WAYS = {
+    "odd": "popc.b32 %r4, %r1; st.global.u32 [%rd1], %r4; ret;",
+    "even": "not.b32 %r5, %r1; st.global.u32 [%rd1], %r5; ret;",
+}
+
+
+def racing(first: str, added: int = 5) -> Module:
+    guard, second = ("@%p1", "odd") if first == "even" else ("@!%p1", "even")
+    ways = f"{guard} bra LATER; {WAYS[first]} LATER: {WAYS[second]}"
+    return ptxkit.parse(RACING.format(added=added, ways=ways))
+
+
+def test_what_depends_on_the_order_of_threads_is_no_difference() -> None:
+    found = same_execution(racing("odd"), racing("even"), "k")
+    assert not found.different and found.skip_reasons["race"], found
+
+
+def test_a_difference_beside_a_race_is_one() -> None:
+    found = same_execution(racing("odd"), racing("even", added=6), "k")
+    assert found.different and not found.skip_reasons["race"], found
+
+
+def test_a_race_that_only_the_candidate_has_is_a_difference() -> None:
+    alone = racing("odd").emit().replace("st.global.u32 [%rd1], %r4;", "")
+    alone = alone.replace("st.global.u32 [%rd1], %r5", "st.global.u32 [%rd1], 5")
+    again = racing("even").emit().replace("st.global.u32 [%rd1], %r5", "st.global.u32 [%rd1], 5")
+    found = same_execution(ptxkit.parse(alone), ptxkit.parse(again), "k")
+    assert found.different, found
+
+
+ASSERTED = """.version 8.0
+.target sm_80
+.address_size 64
+.extern .func __assertfail(
+    .param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e
+);
+.global .align 1 .b8 {text}[3] = {{104, 105}};
+.visible .entry k(.param .u64 .ptr x) {{
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [x];
+    ld.global.u32 %r1, [%rd1];
+    setp.ne.u32 %p1, %r1, 7;
+    @%p1 bra DONE;
+    mov.u64 %rd2, {text};
+    cvta.global.u64 %rd3, %rd2;
+    {{
+    .param .b64 param0; .param .b64 param1; .param .b32 param2;
+    .param .b64 param3; .param .b64 param4;
+    {stores}
+    call.uni __assertfail, (param0, param1, param2, param3, param4);
+    }}
+DONE:
+    {more}
+    st.global.u32 [%rd1], %r1;
+    ret;
+}}"""
+STORES = [
+    "st.param.b64 [param0], %rd3;", "st.param.b64 [param1], %rd3;", "st.param.b32 [param2], 12;",
+    "st.param.b64 [param3], %rd3;", "st.param.b64 [param4], 1;",
+]  # fmt: skip
+
+
+def unreached(text: str, stores: list[str], says: str = "104, 105") -> Coverage:
+    """What is known of the kernel where the assertion has not run."""
+    more = "add.u32 %r1, %r1, 3; " * 20  # so that most of it has run
+    source = ASSERTED.format(text=text, stores=" ".join(stores), more=more)
+    source = source.replace("104, 105", says)
+    module = ptxkit.parse(source)
+    covered = Coverage.of(module, module["k"])
+    for block in covered.blocks:
+        if not any(one.name == "call" for one in block.instructions):
+            covered.ran.update(one.span[0] for one in block.instructions)
+    return covered
+
+
+def test_arguments_are_known_by_their_places() -> None:
+    original = unreached("text", STORES)
+    assert ground(original, unreached("text", STORES[::-1])).name == "alike"
+    other = [*STORES[:2], "st.param.b32 [param2], 13;", *STORES[3:]]
+    assert not ground(original, unreached("text", other)).name
+    assert not ground(original, unreached("text", STORES, says="104, 106")).name
