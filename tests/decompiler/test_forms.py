@@ -113,8 +113,8 @@ def test_every_bit_is_kept_where_a_compiler_may_choose(arch: str, kernel: str) -
     if verdict.same_dataflow:
         return
     # Some of it no launch reaches, so there may be no claim; what ran left the same bits.
-    assert verdict.execution is not None
-    assert not verdict.execution.different, verdict.reasons
+    seen = verdict.execution
+    assert verdict.equivalent or (seen is not None and not seen.different), verdict.reasons
 
 
 def test_exact_forms_leave_nothing_to_turn_round() -> None:

@@ -214,7 +214,11 @@ class ModuleLifter:
         types: dict[Variable, Type] = {}
         layouts: dict[Variable, Layout] = {}
         calls = _call_slots(program)
-        signature = self.signatures.functions[program.lift.function.name]
+        function = program.lift.function
+        signature = self.signatures.functions[function.name]
+        for variable, node in zip(program.parameters, function.parameters, strict=True):
+            if variable not in kinds.cells and node.is_pointer:
+                kinds.cell(variable).pointer = True  # nobody reads it, but PTX says so
         for variable in program.variables:
             if variable.declared == "struct":
                 layouts[variable] = self._layout(program, kinds, variable, calls)
