@@ -28,9 +28,9 @@ def preferred(tree: n.CudaModule, ranker: Ranker, arch: str, *, separate: bool) 
     """
     functions = {i.name: i for i in tree.items if isinstance(i, n.Function) and i.body is not None}
     wanted = {
-        name: made
+        name: other
         for name, function in functions.items()
-        if (made := rewritten(function, lambda q: ranker.score(q.features) > 0)) != function
+        if (other := rewritten(function, lambda q: ranker.score(q.features) > 0)) != function
     }
     if not wanted:
         return tree
@@ -40,7 +40,7 @@ def preferred(tree: n.CudaModule, ranker: Ranker, arch: str, *, separate: bool) 
     made, different = _tried(tree, wanted, base, arch, separate)
     if not different:
         return made
-    taken = {name: made for name, made in wanted.items() if name not in different}
+    taken = {name: other for name, other in wanted.items() if name not in different}
     for form in FORMS:
         step: dict[str, n.Function] = {}
         for name in sorted(different & wanted.keys()):
@@ -54,7 +54,7 @@ def preferred(tree: n.CudaModule, ranker: Ranker, arch: str, *, separate: bool) 
                 step[name] = other
         if step:
             _, wrong = _tried(tree, {**taken, **step}, base, arch, separate)
-            taken.update({name: made for name, made in step.items() if name not in wrong})
+            taken.update({name: new for name, new in step.items() if name not in wrong})
     made, different = _tried(tree, taken, base, arch, separate)
     return tree if different else made
 

@@ -53,8 +53,8 @@ def _learn_forms(seen: Sequence[Seen]) -> Ranker:
     for one in seen:
         for form in one.forms:
             if abs(form.closer) > _CLOSER:
-                other, as_it_is = form.question.features, {}
-                pairs.append((other, as_it_is) if form.closer > 0 else (as_it_is, other))
+                other: Words = form.question.features
+                pairs.append((other, {}) if form.closer > 0 else ({}, other))
                 weights.append(1.0)
         for candidates in one.trees:
             for better, worse in _ordered(candidates):
