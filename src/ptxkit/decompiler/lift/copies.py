@@ -14,6 +14,7 @@ from itertools import islice
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Type
+from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of
 from ptxkit.decompiler.lift.rewrite import (
     bodies_of,
     bottom_up,
@@ -37,11 +38,9 @@ _LEAST = 3
 _LEAST_TERMS = 4
 #: Statements in one copy at most.
 _LONGEST = 24
-#: Statements before a sum in which its terms are looked for; runs of one list that are tried.
-_FAR, _MOST_RUNS = 400, 200
+#: Runs of one list that are tried.
+_MOST_RUNS = 200
 _JUMPS = n.Break, n.Continue, n.Goto, n.Label
-_CHAINS = frozenset("+*&|^")
-_CHAIN_CALLS = frozenset(("min", "max", "fminf", "fmaxf", "fmin", "fmax"))
 
 
 @dataclass(slots=True)
@@ -214,60 +213,31 @@ class Copies:
         target, value = statement.target, statement.value
         if statement.operator == "+=":
             value = n.Binary("+", target, value)
-        begun = _chain(value)
-        if begun is None:
+        computed = Computed.before(body, place, value, self._is_used_once)
+        found = chain_of(value, computed)
+        if found is None or len(found.terms) < _LEAST_TERMS:
             return False
-        whole, used = self._inlined(body, place, value)
-        found = _chain(whole)
-        if found is None or len(found[1]) < _LEAST_TERMS:
-            return False
-        tried.update(id(body[k]) for k in used)
-        rolled = _rolled_terms(*found)
+        tried.update(id(body[k]) for k in computed.used())
+        rolled = found.rolled(_LEAST_TERMS)
         if rolled is None:
             return False
-        first, text, counted, kind = rolled
+        first, text, counted = rolled
         # What is stored is added up in what was computed for it before.
-        name = target if isinstance(target, n.Name) else begun[0]
-        known = {body[k].target for k in used if isinstance(body[k], n.Assign)}  # type: ignore[union-attr]
-        if not isinstance(name, n.Name) or (name != target and name not in known):
+        name = target if isinstance(target, n.Name) else found.before
+        if name is None or any(part == name for part in text.walk()):
             return False
-        if any(part == name for part in text.walk()):
-            return False
+        kind = found.kind
         step = n.Assign(name, n.Call(kind, (name, text)))
-        if kind in _CHAINS:
+        if kind in OPERATORS:
             step = n.Assign(name, text, f"{kind}=")
         made: list[n.Statement] = [] if first == name else [n.Assign(name, first)]
         made.append(counted.loop(self._index(counted), (step,)))
         if name != target:
             made.append(n.Assign(target, name))
         self._replace(body, place, 1, made)
-        for gone in used:
+        for gone in sorted(computed.used(), reverse=True):
             self._replace(body, gone, 1, [])
         return True
-
-    def _inlined(
-        self, body: list[n.Statement], place: int, value: n.Expression
-    ) -> tuple[n.Expression, list[int]]:
-        """A value with what was computed for it alone just before, and where that was."""
-        used: list[int] = []
-        parts: dict[str, n.Expression] = {}
-        changed: set[str] = set()
-        wanted = {name for name in read(value) if self._is_used_once(name)}
-        for earlier in range(place - 1, max(place - _FAR, 0) - 1, -1):
-            match body[earlier]:
-                case n.Assign(n.Name(name=name), part, "=") if wanted and not has_effect(part):
-                    pass
-                case _:
-                    break
-            names = set(read(part))
-            if name in wanted and not changed & names:
-                parts[name] = part
-                used.append(earlier)
-                wanted |= {other for other in names if self._is_used_once(other)}
-            else:
-                changed.add(name)
-            wanted.discard(name)
-        return _put(value, parts), used
 
     def _is_used_once(self, name: str) -> bool:
         return self.reads[name] == 1 and self.writes[name] == 1
@@ -323,35 +293,6 @@ def _uses(body: list[n.Statement], names: set[str]) -> dict[str, list[int]]:
     return found
 
 
-def _rolled_terms(
-    first: n.Expression, terms: list[n.Expression], kind: str
-) -> tuple[n.Expression, n.Expression, Counted, str] | None:
-    """Terms as one text with holes and a counter; some at the start may be others."""
-    for skipped in range(min(3, len(terms) - _LEAST_TERMS + 1)):
-        holes = Holes()
-        try:
-            text = holes.unify(terms[skipped:])
-        except DifferentError:
-            text = None
-        counted = counter(holes.numbers, len(terms) - skipped)
-        if text is not None and counted is not None and holes.numbers and not holes.names:
-            return first, text, counted, kind
-        first = _joined(kind, first, terms[skipped])
-    return None
-
-
-def _put(value: n.Expression, parts: dict[str, n.Expression]) -> n.Expression:
-    """A value with parts in the place of names, and of the names in those."""
-
-    def change(node: n.Node) -> n.Node:
-        if isinstance(node, n.Name) and node.name in parts:
-            return _put(parts[node.name], parts)
-        return node
-
-    made: n.Expression = bottom_up(value, change) if parts else value
-    return made
-
-
 def _with_body(node: n.Statement, body: Body) -> n.Statement:
     match node:
         case n.While(condition=condition):
@@ -382,52 +323,6 @@ def _runs(shapes: list[int], ends: list[bool]) -> Iterator[tuple[int, int, int]]
     yield from sorted(
         found, key=lambda run: (-run[1] * run[2], run[1], not ends[run[0] + run[1] - 1], run[0])
     )
-
-
-def _chain(value: n.Expression) -> tuple[n.Expression, list[n.Expression], str] | None:
-    """What a loop begins with, what it adds in every turn, and by what operation."""
-    kind = _kind(value)
-    if kind is None:
-        return None
-    terms: list[n.Expression] = []
-    while True:
-        parts = _parts(value, kind)
-        if parts is None:
-            break
-        # The longer part is what was summed up before.
-        left, right = parts
-        if _kind(right) == kind and _kind(left) != kind:
-            left, right = right, left
-        terms.append(right)
-        value = left
-    if isinstance(terms[-1], n.Literal) and not isinstance(value, n.Literal):
-        # A loop begins with a number.
-        value, terms[-1] = terms[-1], value
-    return value, terms[::-1], kind
-
-
-def _kind(value: n.Expression) -> str | None:
-    match value:
-        case n.Binary(operator) if operator in _CHAINS:
-            return operator
-        case n.Call(function, (_, _)) if function in _CHAIN_CALLS:
-            return function
-    return None
-
-
-def _parts(value: n.Expression, kind: str) -> tuple[n.Expression, n.Expression] | None:
-    match value:
-        case n.Binary(operator, left, right) if operator == kind:
-            return left, right
-        case n.Call(function, (left, right)) if function == kind:
-            return left, right
-    return None
-
-
-def _joined(kind: str, left: n.Expression, right: n.Expression) -> n.Expression:
-    if kind in _CHAINS:
-        return n.Binary(kind, left, right)
-    return n.Call(kind, (left, right))
 
 
 # ---- names -----------------------------------------------------------------------------------
