@@ -40,6 +40,8 @@ _LEAST_TERMS = 4
 _LONGEST = 24
 #: Runs of one list that are tried.
 _MOST_RUNS = 200
+#: Statements behind the last copy in which its value is looked for.
+_NEAR = 16
 _JUMPS = n.Break, n.Continue, n.Goto, n.Label
 
 
@@ -53,6 +55,8 @@ class Copies:
     reads: Counter[str] = field(default_factory=Counter)
     writes: Counter[str] = field(default_factory=Counter)
     renamed: dict[str, str] = field(default_factory=dict)
+    shapes: dict[int, tuple[n.Statement, int]] = field(default_factory=dict)
+    keys: dict[object, int] = field(default_factory=dict)
 
     def run(self, body: Body) -> Body:
         """The body with its copies as loops; the same body where there are none."""
@@ -113,33 +117,49 @@ class Copies:
 
     def _roll_runs(self, body: list[n.Statement]) -> bool:
         """Roll up the runs of copies in a list of statements; whether there was one."""
-        keys: dict[object, int] = {}
-        shapes = [keys.setdefault(shape(s), len(keys)) for s in body]
+        shapes = [self._shape(s) for s in body]
         ends = [isinstance(s, n.Evaluate) for s in body]
         done: list[tuple[int, int, list[n.Statement]]] = []
         for start, size, count in islice(_runs(shapes, ends), _MOST_RUNS):
             if any(start < end and at < start + size * count for at, end, _ in done):
                 continue
             for number in range(count, max(count - 3, _LEAST - 1), -1):
-                longer = self._completed(body, start, size, number) if not done else None
-                if longer:
-                    made = self._loop(longer, start, size, number + 1)
-                    if made is not None and made[0] == (number + 1) * size:
-                        self._replace(body, 0, len(body), [
-                            *longer[:start], *made[1], *longer[start + made[0] :]
-                        ])  # fmt: skip
-                        return True
-                made = self._loop(body, start, size, number)
+                made = self._longer(body, start, size, number)
+                made = made or self._loop(body, start, size, number)
                 if made is not None:
-                    done.append((start, start + made[0], made[1]))
+                    if not any(start < end and at < start + made[0] for at, end, _ in done):
+                        done.append((start, start + made[0], made[1]))
                     break
         for start, end, statements in sorted(done, reverse=True, key=lambda run: run[0]):
             self._replace(body, start, end - start, statements)
         return bool(done)
 
+    def _shape(self, statement: n.Statement) -> int:
+        known = self.shapes.get(id(statement))
+        if known is None:
+            key = self.keys.setdefault(shape(statement), len(self.keys))
+            # The statement is kept, so that no other one is taken for it.
+            known = self.shapes[id(statement)] = statement, key
+        return known[1]
+
+    def _longer(
+        self, body: list[n.Statement], start: int, size: int, count: int
+    ) -> tuple[int, list[n.Statement]] | None:
+        """As `_loop`, with one more copy that was not complete."""
+        completed = self._completed(body, start, size, count)
+        if completed is None:
+            return None
+        fresh, longer = completed
+        self.reads[fresh] = self.writes[fresh] = 1
+        made = self._loop(longer, 0, size, count + 1)
+        self.reads[fresh] = self.writes[fresh] = 0
+        if made is None or made[0] != (count + 1) * size:
+            return None
+        return len(longer) - 1, [*made[1], *longer[made[0] :]]
+
     def _completed(
         self, body: list[n.Statement], start: int, size: int, count: int
-    ) -> list[n.Statement] | None:
+    ) -> tuple[str, list[n.Statement]] | None:
         """The statements with one more copy, where its last value is computed where it is used.
 
         That is what becomes of the last turn of a loop whose result is used once.
@@ -165,18 +185,16 @@ class Copies:
             return n.Name(names.get(node.name, node.name)) if isinstance(node, n.Name) else node
 
         wanted = bottom_up(value, on)
-        places = [
-            k for k in range(end + size - 1, len(body)) if any(p == wanted for p in body[k].walk())
-        ]
+        near = range(end + size - 1, min(end + size + _NEAR, len(body)))
+        places = [k for k in near if any(p == wanted for p in body[k].walk())]
         if len(places) != 1 or sum(p == wanted for p in body[places[0]].walk()) != 1:
             return None
         fresh = f"{name}_"
         self.types[fresh] = self.types[name]
-        self.reads[fresh] = self.writes[fresh] = 1
         user = bottom_up(body[places[0]], lambda node: n.Name(fresh) if node == wanted else node)
-        made = [*body[: end + size - 1], n.Assign(n.Name(fresh), wanted), *body[end + size - 1 :]]
-        made[places[0] + 1] = user
-        return made
+        middle = end + size - 1
+        last = n.Assign(n.Name(fresh), wanted)
+        return fresh, [*body[start:middle], last, *body[middle : places[0]], user]
 
     def _loop(
         self, body: list[n.Statement], start: int, size: int, count: int
