@@ -69,6 +69,18 @@ class Node:
                 elif value is not None:
                     stack.append(value)
 
+    def names(self) -> set[str]:
+        """The names of variables in it, wherever they stand."""
+        found: set[str] = set()
+        stack: list[Node] = [self]
+        while stack:
+            node = stack.pop()
+            if type(node) is Name:
+                found.add(node.name)
+            else:
+                stack += node._below()
+        return found
+
 
 # What is written in a field that holds no node.
 _LEAVES = frozenset((

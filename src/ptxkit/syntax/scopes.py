@@ -78,6 +78,16 @@ class Scope:
                 return declaration
         return self.range_of(name, position) if self.ranges else None
 
+    @property
+    def hides(self) -> bool:
+        """Whether it declares registers, or a name that has a meaning around it."""
+        if self.parent is None or not (self.names or self.ranges):
+            return False
+        found = [one for several in self.names.values() for one in several]
+        return bool(self.ranges) or any(
+            one.kind == "register" or self.parent._resolve(one.name, 1 << 62) for one in found
+        )
+
     def range_of(self, name: str, position: int = 1 << 62) -> Declaration | None:
         """The range of this very scope that a name is a member of."""
         # "%r12" may be member 12 of %r<..> or member 2 of %r1<..>; the shorter prefix wins.
@@ -127,8 +137,9 @@ def declarations_of(node: Node) -> Iterator[Declaration]:
     elif isinstance(node, Function):
         yield Declaration(node.name, node, "function", "", "", None, node.span[0])
     elif isinstance(node, Parameter):
-        kind = "register" if node.space == "reg" else "parameter"
-        yield Declaration(node.name, node, kind, node.space, node.type, None, -1)
+        found = node.details
+        kind = "register" if found.space == "reg" else "parameter"
+        yield Declaration(found.name, node, kind, found.space, found.type, None, -1)
 
 
 class Scopes:
@@ -167,28 +178,27 @@ class Scopes:
         pending: list[tuple[Node, Scope]] = [(body, header)]
         while pending:
             block, scope = pending.pop()
-            for child in block.children:
+            for child in block.find("Block", "Variable", "Label", direct=True):
                 if child.kind == "Block":
                     inner = Scope(child, scope)
                     self._by_block[child.index] = inner
                     pending.append((child, inner))
-                elif child.kind != "Instruction":
+                else:
                     for declaration in declarations_of(child):
                         scope.add(declaration)
 
     def scope_of(self, node: Node) -> Scope:
         """The innermost scope a node stands in."""
-        # Up parent by parent: all ancestors at once would be slow in deep nesting.
-        at: Node | None = node
-        while at is not None:
-            if at.kind in ("Block", "Function"):
-                if at.index not in self._by_block:
-                    # A function's scopes are made when they are asked for: of a large module
-                    # most callers want one function.
-                    self._function(_function_of(at))
-                return self._by_block[at.index]
-            at = at.parent
-        return self.root
+        found = self._by_block.get(node.home_index)
+        if found is not None:
+            return found
+        home = node.home
+        if home is None:
+            return self.root
+        # A function's scopes are made when they are asked for: of a large module most callers
+        # want one function.
+        self._function(_function_of(home))
+        return self._by_block[home.index]
 
     def resolve(self, node: Node) -> Declaration | None:
         """What a name means; None for an undeclared or built-in one."""
