@@ -204,9 +204,9 @@ void bind_sim(nb::module_ &m) {
         }, "function"_a, "start"_a, "slots"_a, "fresh"_a)
         .def("repeat", [](Program &p, std::uint32_t function, const Pattern &pattern,
                           const std::vector<std::uint32_t> &slots, std::uint32_t fresh,
-                          std::uint32_t node) {
-            repeat(function_of(p, function), pattern, slots, fresh, node);
-        }, "function"_a, "pattern"_a, "slots"_a, "fresh"_a, "node"_a)
+                          std::uint32_t node, std::int64_t shift) {
+            repeat(function_of(p, function), pattern, slots, fresh, node, shift);
+        }, "function"_a, "pattern"_a, "slots"_a, "fresh"_a, "node"_a, "shift"_a)
         .def("add_list", [](Program &p, std::uint32_t function, const std::vector<std::uint32_t> &values) {
             auto &lists = function_of(p, function).lists;
             lists.insert(lists.end(), values.begin(), values.end());

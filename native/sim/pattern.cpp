@@ -57,7 +57,7 @@ std::optional<Pattern> make_pattern(const Function &function, std::size_t from,
 }
 
 void repeat(Function &function, const Pattern &pattern, const std::vector<std::uint32_t> &slots,
-            std::uint32_t fresh, std::uint32_t node) {
+            std::uint32_t fresh, std::uint32_t node, std::int64_t shift) {
     const auto placed = [&](std::uint32_t slot) {
         if (slot == kNoSlot || slot == kCarry) return slot;
         return slot & kFresh ? fresh + (slot & ~kFresh) : slots.at(slot & ~kGiven);
@@ -68,6 +68,7 @@ void repeat(Function &function, const Pattern &pattern, const std::vector<std::u
         inst.guard = placed(inst.guard);
         for (std::uint32_t &slot : inst.slots) slot = placed(slot);
         inst.list += lists;
+        inst.immediate += shift;
         inst.node = node;
         function.code.push_back(inst);
     }

@@ -21,8 +21,9 @@ struct Pattern {
 std::optional<Pattern> make_pattern(const Function &function, std::size_t from,
                                     const std::vector<std::uint32_t> &slots, std::uint32_t fresh);
 
-// Add the code of a pattern to a function. `slots` are as many as it was made for.
+// Add the code of a pattern to a function. `slots` are as many as it was made for; `shift` is how
+// much further than that time the parameter lies that it reads.
 void repeat(Function &function, const Pattern &pattern, const std::vector<std::uint32_t> &slots,
-            std::uint32_t fresh, std::uint32_t node);
+            std::uint32_t fresh, std::uint32_t node, std::int64_t shift);
 
 }  // namespace ptxkit::sim

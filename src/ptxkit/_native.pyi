@@ -149,7 +149,7 @@ class Program:
     def pattern(self, function: int, start: int, slots: list[int], fresh: int) -> Pattern | None:
         """The code from an instruction on; None where it has slots of nobody."""
     def repeat(
-        self, function: int, pattern: Pattern, slots: list[int], fresh: int, node: int
+        self, function: int, pattern: Pattern, slots: list[int], fresh: int, node: int, shift: int
     ) -> None:
         """Add the code of a pattern, for other slots."""
 

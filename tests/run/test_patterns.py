@@ -81,3 +81,43 @@ def test_patterns_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> No
     for number in range(40):
         assert run(f"mov.u32 %r1, {number};") == number
     assert len(patterns._patterns) <= 8
+
+
+def test_parameters_lie_elsewhere_in_every_kernel() -> None:
+    def second(before: str, *values: int) -> int:
+        text = f"""{HEAD}.visible .entry k(.param .u64 out, {before} .param .u32 n) {{
+            .reg .b32 %r<3>; .reg .b64 %rd<3>;
+            ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n]; st.global.u32 [%rd1], %r1; ret; }}"""
+        out = np.zeros(1, np.uint32)
+        ptxkit.load(text)["k"][1, 1](out, *values, threads=1)
+        return int(out[0])
+
+    assert second("", 11) == 11
+    assert second(".param .u32 a,", 5, 12) == 12
+    assert second(".param .u64 a, .param .u8 b,", 5, 6, 13) == 13
+    assert second("", 14) == 14
+
+
+def test_parameters_of_functions_are_not_those_of_kernels() -> None:
+    text = f"""{HEAD}.func (.param .b32 r) f(.param .u64 pad, .param .u32 n) {{
+        .reg .b32 %r<3>;
+        ld.param.u32 %r1, [n]; add.u32 %r1, %r1, 1; st.param.b32 [r], %r1; ret; }}
+    .visible .entry k(.param .u64 out, .param .u32 n) {{
+        .reg .b32 %r<4>; .reg .b64 %rd<3>;
+        ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n];
+        {{ .reg .b32 temp_param_reg; .param .b64 p; .param .b32 q; .param .b32 r;
+          st.param.b64 [p], %rd1; st.param.b32 [q], %r1;
+          call.uni (r), f, (p, q); ld.param.b32 %r2, [r]; }}
+        st.global.u32 [%rd1], %r2; ret; }}"""
+    out = np.zeros(1, np.uint32)
+    for n in (3, 40):
+        ptxkit.load(text)["k"][1, 1](out, n, threads=1)
+        assert out[0] == n + 1
+
+
+def test_a_name_that_a_block_declares_for_itself() -> None:
+    body = """mov.u32 %r2, 3; mov.u32 x, 4;
+        { .reg .b64 x; mov.u64 x, 0x100000005; cvt.u32.u64 %r3, x; }
+        add.u32 %r1, x, %r3;"""
+    registers = ".reg .b32 %r<9>; .reg .b32 x;"
+    assert run(body, registers) == run(body, registers) == 9

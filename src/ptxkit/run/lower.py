@@ -122,8 +122,9 @@ class FunctionState:
     labels: dict[tuple[int, str], int] = field(default_factory=dict)
     fixups: list[tuple[int, Name]] = field(default_factory=list)
     table_fixups: list[tuple[int, Name]] = field(default_factory=list)
-    #: Registers by their names; None where a name means several things.
-    named: dict[str, Register] | None = None
+    #: Registers by their names, but for names that a block inside declares for itself.
+    named: dict[str, Register] = field(default_factory=dict)
+    hidden: set[str] | None = field(default_factory=set)  # None: those are ranges
     #: Results in .reg space: each with its place, to which ``ret`` copies it.
     register_results: list[tuple[Parameter, int]] = field(default_factory=list)
 
@@ -208,8 +209,9 @@ class Lowering:
             results = [self._parameter_place(one) for one in node.return_parameters]
             parameters = [self._parameter_place(one) for one in node.parameters]
             self._enter(node, parameters, results)
-        if not any(self.scopes.scope_of(block).hides for block in body.find("Block")):
-            state.named = {}
+        inner = [self.scopes.scope_of(block) for block in body.find("Block")]
+        ranges = any(scope.ranges for scope in inner)
+        state.hidden = None if ranges else {name for scope in inner for name in scope.names}
         for child in body.find("Label", "Variable", "Instruction"):
             if isinstance(child, Instruction):
                 self._instruction(child)
@@ -294,10 +296,13 @@ class Lowering:
             self.emit("setp.ne.u32", [register.slot, NO_SLOT, slot, zeros, NO_SLOT])
 
     def _variable(self, node: Variable) -> None:
+        space = node.space
+        if space == "reg":
+            return  # those are made when they are used
         for one in node.declarators:
-            if node.space in ("local", "param"):
+            if space in ("local", "param"):
                 self.state.locals[one.index] = self.local_place(*variable_size(node, one))
-            elif node.space.startswith("shared"):
+            elif space.startswith("shared"):
                 size, alignment = variable_size(node, one)
                 self.shared[one.index] = self._shared_place(one.name, size, alignment)
 
@@ -532,8 +537,7 @@ class Lowering:
     # -- instructions --------------------------------------------------------------------
 
     def _instruction(self, node: Instruction) -> None:
-        named = self.state.named
-        if named is None or not self.repeated(self, named, node):
+        if self.state.hidden is None or not self.repeated(self, node):
             self.instruction(node)
 
     def instruction(self, node: Instruction) -> None:

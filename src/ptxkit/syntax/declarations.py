@@ -57,7 +57,10 @@ class _Typed(Node):
 
 
 def _space(words: list[str]) -> str:
-    return next((word[1:] for word in words if word in SPACES), "")
+    for word in words:
+        if word in SPACES:
+            return word[1:]
+    return ""
 
 
 def _alignment(words: list[str]) -> int | None:
@@ -65,7 +68,10 @@ def _alignment(words: list[str]) -> int | None:
 
 
 def _vector(words: list[str]) -> int:
-    return next((int(word[2:]) for word in words if word in VECTORS), 1)
+    for word in words:
+        if word in VECTORS:
+            return int(word[2:])
+    return 1
 
 
 def _type(words: list[str]) -> str:
@@ -234,12 +240,13 @@ class Parameter(_Typed):
         tokens = self.tokens(own=True)
         words = [text for _, text, _, _ in tokens]
         dimensions = tuple(
-            None if words[at + 1] == "]" else integer_value(words[at + 1])
-            for at, word in enumerate(words)
-            if word == "["
+            [
+                None if words[at + 1] == "]" else integer_value(words[at + 1])
+                for at, word in enumerate(words)
+                if word == "["
+            ]
         )
         is_pointer = ".ptr" in words
-        after = words[words.index(".ptr") + 1 :] if is_pointer else []
         return ParameterDetails(
             next(text for kind, text, _, _ in tokens if kind == "identifier"),
             _space(words),
@@ -248,7 +255,7 @@ class Parameter(_Typed):
             _alignment(words),
             dimensions,
             is_pointer,
-            _space(after),
+            _space(words[words.index(".ptr") + 1 :]) if is_pointer else "",
         )
 
     @property

@@ -78,16 +78,6 @@ class Scope:
                 return declaration
         return self.range_of(name, position) if self.ranges else None
 
-    @property
-    def hides(self) -> bool:
-        """Whether it declares registers, or a name that has a meaning around it."""
-        if self.parent is None or not (self.names or self.ranges):
-            return False
-        found = [one for several in self.names.values() for one in several]
-        return bool(self.ranges) or any(
-            one.kind == "register" or self.parent._resolve(one.name, 1 << 62) for one in found
-        )
-
     def range_of(self, name: str, position: int = 1 << 62) -> Declaration | None:
         """The range of this very scope that a name is a member of."""
         # "%r12" may be member 12 of %r<..> or member 2 of %r1<..>; the shorter prefix wins.

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import get_args
 
 from ptxkit.cuda import nodes as n
 from ptxkit.synth.tiers.sample import Launch
+
+_EXPRESSIONS = frozenset(get_args(n.Expression))
 
 
 def live_names(body: Sequence[n.Statement]) -> set[str]:
@@ -82,12 +85,24 @@ def _without(body: tuple[n.Statement, ...], live: set[str]) -> tuple[n.Statement
     return tuple(kept)
 
 
+def _declared(body: Sequence[n.Statement]) -> set[str]:
+    """The names that statements declare, those inside of others too."""
+    found: set[str] = set()
+    pending: list[n.Node] = [*body]
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, n.Declare):
+            found.add(statement.name)
+        else:
+            pending += [one for one in statement.children() if type(one) not in _EXPRESSIONS]
+    return found
+
+
 def tidy_function(function: n.Function) -> n.Function:
     """The function without variables that no result depends on."""
     body = function.body or ()
     live = live_names(body)
-    declared = {d.name for s in body for d in s.walk() if isinstance(d, n.Declare)}
-    return function if declared <= live else replace(function, body=_without(body, live))
+    return function if _declared(body) <= live else replace(function, body=_without(body, live))
 
 
 def tidy(function: n.Function, launch: Launch) -> tuple[n.Function, Launch]:
