@@ -32,4 +32,5 @@ NB_MODULE(_native, m) {
     ptxkit::bind_launch(m);
     ptxkit::bind_inject(m);
     ptxkit::bind_stack(m);
+    ptxkit::bind_synth(m);
 }

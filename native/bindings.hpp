@@ -11,5 +11,6 @@ void bind_observe(nanobind::module_ &m);
 void bind_launch(nanobind::module_ &m);
 void bind_inject(nanobind::module_ &m);
 void bind_stack(nanobind::module_ &m);
+void bind_synth(nanobind::module_ &m);
 
 }  // namespace ptxkit

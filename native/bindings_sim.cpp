@@ -11,6 +11,7 @@
 #include "bindings.hpp"
 #include "sim/engine.hpp"
 #include "sim/observation.hpp"
+#include "sim/pattern.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -186,6 +187,7 @@ nb::object run(const Program &program, const nb::bytes &parameters, const nb::li
 }  // namespace
 
 void bind_sim(nb::module_ &m) {
+    nb::class_<Pattern>(m, "Pattern", "The code of an instruction, for any registers.");
     nb::class_<Program>(m, "Program", "A kernel as the simulator runs it.")
         .def(nb::init<>())
         .def("add_function", [](Program &p, const std::string &name) {
@@ -196,6 +198,15 @@ void bind_sim(nb::module_ &m) {
         .def("emit", &emit, "function"_a, "operation"_a, "slots"_a, nb::kw_only(),
              "immediate"_a = 0, "guard"_a = kNoSlot, "negated"_a = false, "width"_a = 4,
              "count"_a = 1, "list"_a = 0, "list_size"_a = 0, "target"_a = 0, "node"_a = 0)
+        .def("pattern", [](Program &p, std::uint32_t function, std::size_t from,
+                           const std::vector<std::uint32_t> &slots, std::uint32_t fresh) {
+            return make_pattern(function_of(p, function), from, slots, fresh);
+        }, "function"_a, "start"_a, "slots"_a, "fresh"_a)
+        .def("repeat", [](Program &p, std::uint32_t function, const Pattern &pattern,
+                          const std::vector<std::uint32_t> &slots, std::uint32_t fresh,
+                          std::uint32_t node, std::int64_t shift) {
+            repeat(function_of(p, function), pattern, slots, fresh, node, shift);
+        }, "function"_a, "pattern"_a, "slots"_a, "fresh"_a, "node"_a, "shift"_a)
         .def("add_list", [](Program &p, std::uint32_t function, const std::vector<std::uint32_t> &values) {
             auto &lists = function_of(p, function).lists;
             lists.insert(lists.end(), values.begin(), values.end());

@@ -4,7 +4,9 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
+#include <bitset>
 
 #include "bindings.hpp"
 #include "syntax/format.hpp"
@@ -141,6 +143,33 @@ nb::object guard(const InstructionView &view) {
     return view.tree->node(first).kind == Kind::Guard ? make_view(view.tree, first) : nb::none();
 }
 
+// The text with a mark for every name, and the names in the order in which they first appear:
+// instructions that differ in their names alone share the text.
+nb::tuple pattern(const InstructionView &view) {
+    const Tree &tree = *view.tree;
+    std::string text;
+    std::vector<std::string_view> names;
+    std::uint32_t from = view.node().start;
+    for (std::uint32_t at = view.index + 1; at < view.node().next; ++at) {
+        const syntax::Node &node = tree.node(at);
+        if (node.kind != Kind::Name) continue;
+        const std::string_view name = tree.text(node.start, node.end - node.selector);
+        const auto known = std::find(names.begin(), names.end(), name);
+        const auto number = static_cast<std::size_t>(known - names.begin());
+        if (known == names.end()) names.push_back(name);
+        text += tree.text(from, node.start);
+        text += '\1';  // in no PTX
+        text += std::to_string(number);
+        from = node.end - node.selector;
+    }
+    text += tree.text(from, view.node().end);
+    nb::object list = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(names.size())));
+    if (!list.is_valid()) nb::raise_python_error();
+    for (std::size_t at = 0; at < names.size(); ++at)
+        PyTuple_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(at), to_str(names[at]).release().ptr());
+    return nb::make_tuple(to_str(text), list);
+}
+
 constexpr const char *kTokenNames[] = {
     "end", "identifier", "dotword", "integer", "float", "string", "punctuation", "punctuation",
     "punctuation", "punctuation", "punctuation", "punctuation", "punctuation", "punctuation",
@@ -179,18 +208,65 @@ nb::list tokens(const NodeView &view, bool own, bool trivia) {
     return result;
 }
 
+// The texts of the tokens that belong to a node itself, not to its children.
+nb::list own_texts(const NodeView &view) {
+    const Tree &tree = *view.tree;
+    const syntax::Node &node = view.node();
+    const char *base = tree.text().data();
+    Lexer lexer(base, base + tree.text().size());
+    nb::list result;
+    const auto read = [&](std::uint32_t from, std::uint32_t end) {
+        lexer.move_to(base + from);
+        for (lexer.next(); lexer.kind() != Token::End && lexer.start() < end; lexer.next())
+            result.append(to_str(lexer.text()));
+    };
+    std::uint32_t from = node.start;
+    for (std::uint32_t child = view.index + 1; child < node.next; child = tree.node(child).next) {
+        if (from < tree.node(child).start) read(from, tree.node(child).start);
+        from = tree.node(child).end;
+    }
+    if (from < node.end) read(from, node.end);
+    return result;
+}
+
 // A sequence of nodes that makes its views one by one.
 struct NodeList {
     TreePointer tree;
     std::vector<std::uint32_t> indices;
 };
 
-NodeList find(const NodeView &view, Kind kind) {
-    NodeList found{view.tree, {}};
-    const std::uint32_t end = view.node().next;
-    for (std::uint32_t at = view.index + 1; at < end; ++at)
-        if (view.tree->node(at).kind == kind) found.indices.push_back(at);
+using Kinds = std::bitset<syntax::kKindCount>;
+
+Kinds kinds_of(const nb::args &names) {
+    Kinds found;
+    for (nb::handle name : names) {
+        const auto word = nb::cast<std::string>(name);
+        std::size_t kind = 0;
+        while (kind < syntax::kKindCount && word != syntax::kKindNames[kind]) ++kind;
+        if (kind == syntax::kKindCount) raise_usage("no node kind is called '" + word + "'");
+        found.set(kind);
+    }
     return found;
+}
+
+// The nodes of some kinds; `direct` ones are children of the view itself.
+NodeList find(const NodeView &view, const nb::args &names, bool direct) {
+    const Kinds kinds = kinds_of(names);
+    NodeList found{view.tree, {}};
+    const Tree &tree = *view.tree;
+    const std::uint32_t end = view.node().next;
+    for (std::uint32_t at = view.index + 1; at < end; at = direct ? tree.node(at).next : at + 1)
+        if (kinds[static_cast<std::size_t>(tree.node(at).kind)]) found.indices.push_back(at);
+    return found;
+}
+
+// The nearest block or function around a node, as scopes are found by; kNone outside of all.
+std::uint32_t home(const NodeView &view) {
+    for (std::uint32_t at = view.index; at != kNone; at = view.tree->node(at).parent) {
+        const Kind kind = view.tree->node(at).kind;
+        if (kind == Kind::Block || kind == Kind::Function) return at;
+    }
+    return kNone;
 }
 
 struct NodeListIterator {
@@ -330,11 +406,10 @@ void bind_node(nb::module_ &m) {
         .def_prop_ro("memory", [](const NodeView &v) { return v.tree->memory(); })
         .def_prop_ro("node_count", [](const NodeView &v) { return v.tree->nodes().size(); })
         .def("tokens", &tokens, nb::kw_only(), "own"_a = false, "trivia"_a = false)
-        .def("find", [](const NodeView &v, const std::string &kind) {
-            for (std::size_t k = 0; k < syntax::kKindCount; ++k)
-                if (kind == syntax::kKindNames[k]) return find(v, static_cast<Kind>(k));
-            raise_usage("no node kind is called '" + kind + "'");
-        })
+        .def("own_texts", &own_texts)
+        .def("find", &find, "kinds"_a, "direct"_a = false)
+        .def_prop_ro("home", [](const NodeView &v) { return make_view(v.tree, home(v)); })
+        .def_prop_ro("home_index", [](const NodeView &v) { return home(v); })
         .def("node_at", [](const NodeView &v, std::uint32_t offset) {
             return make_view(v.tree, node_at(v, offset));
         })
@@ -387,6 +462,7 @@ void bind_node(nb::module_ &m) {
         .def_prop_ro("operands", [](const InstructionView &v) {
             return views_of(v.tree, v.opcode_index() + 1, v.node().next);
         })
+        .def("pattern", &pattern)
         .def_prop_ro("opcode_node", [](const InstructionView &v) {
             return make_view(v.tree, v.opcode_index());
         });

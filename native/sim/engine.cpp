@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint32_t kBudget = 1u << 18;          // warp instructions of a cluster's turn
 constexpr std::uint32_t kShortBudget = 1u << 15;     // where all clusters take turns
 constexpr std::size_t kResident = 64;                // clusters that one worker has begun
+constexpr std::chrono::milliseconds kPause{50};      // from one look at a run to the next
 
 }  // namespace
 
@@ -180,10 +181,8 @@ void Engine::work(unsigned number, unsigned workers) {
             counts_[f][i] += worker.counts[f][i];
 }
 
-void Engine::run(const std::function<bool(const std::string &)> &poll) {
-    const auto clusters = cluster_count();
-    const auto count = static_cast<unsigned>(
-        std::min<std::uint64_t>(std::max(1u, options.threads), std::max<std::uint64_t>(1, clusters)));
+// Workers on threads of their own; the caller's thread looks after them.
+void Engine::run_threads(unsigned count, const std::function<void()> &look) {
     std::vector<std::thread> threads;
     std::condition_variable finished;
     std::mutex finished_lock;
@@ -204,28 +203,48 @@ void Engine::run(const std::function<bool(const std::string &)> &poll) {
             throw Fault("threads", "the system does not give enough threads to run on");
         }
     }
-    bool interrupted = false;
-    const auto begin = std::chrono::steady_clock::now();
-    const auto overdue = [&] {
-        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-        return options.time_limit > 0 && taken.count() > options.time_limit;
-    };
     {
         std::unique_lock<std::mutex> guard(finished_lock);
         while (running_ > 0) {
-            finished.wait_for(guard, std::chrono::milliseconds(50));
+            finished.wait_for(guard, kPause);
             if (running_ == 0) break;
             guard.unlock();
-            if (!interrupted && !poll(output.take())) {
-                interrupted = true;
-                stop_ = true;
-            } else if (overdue()) {
-                overdue_ = true;  // a worker says so, with the place it was at
-            }
+            look();
             guard.lock();
         }
     }
     for (std::thread &thread : threads) thread.join();
+}
+
+void Engine::run(const std::function<bool(const std::string &)> &poll) {
+    const auto clusters = cluster_count();
+    const auto count = static_cast<unsigned>(
+        std::min<std::uint64_t>(std::max(1u, options.threads), std::max<std::uint64_t>(1, clusters)));
+    bool interrupted = false;
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const auto look = [&] {
+        const std::chrono::duration<double> taken = Clock::now() - begin;
+        if (!interrupted && !poll(output.take())) {
+            interrupted = true;
+            stop_ = true;
+        } else if (options.time_limit > 0 && taken.count() > options.time_limit) {
+            overdue_ = true;  // a worker says so, with the place it was at
+        }
+    };
+    if (count > 1) {
+        run_threads(count, look);
+    } else {  // a thread takes longer to begin than a small kernel to run
+        auto last = begin;
+        between_ = [&] {
+            const auto now = Clock::now();
+            if (now - last < kPause) return;
+            look();
+            last = Clock::now();
+        };
+        work(0, 1);
+        between_ = nullptr;
+    }
     output.finish_all();
     if (!interrupted && !poll(output.take())) interrupted = true;
     if (interrupted) throw Fault("interrupted", "the run was interrupted");

@@ -36,6 +36,11 @@ class Engine {
     Output output;
     std::mutex memory_lock;  // for operations that must see memory alone
 
+    // Workers call this now and then: where the only one has the caller's thread, it polls.
+    void breathe() {
+        if (between_) between_();
+    }
+
     // Take a cluster that has not begun out of the launch: the id of its first block, if any.
     bool cancel_cluster(std::uint32_t *id);
 
@@ -48,6 +53,7 @@ class Engine {
         return options.descending ? cluster_count() - 1 - place : place;
     }
     void work(unsigned worker, unsigned workers);
+    void run_threads(unsigned count, const std::function<void()> &look);
     void run_all(class Worker &worker, unsigned number, unsigned workers);
     void run_some(class Worker &worker);
     bool run_one(class Worker &worker, Cluster &cluster, std::uint32_t budget);
@@ -59,6 +65,7 @@ class Engine {
     std::atomic<std::uint64_t> instructions_{0};
     std::mutex lock_;
     std::exception_ptr failure_;
+    std::function<void()> between_;
     std::vector<std::vector<std::uint64_t>> counts_;
 };
 

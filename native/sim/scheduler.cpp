@@ -158,6 +158,7 @@ bool Worker::run(Cluster &cluster, std::uint32_t budget) {
             all.steps += turn.steps;
         }
         if (all.done) return true;
+        engine_.breathe();
         if (engine_.stopping()) return false;
         if (!all.progressed && !wake(engine_.program, cluster)) report_deadlock(cluster);
         // Where all only poll, they may wait for another cluster.

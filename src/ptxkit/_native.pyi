@@ -62,8 +62,16 @@ class Node:
     def line_count(self) -> int: ...
     def tokens(self, *, own: bool = False, trivia: bool = False) -> list[tuple[str, str, int, int]]:
         """The node's tokens as (kind, text, start, end)."""
-    def find(self, kind: str) -> NodeList[Any]:
-        """All nodes of a kind under this one."""
+    def own_texts(self) -> list[str]:
+        """The texts of the tokens that belong to the node itself, not to its children."""
+    def find(self, *kinds: str, direct: bool = False) -> NodeList[Any]:
+        """All nodes of some kinds under this one; `direct` ones are its children."""
+    @property
+    def home(self) -> Any:
+        """The nearest block or function that the node is or stands in; None outside of all."""
+    @property
+    def home_index(self) -> int:
+        """The index of that node; no node's outside of all."""
     def walk(self) -> NodeList[Any]:
         """All nodes under this one, in source order."""
     def node_at(self, offset: int) -> Any: ...
@@ -77,6 +85,9 @@ class Node:
 
 class InstructionNode(Node):
     """Native accessors of instructions."""
+
+    def pattern(self) -> tuple[str, tuple[str, ...]]:
+        """The text with a mark for every name, and the names as they first appear."""
 
     @property
     def opcode(self) -> str:
@@ -114,6 +125,14 @@ NO_SLOT: int
 WINDOWS: tuple[int, int, int]
 
 def operation_names() -> list[str]: ...
+def philox(key: int, count: int) -> bytes:
+    """64-bit words as `numpy.random.Philox(key=key)` draws them."""
+
+def run_hashes(tokens: list[str], length: int) -> bytes:
+    """64-bit hashes of every run of so many tokens, sorted, without repeats."""
+
+def least_mixtures(hashes: bytes, factors: bytes, offsets: bytes) -> bytes:
+    """For every 64-bit factor with its offset, the least mixture of some hashes."""
 
 class Heap:
     """The memory that malloc in kernels gives out."""
@@ -121,8 +140,18 @@ class Heap:
     def __init__(self, size: int) -> None: ...
     def allocations(self) -> list[tuple[int, int, int]]: ...
 
+class Pattern:
+    """The code of an instruction, for any registers."""
+
 class Program:
     """A kernel as the simulator runs it."""
+
+    def pattern(self, function: int, start: int, slots: list[int], fresh: int) -> Pattern | None:
+        """The code from an instruction on; None where it has slots of nobody."""
+    def repeat(
+        self, function: int, pattern: Pattern, slots: list[int], fresh: int, node: int, shift: int
+    ) -> None:
+        """Add the code of a pattern, for other slots."""
 
     def __init__(self) -> None: ...
     def add_function(self, name: str) -> int: ...

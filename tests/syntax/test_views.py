@@ -128,6 +128,7 @@ VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
             "is_pointer": True,
             "pointer_space": "shared",
             "layout": ("param", 1, "u64"),
+            "details": ("p", "param", "u64", 1, 16, (2,), True, "shared"),
         },
     ),
     "FunctionDirective": (

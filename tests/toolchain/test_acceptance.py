@@ -1,4 +1,4 @@
-"""What the assembler takes, asked without machine code being made."""
+"""What the assembler takes, asked without a look at the machine code."""
 
 from __future__ import annotations
 
@@ -26,15 +26,27 @@ BAD = [
 ]
 
 
-def test_good_modules_are_accepted_together() -> None:
-    assert accept_many(GOOD, "sm_90") == [None] * len(GOOD)
+@pytest.mark.parametrize("generate", [False, True])
+def test_good_modules_are_accepted_together(generate: bool) -> None:
+    assert accept_many(GOOD, "sm_90", generate=generate) == [None] * len(GOOD)
     # All of it in one go: a module of its own error alone is refused for that one.
-    assert _accepted("".join([HEAD, *(text.removeprefix(HEAD) for text in GOOD)]).encode(), "sm_90")
+    whole = "".join([HEAD, *(text.removeprefix(HEAD) for text in GOOD)]).encode()
+    assert _accepted(whole, "sm_90", generate=generate)
 
 
+@pytest.mark.parametrize("generate", [False, True])
+def test_names_that_clash_and_other_headers_are_taken_apart(generate: bool) -> None:
+    newer = [text.replace(".version 8.0", ".version 8.1") for text in GOOD]
+    for several in ([*GOOD, *GOOD], [*GOOD, *newer]):
+        assert accept_many(several, "sm_90", generate=generate) == [None] * 10
+    assert accept_many([], "sm_90", generate=generate) == []
+
+
+@pytest.mark.parametrize("generate", [False, True])
 @pytest.mark.parametrize("bad", BAD)
-def test_each_refusal_names_its_module(bad: str) -> None:
-    found = accept_many([*GOOD, bad, *[text.replace("good", "more") for text in GOOD]], "sm_90")
+def test_each_refusal_names_its_module(bad: str, generate: bool) -> None:
+    several = [*GOOD, bad, *[text.replace("good", "more") for text in GOOD]]
+    found = accept_many(several, "sm_90", generate=generate)
     assert [one is None for one in found] == [True] * 5 + [False] + [True] * 5
     # And says what assembling it says.
     (expected,) = assemble_many([bad], "sm_90", errors="return", cache=False)

@@ -19,7 +19,7 @@ from ptxkit.cuda.nodes import CudaModule, Function, Node
 from ptxkit.cuda.printer import print_expression, print_function, print_module, print_statements
 from ptxkit.cuda.reader import read
 from ptxkit.cuda.storage import EvaluationError
-from ptxkit.cuda.structure import canonical, structure_hash
+from ptxkit.cuda.structure import canonical, structure_hash, write_canonical
 from ptxkit.cuda.writer import write
 
 __all__ = [
@@ -37,4 +37,5 @@ __all__ = [
     "read",
     "structure_hash",
     "write",
+    "write_canonical",
 ]

@@ -16,6 +16,7 @@ from ptxkit.cuda.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, INT, Scalar
 
 Array = Any  # numpy arrays; their own types say too little to be worth their noise
 
+_DTYPES: dict[tuple[str, bool], np.dtype[Any]] = {}
 _FLOATS = {HALF: np.float16, BFLOAT16: np.float32, FLOAT: np.float32, DOUBLE: np.float64}
 
 
@@ -24,6 +25,13 @@ def dtype_of(type: Scalar, *, wide: bool = False) -> np.dtype[Any]:
 
     bfloat16 lives in float32 arrays whose values are all bfloat16.
     """
+    found = _DTYPES.get((type.word, wide))
+    if found is None:
+        found = _DTYPES[type.word, wide] = _dtype_of(type, wide=wide)
+    return found
+
+
+def _dtype_of(type: Scalar, *, wide: bool) -> np.dtype[Any]:
     if type.is_float:
         return np.dtype(np.float64 if wide else _FLOATS[type])
     if type == BOOL:
@@ -42,7 +50,7 @@ def round_to_bfloat16(values: Array) -> Array:
 def convert(values: Array, source: Scalar, target: Scalar, *, wide: bool = False) -> Array:
     """A conversion as C++ writes it and the GPU does it: to integers it truncates and stops
     at the ends of the range; not-a-number gives 0 (for 64 bits only the top bit)."""
-    if source == target:
+    if source is target or source == target:
         return values
     dtype = dtype_of(target, wide=wide)
     if target == BOOL:

@@ -105,9 +105,11 @@ class Evaluator(Expressions):
     def block_of(self, statements: Sequence[n.Statement], mask: Array) -> Array:
         """Run statements in a scope of their own; the threads that come out at the end."""
         self.scope = Scope(parent=self.scope)
+        seen = None
         for statement in statements:
-            if not mask.any():
+            if mask is not seen and not mask.any():
                 break
+            seen = mask
             run = _STATEMENTS.get(type(statement))
             if run is None:
                 raise EvaluationError(f"'{type(statement).__name__}' cannot be evaluated")

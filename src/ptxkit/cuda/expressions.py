@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from ptxkit.cuda.storage import (
     Value,
     cast_pointer,
     load,
+    spread,
     store,
 )
 from ptxkit.cuda.types import (
@@ -42,6 +45,26 @@ Array = Any
 _SPECIAL = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
 
+@lru_cache(maxsize=16)
+def _special(grid: tuple[int, int, int], block: tuple[int, int, int]) -> dict[tuple[str, str], Any]:
+    """What is the same in all launches of a shape; nobody writes to these arrays."""
+    size = math.prod(block)
+    count = size * math.prod(grid)
+    threads = np.arange(count, dtype=np.int64)
+    blocks, local = threads // size, threads % size
+    found = {("thread", ""): threads, ("block", ""): blocks, ("local", ""): local}
+    for name, index, (x, y, _) in (("threadIdx", local, block), ("blockIdx", blocks, grid)):
+        parts = (index % x, index // x % y, index // x // y)
+        for field, part in zip("xyz", parts, strict=True):
+            found[name, field] = part.astype(np.uint32)
+    for name, shape in (("blockDim", block), ("gridDim", grid)):
+        for field, extent in zip("xyz", shape, strict=True):
+            found[name, field] = np.full(count, extent, np.uint32)
+    for array in found.values():
+        array.flags.writeable = False
+    return found
+
+
 class Expressions(ABC):
     """Evaluates expressions; statements are in the class built on this one."""
 
@@ -57,18 +80,12 @@ class Expressions(ABC):
         size = block[0] * block[1] * block[2]
         self.block_size = size
         self.count = size * grid[0] * grid[1] * grid[2]
-        self.threads = np.arange(self.count, dtype=np.int64)
-        self.blocks = self.threads // size
-        self.local = self.threads % size
-        shapes = {"threadIdx": (self.local, block), "blockIdx": (self.blocks, grid)}
-        self.special: dict[tuple[str, str], Array] = {}
-        for name, (index, (x, y, _)) in shapes.items():
-            parts = (index % x, index // x % y, index // x // y)
-            for field, part in zip("xyz", parts, strict=True):
-                self.special[name, field] = part.astype(np.uint32)
-        for name, shape in (("blockDim", block), ("gridDim", grid)):
-            for field, size in zip("xyz", shape, strict=True):
-                self.special[name, field] = np.full(self.count, size, np.uint32)
+        self.special = _special(grid, block)
+        self.threads, self.blocks, self.local = (
+            self.special[name, ""] for name in ("thread", "block", "local")
+        )
+        # With their nodes, so that no other node gets the same id.
+        self._literals: dict[int, tuple[n.Literal, Value]] = {}
 
     # ---- values --------------------------------------------------------------------------
 
@@ -136,14 +153,20 @@ class Expressions(ABC):
 
     def truth(self, node: n.Expression, mask: Array) -> Array:
         """Where an expression is not zero."""
-        return np.broadcast_to(self.scalar(self.evaluate(node, mask)).data != 0, mask.shape)
+        found = self.scalar(self.evaluate(node, mask))
+        return spread(found.data if found.type is BOOL else found.data != 0, mask)
 
     def _literal(self, node: n.Literal, mask: Array) -> Value:
+        known = self._literals.get(id(node))
+        if known is not None:
+            return known[1]
         value = node.value if node.bits is None else value_of_bits(node.bits, node.type)
         data = np.full(self.count, value, dtype_of(node.type, wide=self.wide))
         if node.type == BFLOAT16 and not self.wide:
             data = round_to_bfloat16(data)
-        return Value(data, node.type)
+        found = Value(data, node.type)
+        self._literals[id(node)] = node, found
+        return found
 
     def _name(self, node: n.Name, mask: Array) -> Value | PointerValue:
         if node.name == "warpSize":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+from functools import lru_cache
 
 import numpy as np
 
@@ -81,7 +82,14 @@ def digits(value: float, type: Scalar) -> str:
     >>> digits(1e-5, FLOAT), digits(3.0, DOUBLE), digits(16777216.0, FLOAT)
     ('1e-05', '3.0', '16777216.0')
     """
-    text = repr(float(value)) if type == DOUBLE else repr(float(str(np.float32(value))))
+    # Zeros of both signs are equal, and would be taken for one another.
+    return _digits(value, type.word) if value else _digits.__wrapped__(value, type.word)
+
+
+@lru_cache(maxsize=4096)
+def _digits(value: float, word: str) -> str:
+    wide = word == DOUBLE.word
+    text = repr(float(value)) if wide else repr(float(str(np.float32(value))))
     return text if any(c in text for c in ".en") else text + ".0"
 
 

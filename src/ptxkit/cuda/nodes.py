@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.cuda.types import FLOAT, INT, Pointer, Scalar, Type
@@ -28,15 +29,8 @@ class Node:
         return iter(self._below())
 
     def _below(self) -> list[Node]:
-        found: list[Node] = []
         kind: type = type(self)
-        for name in branches(kind):
-            value = getattr(self, name)
-            if isinstance(value, tuple):
-                _gather(value, found)
-            elif value is not None:
-                found.append(value)
-        return found
+        return _reader(kind)(self)
 
     def rebuilt(self, change: Callable[[Any], Any], **changes: Any) -> Self:
         """The same node with every child changed, and fields by name."""
@@ -69,6 +63,18 @@ class Node:
                 elif value is not None:
                     stack.append(value)
 
+    def names(self) -> set[str]:
+        """The names of variables in it, wherever they stand."""
+        found: set[str] = set()
+        stack: list[Node] = [self]
+        while stack:
+            node = stack.pop()
+            if type(node) is Name:
+                found.add(node.name)
+            else:
+                stack += node._below()
+        return found
+
 
 # What is written in a field that holds no node.
 _LEAVES = frozenset((
@@ -92,6 +98,29 @@ def branches(kind: type) -> tuple[str, ...]:
 @cache
 def _branches_backwards(kind: type) -> tuple[str, ...]:
     return branches(kind)[::-1]
+
+
+@cache
+def _reader(kind: type) -> Callable[[Node], list[Node]]:
+    """What gives the nodes directly below one of a kind."""
+    names = branches(kind)
+    if not names:
+        return lambda node: []
+    read: Callable[[Node], Any] = attrgetter(*names)
+    types = {field.name: field.type for field in fields(kind)}
+    if all(types[name] == "Expression" for name in names):  # one each, as most have
+        return (lambda node: [read(node)]) if len(names) == 1 else (lambda node: [*read(node)])
+
+    def gathered(node: Node) -> list[Node]:
+        found: list[Node] = []
+        for value in (read(node),) if len(names) == 1 else read(node):
+            if isinstance(value, tuple):
+                _gather(value, found)
+            elif value is not None:
+                found.append(value)
+        return found
+
+    return gathered
 
 
 def _changed(value: Any, change: Callable[[Any], Any]) -> Any:

@@ -6,6 +6,7 @@ a pointer is a buffer and an array of offsets.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,11 +54,14 @@ class PointerValue:
     def stride(self) -> int:
         """Elements from one pointed-to thing to the next."""
         size = self.target.count if isinstance(self.target, Vector) else 1
-        return size * int(np.prod(self.shape[1:], dtype=np.int64))
+        return size * math.prod(self.shape[1:])
 
     def moved(self, index: Array) -> PointerValue:
         """This pointer plus an index, as C++ adds them."""
-        offset = self.offset + index.astype(np.int64) * self.stride
+        moved = index.astype(np.int64)
+        if self.stride != 1:
+            moved *= self.stride
+        offset = self.offset + moved
         return PointerValue(self.buffer, offset, self.target, self.shape)
 
     def first(self) -> PointerValue:
@@ -100,40 +104,54 @@ class Scope:
 
 def load(pointer: PointerValue, mask: Array) -> Value:
     """Read what active threads point to."""
-    offset, rows = _place(pointer, mask)
-    target = pointer.target
+    offset, rows = np.where(mask, _checked(pointer, mask), 0), pointer.buffer.rows
+    data, target = pointer.buffer.data, pointer.target
+    # One index is faster than two, and most memory has one row.
+    memory = data[0] if data.shape[0] == 1 else None
     if isinstance(target, Vector):
-        parts = [pointer.buffer.data[rows, offset + k] for k in range(target.count)]
+        places = [offset + k for k in range(target.count)]
+        parts = [data[rows, place] if memory is None else memory[place] for place in places]
         return Value(parts, target)
     if not isinstance(target, Scalar):
         raise EvaluationError(f"a value of type '{target.spelling}' cannot be read")
-    return Value(pointer.buffer.data[rows, offset], target)
+    return Value(data[rows, offset] if memory is None else memory[offset], target)
 
 
 def store(pointer: PointerValue, data: Array, mask: Array) -> None:
     """Write for active threads; of several to one place the last thread's stays."""
     if not pointer.buffer.writable:
         raise EvaluationError(f"'{pointer.buffer.name}' is constant and was written")
-    offset, rows = _place(pointer, mask)
-    rows = np.broadcast_to(rows, mask.shape)[mask]
+    offset = _checked(pointer, mask)[mask]
+    memory = pointer.buffer.data
+    rows = spread(pointer.buffer.rows, mask)[mask] if memory.shape[0] > 1 else 0
     parts = data if isinstance(data, list) else [data]
     for k, part in enumerate(parts):
-        values = np.broadcast_to(part, mask.shape)[mask]
-        pointer.buffer.data[rows, np.broadcast_to(offset, mask.shape)[mask] + k] = values
+        memory[rows, offset + k if k else offset] = spread(part, mask)[mask]
 
 
-def _place(pointer: PointerValue, mask: Array) -> tuple[Array, Array]:
+def spread(values: Array, mask: Array) -> Array:
+    """Values with one for every thread, where there may be one for all.
+
+    >>> spread(np.array(3), np.ones(2, bool)).tolist()
+    [3, 3]
+    """
+    return values if values.shape == mask.shape else np.broadcast_to(values, mask.shape)
+
+
+def _checked(pointer: PointerValue, mask: Array) -> Array:
+    """The offsets of all threads; those of the active ones are inside."""
     last = pointer.target.count if isinstance(pointer.target, Vector) else 1
     size = pointer.buffer.data.shape[1]
-    offset = np.broadcast_to(pointer.offset, mask.shape)
-    wrong = mask & ((offset < 0) | (offset > size - last))
+    offset = spread(pointer.offset, mask)
+    # What is negative is large as an unsigned number.
+    wrong = mask & (offset.view(np.uint64) > size - last) if size >= last else mask
     if wrong.any():
         thread = int(np.argmax(wrong))
         raise EvaluationError(
             f"thread {thread} uses element {int(offset[thread])} of '{pointer.buffer.name}', "
             f"which has {size}"
         )
-    return np.where(mask, offset, 0), pointer.buffer.rows
+    return offset
 
 
 def cast_pointer(pointer: PointerValue, target: Pointer) -> PointerValue:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.functions import BUILTINS
-from ptxkit.cuda.writer import write
+from ptxkit.cuda.writer import Names, write
 
 _KEPT = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"}
 # Fields that hold a name of the program's own.
@@ -24,15 +24,23 @@ _NAMED = {n.Name: "name", n.Declare: "name", n.Parameter: "name", n.Function: "n
           n.Goto: "label", n.Label: "name", n.StructDefinition: "name"}  # fmt: skip
 
 
-class _Renaming:
-    def __init__(self, *, constants: bool) -> None:
+class _Renaming(Names):
+    def __init__(self, node: n.Node, *, constants: bool = True) -> None:
         self.names: dict[str, str] = {}
         self.constants = constants
+        if isinstance(node, n.CudaModule):
+            # A call may stand before the function that it calls.
+            for item in node.items:
+                if isinstance(item, n.Function) and item.name not in BUILTINS:
+                    self.name(item.name)
 
     def name(self, old: str) -> str:
         if old in _KEPT:
             return old
         return self.names.setdefault(old, f"v{len(self.names)}")
+
+    def called(self, old: str) -> str:
+        return self.names.get(old, old)
 
     def node(self, node: n.Node) -> n.Node:
         if isinstance(node, n.Literal):
@@ -42,8 +50,8 @@ class _Renaming:
         field = _NAMED.get(type(node))
         if field is not None:
             changes[field] = self.name(getattr(node, field))
-        if isinstance(node, n.Call) and node.function in self.names:
-            changes["function"] = self.names[node.function]
+        if isinstance(node, n.Call):
+            changes["function"] = self.called(node.function)
         return node.rebuilt(self.node, **changes)
 
 
@@ -52,13 +60,16 @@ def canonical(node: n.Node, *, constants: bool = True) -> n.Node:
 
     ``constants=False`` also puts 0 for every number.
     """
-    renaming = _Renaming(constants=constants)
-    if isinstance(node, n.CudaModule):
-        # A call may stand before the function that it calls.
-        for item in node.items:
-            if isinstance(item, n.Function) and item.name not in BUILTINS:
-                renaming.name(item.name)
-    return renaming.node(node)
+    return _Renaming(node, constants=constants).node(node)
+
+
+def write_canonical(node: n.Node) -> str:
+    """The S-expression of ``canonical(node)``, without making that tree.
+
+    >>> write_canonical(read("(= out (+ p p))"))
+    '(= v0 (+ v1 v1))'
+    """
+    return write(node, _Renaming(node))
 
 
 def structure_hash(node: n.Node) -> str:

@@ -175,6 +175,8 @@ def common(left: Scalar, right: Scalar) -> Scalar:
     >>> common(INT, UINT).word, common(FLOAT, LONG_LONG).word, common(BOOL, BOOL).word
     ('uint', 'float', 'int')
     """
+    if left is right:  # as most often
+        return promoted(left)
     for wide in (DOUBLE, FLOAT, BFLOAT16, HALF):
         if wide in (left, right):
             return wide

@@ -7,6 +7,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.forms import SPACES, UNARY, WORD
 from ptxkit.cuda.lists import quote
@@ -18,8 +22,15 @@ _SPACE_HEADS = {space: head for head, space in SPACES.items()}
 _VECTOR_WORDS = {vector: word for word, vector in VECTORS.items()}
 
 
+@lru_cache(maxsize=4096)
 def _word(text: str) -> str:
     return text if WORD.match(text) else quote(text)
+
+
+@lru_cache(maxsize=4096)
+def _used(name: str) -> str:
+    plain = WORD.match(name) and "." not in name and name not in ("true", "false")
+    return name if plain else f"(name {quote(name)})"
 
 
 def write_type(type: Type) -> str:
@@ -50,125 +61,171 @@ def _write_literal(e: n.Literal) -> str:
     return f"{int(e.value)}{SUFFIXES[e.type]}"
 
 
-def write_expression(e: n.Expression) -> str:
-    """The S-expression of an expression."""
-    x = write_expression
-    match e:
-        case n.Literal():
-            return _write_literal(e)
-        case n.Name():
-            plain = WORD.match(e.name) and "." not in e.name and e.name not in ("true", "false")
-            return e.name if plain else f"(name {quote(e.name)})"
-        case n.Member():
-            base = x(e.base)
-            dotted = isinstance(e.base, n.Name | n.Member) and base[0] != "("
-            return f"{base}.{e.field}" if dotted else f"(. {base} {e.field})"
-        case n.Unary():
-            return f"({_UNARY_HEADS[e.operator]} {x(e.operand)})"
-        case n.Binary():
-            head = "comma" if e.operator == "," else e.operator
-            return f"({head} {x(e.left)} {x(e.right)})"
-        case n.Conditional():
-            return f"(? {x(e.condition)} {x(e.then)} {x(e.otherwise)})"
-        case n.Cast():
-            return f"(cast {write_type(e.type)} {x(e.operand)})"
-        case n.Call():
-            return f"(call {' '.join([_word(e.function), *map(x, e.arguments)])})"
-        case n.Index():
-            return f"([] {x(e.base)} {x(e.index)})"
+class Names:
+    """How names are written: as they are. `canonical` numbers them."""
+
+    def name(self, old: str) -> str:
+        """What a name becomes where it is declared or used."""
+        return old
+
+    def called(self, old: str) -> str:
+        """What the name of a function becomes where it is called."""
+        return old
 
 
-def _many(statements: tuple[n.Statement, ...]) -> str:
-    return "".join(" " + write_statement(s) for s in statements)
+class _Writer:
+    """Writes nodes; the order is that of the fields, so that names are met as others meet them."""
+
+    def __init__(self, names: Names) -> None:
+        self._name, self._called = names.name, names.called
+
+    def word(self, name: str) -> str:
+        """A name that is declared."""
+        return _word(self._name(name))
+
+    def expression(self, e: n.Expression) -> str:
+        """The S-expression of an expression."""
+        return _EXPRESSIONS[type(e)](self, e)
+
+    def _variable(self, e: n.Name) -> str:
+        return _used(self._name(e.name))
+
+    def _member(self, e: n.Member) -> str:
+        base = self.expression(e.base)
+        dotted = isinstance(e.base, n.Name | n.Member) and base[0] != "("
+        return f"{base}.{e.field}" if dotted else f"(. {base} {e.field})"
+
+    def _unary(self, e: n.Unary) -> str:
+        return f"({_UNARY_HEADS[e.operator]} {self.expression(e.operand)})"
+
+    def _binary(self, e: n.Binary) -> str:
+        head = "comma" if e.operator == "," else e.operator
+        return f"({head} {self.expression(e.left)} {self.expression(e.right)})"
+
+    def _conditional(self, e: n.Conditional) -> str:
+        x = self.expression
+        return f"(? {x(e.condition)} {x(e.then)} {x(e.otherwise)})"
+
+    def _cast(self, e: n.Cast) -> str:
+        return f"(cast {write_type(e.type)} {self.expression(e.operand)})"
+
+    def _call(self, e: n.Call) -> str:
+        name = _word(self._called(e.function))
+        return f"(call {' '.join([name, *map(self.expression, e.arguments)])})"
+
+    def _index(self, e: n.Index) -> str:
+        return f"([] {self.expression(e.base)} {self.expression(e.index)})"
+
+    def many(self, statements: tuple[n.Statement, ...]) -> str:
+        """Statements, each after a space."""
+        return "".join([f" {self.statement(s)}" for s in statements])
+
+    def statement(self, s: n.Statement) -> str:
+        """The S-expression of a statement."""
+        w, x = self.statement, self.expression
+        match s:
+            case n.Declare():
+                head = f"({_SPACE_HEADS[s.space]} {write_type(s.type)} {self.word(s.name)}"
+                value = "" if s.value is None else " " + x(s.value)
+                flags = " :const" * s.const + (f" :align {s.alignment}" if s.alignment else "")
+                return f"{head}{value}{flags})"
+            case n.Assign():
+                return f"({s.operator} {x(s.target)} {x(s.value)})"
+            case n.Evaluate():
+                text = x(s.expression)
+                return text if isinstance(s.expression, n.Call) else f"(eval {text})"
+            case n.If():
+                head = f"(if {x(s.condition)} (then{self.many(s.then)})"
+                return head + (f" (else{self.many(s.otherwise)})" if s.otherwise else "") + ")"
+            case n.For():
+                start = "_" if s.start is None else w(s.start)
+                condition = "_" if s.condition is None else x(s.condition)
+                step = "_" if s.step is None else w(s.step)
+                return f"(for {start} {condition} {step}{self.many(s.body)}{_unroll(s)})"
+            case n.While():
+                return f"(while {x(s.condition)}{self.many(s.body)}{_unroll(s)})"
+            case n.DoWhile():
+                return f"(do {x(s.condition)}{self.many(s.body)}{_unroll(s)})"
+            case n.Switch():
+                return f"(switch {x(s.value)}{''.join(map(self._case, s.cases))})"
+            case n.Break():
+                return "(break)"
+            case n.Continue():
+                return "(continue)"
+            case n.Return():
+                return "(return)" if s.value is None else f"(return {x(s.value)})"
+            case n.Block():
+                return f"(block{self.many(s.body)})"
+            case n.Goto():
+                return f"(goto {self.word(s.label)})"
+            case n.Label():
+                return f"(label {self.word(s.name)})"
+            case n.Comment():
+                return f"(comment {quote(s.text)})"
+            case n.Asm():
+                groups = [f"(out {quote(o.constraint)} {x(o.expression)})" for o in s.outputs]
+                groups += [f"(in {quote(o.constraint)} {x(o.expression)})" for o in s.inputs]
+                groups += [f"(clobber {quote(c)})" for c in s.clobbers]
+                groups += [":pure"] * (not s.volatile)
+                return f"(asm {' '.join([quote(s.text), *groups])})"
+
+    def _case(self, case: n.Case) -> str:
+        head = f"case ({' '.join(map(str, case.values))})" if case.values else "default"
+        return f" ({head}{self.many(case.body)}{' :falls' * case.falls})"
+
+    def parameter(self, p: n.Parameter) -> str:
+        """The S-expression of a parameter or field."""
+        return f"(param {write_type(p.type)} {self.word(p.name)}{' :const' * p.const})"
+
+    def _function(self, f: n.Function) -> str:
+        head = "kernel" if f.kernel else f"function {write_type(f.returns)}"
+        text = f"({head} {self.word(f.name)} (params"
+        text += "".join([f" {self.parameter(p)}" for p in f.parameters]) + ")"
+        text += " :declares" if f.body is None else self.many(f.body)
+        if f.launch_bounds:
+            text += f" :bounds ({' '.join(map(str, f.launch_bounds))})"
+        if f.qualifiers:
+            text += f" :qualifiers ({' '.join(map(_word, f.qualifiers))})"
+        return text + (f" :linkage {quote(f.linkage)}" if f.linkage else "") + ")"
+
+    def node(self, node: n.Node) -> str:
+        """The S-expression of any node."""
+        match node:
+            case n.CudaModule():
+                head = [f"(option {quote(o)})" for o in node.options]
+                head += [f"(include {quote(i)})" for i in node.includes]
+                return f"(module {' '.join([*head, *map(self.node, node.items)])})"
+            case n.Function():
+                return self._function(node)
+            case n.StructDefinition():
+                align = f" :align {node.alignment}" if node.alignment else ""
+                head = f"(struct-definition {self.word(node.name)}"
+                fields = "".join([f" {self.parameter(f)}" for f in node.fields])
+                return f"{head}{fields}{align})"
+            case n.Parameter():
+                return self.parameter(node)
+        if isinstance(node, n.Expression):
+            return self.expression(node)
+        return self.statement(node)  # type: ignore[arg-type]
 
 
-def write_statement(s: n.Statement) -> str:
-    """The S-expression of a statement."""
-    w, x = write_statement, write_expression
-    match s:
-        case n.Declare():
-            value = "" if s.value is None else " " + x(s.value)
-            flags = " :const" * s.const + (f" :align {s.alignment}" if s.alignment else "")
-            return f"({_SPACE_HEADS[s.space]} {write_type(s.type)} {_word(s.name)}{value}{flags})"
-        case n.Assign():
-            return f"({s.operator} {x(s.target)} {x(s.value)})"
-        case n.Evaluate():
-            text = x(s.expression)
-            return text if isinstance(s.expression, n.Call) else f"(eval {text})"
-        case n.If():
-            tail = f" (else{_many(s.otherwise)})" if s.otherwise else ""
-            return f"(if {x(s.condition)} (then{_many(s.then)}){tail})"
-        case n.For():
-            start, step = ("_" if p is None else w(p) for p in (s.start, s.step))
-            condition = "_" if s.condition is None else x(s.condition)
-            return f"(for {start} {condition} {step}{_many(s.body)}{_unroll(s)})"
-        case n.While():
-            return f"(while {x(s.condition)}{_many(s.body)}{_unroll(s)})"
-        case n.DoWhile():
-            return f"(do {x(s.condition)}{_many(s.body)}{_unroll(s)})"
-        case n.Switch():
-            return f"(switch {x(s.value)}{''.join(map(_write_case, s.cases))})"
-        case n.Break():
-            return "(break)"
-        case n.Continue():
-            return "(continue)"
-        case n.Return():
-            return "(return)" if s.value is None else f"(return {x(s.value)})"
-        case n.Block():
-            return f"(block{_many(s.body)})"
-        case n.Goto():
-            return f"(goto {_word(s.label)})"
-        case n.Label():
-            return f"(label {_word(s.name)})"
-        case n.Comment():
-            return f"(comment {quote(s.text)})"
-        case n.Asm():
-            groups = [f"(out {quote(o.constraint)} {x(o.expression)})" for o in s.outputs]
-            groups += [f"(in {quote(o.constraint)} {x(o.expression)})" for o in s.inputs]
-            groups += [f"(clobber {quote(c)})" for c in s.clobbers] + [":pure"] * (not s.volatile)
-            return f"(asm {' '.join([quote(s.text), *groups])})"
+_EXPRESSIONS: dict[type, Callable[[_Writer, Any], str]] = {
+    n.Literal: lambda writer, e: _write_literal(e),
+    n.Name: _Writer._variable,
+    n.Member: _Writer._member,
+    n.Unary: _Writer._unary,
+    n.Binary: _Writer._binary,
+    n.Conditional: _Writer._conditional,
+    n.Cast: _Writer._cast,
+    n.Call: _Writer._call,
+    n.Index: _Writer._index,
+}
 
 
 def _unroll(loop: n.For | n.While | n.DoWhile) -> str:
     return "" if loop.unroll is None else f" :unroll {loop.unroll}"
 
 
-def _write_case(case: n.Case) -> str:
-    head = f"case ({' '.join(map(str, case.values))})" if case.values else "default"
-    return f" ({head}{_many(case.body)}{' :falls' * case.falls})"
-
-
-def _write_parameter(p: n.Parameter) -> str:
-    return f"(param {write_type(p.type)} {_word(p.name)}{' :const' * p.const})"
-
-
-def _write_function(f: n.Function) -> str:
-    head = "kernel" if f.kernel else f"function {write_type(f.returns)}"
-    parameters = "".join(" " + _write_parameter(p) for p in f.parameters)
-    text = f"({head} {_word(f.name)} (params{parameters})"
-    text += " :declares" if f.body is None else _many(f.body)
-    if f.launch_bounds:
-        text += f" :bounds ({' '.join(map(str, f.launch_bounds))})"
-    if f.qualifiers:
-        text += f" :qualifiers ({' '.join(map(_word, f.qualifiers))})"
-    return text + (f" :linkage {quote(f.linkage)}" if f.linkage else "") + ")"
-
-
-def write(node: n.Node) -> str:
-    """The S-expression of any node of the tree, on one line."""
-    match node:
-        case n.CudaModule():
-            head = [f"(option {quote(o)})" for o in node.options]
-            head += [f"(include {quote(i)})" for i in node.includes]
-            return f"(module {' '.join([*head, *map(write, node.items)])})"
-        case n.Function():
-            return _write_function(node)
-        case n.StructDefinition():
-            align = f" :align {node.alignment}" if node.alignment else ""
-            fields = "".join(" " + _write_parameter(f) for f in node.fields)
-            return f"(struct-definition {_word(node.name)}{fields}{align})"
-        case n.Parameter():
-            return _write_parameter(node)
-    if isinstance(node, n.Expression):
-        return write_expression(node)
-    return write_statement(node)  # type: ignore[arg-type]
+def write(node: n.Node, names: Names | None = None) -> str:
+    """The S-expression of any node of the tree, on one line; `names` says how to write names."""
+    return _Writer(names or Names()).node(node)

@@ -53,7 +53,8 @@ def parameter_layout(parameters: tuple[Parameter, ...]) -> tuple[list[Item], int
     """
     items: list[Item] = []
     offset = 0
-    for one in parameters:
+    for parameter in parameters:
+        one = parameter.details
         element = scalar_bytes(one.type) * one.vector
         size = element
         for extent in one.dimensions:

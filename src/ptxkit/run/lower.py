@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from ptxkit._native import NO_SLOT, Node, Program
 from ptxkit.diagnostics import Diagnostic
@@ -44,7 +45,7 @@ from ptxkit.syntax import (
     Variable,
     evaluate,
 )
-from ptxkit.syntax.scopes import Declaration
+from ptxkit.syntax.scopes import Declaration, Scope
 
 
 class UnsupportedError(PtxkitError):
@@ -56,8 +57,7 @@ class UnsupportedError(PtxkitError):
         self.diagnostics = (diagnostic,)
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(NamedTuple):
     """Where a register lives: its slot, its bytes, its type."""
 
     slot: int
@@ -114,6 +114,7 @@ class FunctionState:
 
     index: int
     node: Function
+    scope: Scope
     registers: dict[tuple[int, str], Register] = field(default_factory=dict)
     register_bytes: int = 64  # slot 0 holds the carry flags
     locals: dict[int, int] = field(default_factory=dict)  # by declaring node
@@ -121,6 +122,9 @@ class FunctionState:
     labels: dict[tuple[int, str], int] = field(default_factory=dict)
     fixups: list[tuple[int, Name]] = field(default_factory=list)
     table_fixups: list[tuple[int, Name]] = field(default_factory=list)
+    #: Registers by their names, but for names that a block inside declares for itself.
+    named: dict[str, Register] = field(default_factory=dict)
+    hidden: set[str] | None = field(default_factory=set)  # None: those are ranges
     #: Results in .reg space: each with its place, to which ``ret`` copies it.
     register_results: list[tuple[Parameter, int]] = field(default_factory=list)
 
@@ -152,9 +156,12 @@ class Lowering:
         self.shared_layout: list[tuple[str, int, int]] = []  # name, offset, bytes
         self.functions: dict[int, FunctionState] = {}
         self.current: Instruction | None = None
+        self.noted: list[tuple[int, int]] | None = None  # constants, while an instruction is noted
         from ptxkit.run.lowering import LOWERINGS
+        from ptxkit.run.patterns import repeated
 
         self.lowerings = LOWERINGS
+        self.repeated = repeated
 
     # -- whole program -------------------------------------------------------------------
 
@@ -191,7 +198,9 @@ class Lowering:
                 node, f"the function '{node.name}' has no body here, and is none of CUDA's own"
             )
         self.context.check(node)
-        state = self.state = FunctionState(self.numbers[node.name], node)
+        state = self.state = FunctionState(
+            self.numbers[node.name], node, self.scopes.scope_of(body)
+        )
         self.functions[state.index] = state
         self.current = None
         parameters: list[tuple[int, int]] = []
@@ -200,14 +209,17 @@ class Lowering:
             results = [self._parameter_place(one) for one in node.return_parameters]
             parameters = [self._parameter_place(one) for one in node.parameters]
             self._enter(node, parameters, results)
-        for child in body.walk():
-            if child.kind == "Label":
-                key = child.parent.index, child.name
-                state.labels[key] = self.program.size(state.index)
+        inner = [self.scopes.scope_of(block) for block in body.find("Block")]
+        ranges = any(scope.ranges for scope in inner)
+        state.hidden = None if ranges else {name for scope in inner for name in scope.names}
+        for child in body.find("Label", "Variable", "Instruction"):
+            if isinstance(child, Instruction):
+                self._instruction(child)
             elif isinstance(child, Variable):
                 self._variable(child)
-            elif isinstance(child, Instruction):
-                self._instruction(child)
+            else:
+                key = child.parent.index, child.name
+                state.labels[key] = self.program.size(state.index)
         self.current = None
         self.leave()
         self._resolve()
@@ -284,10 +296,13 @@ class Lowering:
             self.emit("setp.ne.u32", [register.slot, NO_SLOT, slot, zeros, NO_SLOT])
 
     def _variable(self, node: Variable) -> None:
+        space = node.space
+        if space == "reg":
+            return  # those are made when they are used
         for one in node.declarators:
-            if node.space in ("local", "param"):
+            if space in ("local", "param"):
                 self.state.locals[one.index] = self.local_place(*variable_size(node, one))
-            elif node.space.startswith("shared"):
+            elif space.startswith("shared"):
                 size, alignment = variable_size(node, one)
                 self.shared[one.index] = self._shared_place(one.name, size, alignment)
 
@@ -354,7 +369,11 @@ class Lowering:
         return self._named_register(node, declaration)
 
     def _named_register(self, node: Name, declaration: Declaration) -> Register:
-        key = declaration.node.index, node.identifier
+        return self.declared_register(node.identifier, declaration)
+
+    def declared_register(self, name: str, declaration: Declaration) -> Register:
+        """The register of a name with its declaration; a new one at the first use."""
+        key = declaration.node.index, name
         found = self.state.registers.get(key)
         if found is None:
             found = self.state.registers[key] = self.new_register(declaration.type)
@@ -371,16 +390,17 @@ class Lowering:
 
     def new_register(self, scalar: str) -> Register:
         """A fresh slot for a value of a type."""
-        size = scalar_bytes(scalar)
+        size, taken = _register_bytes(scalar)
         slot = self.state.register_bytes
-        taken = 64 if scalar == "pred" else align(32 * size, 64)
-        self.state.register_bytes += taken
+        self.state.register_bytes = slot + taken
         return Register(slot, size, scalar)
 
     def constant(self, value: int, size: int) -> int:
         """The slot of a constant."""
         value &= (1 << (8 * size)) - 1
         key = value, size
+        if self.noted is not None:
+            self.noted.append(key)
         found = self.constants.get(key)
         if found is None:
             found = self.constants[key] = self.program.add_constant(value, size)
@@ -517,6 +537,11 @@ class Lowering:
     # -- instructions --------------------------------------------------------------------
 
     def _instruction(self, node: Instruction) -> None:
+        if self.state.hidden is None or not self.repeated(self, node):
+            self.instruction(node)
+
+    def instruction(self, node: Instruction) -> None:
+        """Lower one instruction by itself."""
         self.current = node
         lowering: Callable[[Lowering, Instruction], None] | None = self.lowerings.get(node.name)
         if lowering is None:
@@ -546,6 +571,13 @@ class Lowering:
                     "error", "operand-count", f"'{node.opcode}' lacks an operand", node.span
                 ).render()
             ) from error
+
+
+@lru_cache(maxsize=256)
+def _register_bytes(scalar: str) -> tuple[int, int]:
+    """The bytes of one value of a type, and those of the slot for a warp's values."""
+    size = scalar_bytes(scalar)
+    return size, 64 if scalar == "pred" else align(32 * size, 64)
 
 
 @lru_cache(maxsize=4096)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptxkit._native import Node, NodeList
 from ptxkit.syntax.constants import integer_value
@@ -43,8 +43,7 @@ class _Typed(Node):
     @property
     def alignment(self) -> int | None:
         """The bytes of the first ``.align``, if any."""
-        words = self._words()
-        return integer_value(words[words.index(".align") + 1]) if ".align" in words else None
+        return _alignment(self._words())
 
     @property
     def vector(self) -> int:
@@ -58,11 +57,21 @@ class _Typed(Node):
 
 
 def _space(words: list[str]) -> str:
-    return next((word[1:] for word in words if word in SPACES), "")
+    for word in words:
+        if word in SPACES:
+            return word[1:]
+    return ""
+
+
+def _alignment(words: list[str]) -> int | None:
+    return integer_value(words[words.index(".align") + 1]) if ".align" in words else None
 
 
 def _vector(words: list[str]) -> int:
-    return next((int(word[2:]) for word in words if word in VECTORS), 1)
+    for word in words:
+        if word in VECTORS:
+            return int(word[2:])
+    return 1
 
 
 def _type(words: list[str]) -> str:
@@ -201,6 +210,19 @@ class ParameterList(Node):
         return self.children
 
 
+class ParameterDetails(NamedTuple):
+    """Everything about a parameter, read in one go."""
+
+    name: str
+    space: str
+    type: str
+    vector: int
+    alignment: int | None
+    dimensions: tuple[int | None, ...]
+    is_pointer: bool
+    pointer_space: str
+
+
 class Parameter(_Typed):
     """``.param .u64 .ptr .global .align 8 p``.
 
@@ -213,6 +235,30 @@ class Parameter(_Typed):
     __slots__ = ()
 
     @property
+    def details(self) -> ParameterDetails:
+        """All of it at once, which is faster than one by one."""
+        tokens = self.tokens(own=True)
+        words = [text for _, text, _, _ in tokens]
+        dimensions = tuple(
+            [
+                None if words[at + 1] == "]" else integer_value(words[at + 1])
+                for at, word in enumerate(words)
+                if word == "["
+            ]
+        )
+        is_pointer = ".ptr" in words
+        return ParameterDetails(
+            next(text for kind, text, _, _ in tokens if kind == "identifier"),
+            _space(words),
+            _type(words),
+            _vector(words),
+            _alignment(words),
+            dimensions,
+            is_pointer,
+            _space(words[words.index(".ptr") + 1 :]) if is_pointer else "",
+        )
+
+    @property
     def name(self) -> str:
         """The parameter's name."""
         return own_texts(self, "identifier")[0]
@@ -220,26 +266,17 @@ class Parameter(_Typed):
     @property
     def dimensions(self) -> tuple[int | None, ...]:
         """The array sizes; None for ``[]``."""
-        words = self._words()
-        return tuple(
-            None if words[at + 1] == "]" else integer_value(words[at + 1])
-            for at, word in enumerate(words)
-            if word == "["
-        )
+        return self.details.dimensions
 
     @property
     def is_pointer(self) -> bool:
         """True where ``.ptr`` says what the parameter points to."""
-        return ".ptr" in self._words()
+        return self.details.is_pointer
 
     @property
     def pointer_space(self) -> str:
         """The space ``.ptr`` names; ``""`` for generic or no pointer."""
-        words = self._words()
-        if ".ptr" not in words:
-            return ""
-        after = words[words.index(".ptr") + 1 :]
-        return next((word[1:] for word in after if word in SPACES), "")
+        return self.details.pointer_space
 
 
 class CallPrototype(Node):

@@ -20,7 +20,9 @@ NEGATED, HAS_OFFSET, RETURN_LIST, IS_ENTRY, HAS_BODY = 1, 2, 4, 8, 16
 
 def own_texts(node: Node, kind: str | None = None) -> list[str]:
     """Texts of the tokens that belong to the node itself, not to its children."""
-    return [text for token, text, _, _ in node.tokens(own=True) if kind in (None, token)]
+    if kind is None:
+        return node.own_texts()
+    return [text for token, text, _, _ in node.tokens(own=True) if token == kind]
 
 
 class Version(Node):

@@ -127,8 +127,9 @@ def declarations_of(node: Node) -> Iterator[Declaration]:
     elif isinstance(node, Function):
         yield Declaration(node.name, node, "function", "", "", None, node.span[0])
     elif isinstance(node, Parameter):
-        kind = "register" if node.space == "reg" else "parameter"
-        yield Declaration(node.name, node, kind, node.space, node.type, None, -1)
+        found = node.details
+        kind = "register" if found.space == "reg" else "parameter"
+        yield Declaration(found.name, node, kind, found.space, found.type, None, -1)
 
 
 class Scopes:
@@ -167,28 +168,27 @@ class Scopes:
         pending: list[tuple[Node, Scope]] = [(body, header)]
         while pending:
             block, scope = pending.pop()
-            for child in block.children:
+            for child in block.find("Block", "Variable", "Label", direct=True):
                 if child.kind == "Block":
                     inner = Scope(child, scope)
                     self._by_block[child.index] = inner
                     pending.append((child, inner))
-                elif child.kind != "Instruction":
+                else:
                     for declaration in declarations_of(child):
                         scope.add(declaration)
 
     def scope_of(self, node: Node) -> Scope:
         """The innermost scope a node stands in."""
-        # Up parent by parent: all ancestors at once would be slow in deep nesting.
-        at: Node | None = node
-        while at is not None:
-            if at.kind in ("Block", "Function"):
-                if at.index not in self._by_block:
-                    # A function's scopes are made when they are asked for: of a large module
-                    # most callers want one function.
-                    self._function(_function_of(at))
-                return self._by_block[at.index]
-            at = at.parent
-        return self.root
+        found = self._by_block.get(node.home_index)
+        if found is not None:
+            return found
+        home = node.home
+        if home is None:
+            return self.root
+        # A function's scopes are made when they are asked for: of a large module most callers
+        # want one function.
+        self._function(_function_of(home))
+        return self._by_block[home.index]
 
     def resolve(self, node: Node) -> Declaration | None:
         """What a name means; None for an undeclared or built-in one."""

@@ -9,7 +9,7 @@ comments, and lays the text out anew: equal code has equal text, wherever it was
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ptxkit.errors import UnknownNameError
@@ -19,6 +19,7 @@ _HEADER = ("Version", "Target", "AddressSize")
 _HEADER_LINES = len(_HEADER)
 # Not a modifier: a variable may be called "shared" without meaning ".shared".
 _WORD = re.compile(r"(?<![.\w$])[%A-Za-z_$][\w$]*", re.ASCII)
+_WORDS = re.compile(f"({_WORD.pattern})", re.ASCII)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _REGISTERS = re.compile(r"^[ \t]*\.reg[ \t]+(\.\w+)[ \t]+(%\w+?)<\d+>;[ \t]*\n", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t]*([\w$]+):", re.MULTILINE)
@@ -64,6 +65,9 @@ class Library:
                 known = self._functions.get(node.name)
                 self._functions[node.name] = text if known is None else f"{known}\n{text}"
         self._kernels = {function.name for function in module.kernels}
+        self._places = {
+            name: place for place, name in enumerate((*self._variables, *self._functions))
+        }
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -74,17 +78,17 @@ class Library:
         """One kernel with the variables and functions it uses."""
         if name not in self._kernels:
             raise UnknownNameError("kernel", name, self.kernels)
-        known = {**self._variables, **self._functions}
-        wanted: set[str] = set()
+        found = {name}
         pending = [name]
         while pending:
             word = pending.pop()
-            if word in known and word not in wanted:
-                wanted.add(word)
-                text = self._functions.get(word) or self._variables[word][1]
-                pending += _WORD.findall(text)
-        variables = [(n, *self._variables[n]) for n in self._variables if n in wanted]
-        functions = [(n, t) for n, t in self._functions.items() if n in wanted and n != name]
+            text = self._functions.get(word) or self._variables[word][1]
+            new = (self._places.keys() & _WORD.findall(text)) - found
+            found |= new
+            pending += new
+        wanted = sorted(found - {name}, key=self._places.__getitem__)
+        variables = [(n, *self._variables[n]) for n in wanted if n in self._variables]
+        functions = [(n, self._functions[n]) for n in wanted if n in self._functions]
         functions.append((name, self._functions[name]))
         return Kernel(self._header, tuple(variables), tuple(functions))
 
@@ -125,7 +129,7 @@ def canonical(kernel: Kernel, name: str) -> str:
         for declaration in _SHARED.finditer(body):
             variables[declaration[1]] = ("shared", declaration[0].strip())
         functions[number] = own, head + brace + _SHARED.sub("", body)
-    used = _in_order(variables, [text for _, text in functions])
+    used = _in_order(variables, [text for _, text in functions]) if variables else []
     names: dict[str, str] = {}
     counts: dict[str, int] = {}
     for variable in used:
@@ -141,7 +145,7 @@ def canonical(kernel: Kernel, name: str) -> str:
     ]
     bodies = [_function(text, dict(names), names[own]) for own, text in functions]
     text = format("\n".join([kernel.header, *declared, *bodies]))
-    return "\n".join(line for line in text.splitlines() if line.strip()) + "\n"
+    return "\n".join([line for line in text.splitlines() if line.strip()]) + "\n"
 
 
 def joined(texts: Sequence[str]) -> str:
@@ -180,27 +184,49 @@ def _function(text: str, names: dict[str, str], own: str) -> str:
     for number, word in enumerate(locals_):
         names[word] = f"{own}_local_{number}"
     classes = {prefix: type for type, prefix in _REGISTERS.findall(text)}
-    prefixes = "|".join(map(re.escape, sorted(classes, key=len, reverse=True)))
-    is_register = re.compile(rf"({prefixes})\d+").fullmatch if classes else lambda word: None
+    prefix_of = _prefix_of(classes)
     numbers = dict.fromkeys(classes, 0)
 
-    def rename(match: re.Match[str]) -> str:
-        word = match[0]
-        new = names.get(word)
-        if new is None:
-            register = is_register(word) if word[0] == "%" else None
-            if register is None:
-                return word
-            prefix = register[1]
-            numbers[prefix] += 1
-            new = names[word] = f"{prefix}{numbers[prefix]}"
-        return new
+    def renamed(text: str) -> str:
+        pieces = _WORDS.split(text)
+        for at in range(1, len(pieces), 2):
+            word = pieces[at]
+            new = names.get(word)
+            if new is None:
+                prefix = prefix_of(word) if word[0] == "%" else None
+                if prefix is None:
+                    new = word
+                else:
+                    numbers[prefix] += 1
+                    new = f"{prefix}{numbers[prefix]}"
+                names[word] = new
+            pieces[at] = new
+        return "".join(pieces)
 
-    head = _WORD.sub(rename, text[:opening])
-    body = _WORD.sub(rename, _REGISTERS.sub("", text[opening:]))
+    head = renamed(text[:opening])
+    body = renamed(_REGISTERS.sub("", text[opening:]))
     declared = "".join(
         f"\n.reg {classes[prefix]} {prefix}<{count + 1}>;"
         for prefix, count in numbers.items()
         if count
     )
     return f"{head}{declared}{body}"
+
+
+def _prefix_of(classes: dict[str, str]) -> Callable[[str], str | None]:
+    """What tells the range of registers that a word is one of."""
+    if not any(prefix[-1].isdecimal() for prefix in classes):
+        # The number begins where the digits do.
+        def plain(word: str) -> str | None:
+            prefix = word.rstrip("0123456789")
+            return prefix if prefix in classes and prefix != word else None
+
+        return plain
+    prefixes = "|".join(map(re.escape, sorted(classes, key=len, reverse=True)))
+    is_register = re.compile(rf"({prefixes})[0-9]+").fullmatch
+
+    def longest(word: str) -> str | None:
+        found = is_register(word)
+        return found[1] if found else None
+
+    return longest

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from ptxkit._native import least_mixtures, run_hashes
 from ptxkit.errors import import_extra
 from ptxkit.synth.source import Made, Rejected, Sample, Source
 
@@ -145,18 +145,10 @@ def tokens(text: str) -> list[str]:
 
 def shingles(text: str, length: int = _SHINGLE) -> np.ndarray[Any, np.dtype[np.uint64]]:
     """Hashes of every run of so many tokens, without repeats."""
-    found = tokens(text)
-    runs: Iterable[str] = (
-        " ".join(found[at : at + length]) for at in range(max(1, len(found) - length + 1))
-    )
-    hashes = {
-        int.from_bytes(hashlib.blake2b(run.encode(), digest_size=8).digest(), "little")
-        for run in runs
-    }
-    return np.array(sorted(hashes), dtype=np.uint64)
+    return np.frombuffer(run_hashes(tokens(text), length), np.uint64)
 
 
-def _multipliers() -> tuple[Any, Any]:
+def _multipliers() -> tuple[bytes, bytes]:
     count = _BANDS * _ROWS
     words = np.frombuffer(
         b"".join(
@@ -165,7 +157,7 @@ def _multipliers() -> tuple[Any, Any]:
         ),
         dtype=np.uint64,
     ).reshape(count, 2)
-    return words[:, :1] | np.uint64(1), words[:, 1:]
+    return (words[:, 0] | np.uint64(1)).tobytes(), words[:, 1].tobytes()
 
 
 _FACTORS, _OFFSETS = _multipliers()
@@ -177,12 +169,9 @@ def minhash(text: str) -> bytes:
     Eight bands of eight permutations: two texts with four fifths of their five-token runs in
     common share a band three times out of four, with half of them one time in thirty.
     """
-    hashes = shingles(text)
-    with np.errstate(over="ignore"):
-        mixed = hashes[None, :] * _FACTORS + _OFFSETS
-        mixed ^= mixed >> np.uint64(29)
-        signature = mixed.min(axis=1).reshape(_BANDS, _ROWS)
+    signature = least_mixtures(run_hashes(tokens(text), _SHINGLE), _FACTORS, _OFFSETS)
+    size = 8 * _ROWS
     return b"".join(
-        hashlib.blake2b(band.tobytes() + bytes([number]), digest_size=8).digest()
-        for number, band in enumerate(signature)
+        hashlib.blake2b(signature[at : at + size] + bytes([at // size]), digest_size=8).digest()
+        for at in range(0, len(signature), size)
     )

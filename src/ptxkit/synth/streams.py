@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ptxkit._native import philox
+
 T = TypeVar("T")
 
 _WORDS = 8
@@ -90,8 +92,7 @@ class Stream:
         >>> Stream(1, "x").words(2).dtype
         dtype('uint64')
         """
-        generator = np.random.Philox(key=self.word())
-        return np.asarray(generator.random_raw(count), dtype=np.uint64)
+        return np.frombuffer(philox(self.word(), count), np.uint64)
 
     def reals(self, shape: Sequence[int], low: float, high: float) -> np.ndarray[Any, Any]:
         """An array of real numbers in double precision."""

@@ -7,6 +7,7 @@ everything else is accepted. Where code is to be generated, it is that of the fa
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from ptxkit.toolchain.batch import Source, assemble_many, join
 
 _MOST_KERNELS = 1024
 _UNOPTIMISED = 0
+_HEAD = re.compile(r"\.version [\d.]+\n\.target [\w, ]+\n\.address_size \d+\n")
 _REFUSED = b"\n.func ptxkit_refused() { .reg .b64 %r;\n    add.f32 %r, %r, %r;\n}\n"
 
 
@@ -42,8 +44,11 @@ def accept_many(
             sources, arch, batch=True, errors="return", cache=False, opt_level=_UNOPTIMISED
         )
         return [one if isinstance(one, PtxkitError) else None for one in results]
-    groups, alone = join(sources, _MOST_KERNELS)
     found: list[PtxkitError | None] = [None] * len(sources)
+    whole = _together(sources)
+    if whole is not None and _accepted(whole, job.arch, generate=generate):
+        return found
+    groups, alone = join(sources, _MOST_KERNELS)
     for group in groups:
         if not _accepted(group.text(), job.arch, generate=generate):
             alone += [part.index for part in group.parts]
@@ -53,6 +58,23 @@ def accept_many(
         except PtxkitError as error:
             found[index] = error
     return found
+
+
+def _together(sources: Sequence[Source]) -> bytes | None:
+    """All modules as one, without a look inside; None for those of several headers.
+
+    Where names clash ptxas refuses it, and it is taken apart again.
+    """
+    first = sources[0] if sources else ""
+    head = _HEAD.match(first) if isinstance(first, str) else None
+    if head is None:
+        return None
+    parts = [head[0]]
+    for source in sources:
+        if not isinstance(source, str) or not source.startswith(head[0]):
+            return None
+        parts.append(source[head.end() :])
+    return "\n".join(parts).encode("utf-8", "surrogateescape")
 
 
 def _accepted(text: bytes, arch: str, *, generate: bool) -> bool:

@@ -13,8 +13,9 @@ from ptxkit.synth.tiers import sample as programs
 from ptxkit.toolchain import CompilerError, compile_cuda
 
 _INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
-_EFFECT = re.compile(r"^ +(?:@!?%\w+ )?(?:st|atom|red)\.", re.MULTILINE)
-_JOINED = re.compile(r"\bld\.shared\.v\d|used_bytes_mask")
+# Each as it stands in canonical text, and nowhere else.
+_EFFECTS = (" st.", " atom.", " red.")
+_JOINED = (" ld.shared.v", "used_bytes_mask")
 # Nothing of what the second leaves out is used: headers are read in half the time.
 _OPTIONS = ("-w", "--minimal")
 
@@ -59,11 +60,11 @@ def compiled(
 
 def _useless(text: str) -> Rejected | None:
     """Why a kernel is not worth a row, or cannot be one."""
-    if _JOINED.search(text):
+    if any(word in text for word in _JOINED):
         # Five neighbours are loaded as four and one, as two, one and two, or with a byte mask: it
         # depends on where NVRTC's memory lies. Each way has a joined load, so each is noticed.
         return Rejected("compile", "NVRTC joins its loads now in one way, now in another")
-    if not _EFFECT.search(text):
+    if not any(word in text for word in _EFFECTS):
         return Rejected("compile", "the compiler left nothing of it")
     return None
 

@@ -51,7 +51,7 @@ def _not_one(operand: n.Expression) -> n.Expression:
 
 def is_constant(node: n.Expression) -> bool:
     """Whether a compiler computes it beforehand."""
-    return all(not isinstance(part, n.Name) for part in node.walk())
+    return not node.names()
 
 
 @dataclass

@@ -50,7 +50,7 @@ class TiersSource(Source):
         """The program at a place."""
         tiers = tuple(_NUMBERS[name] for name in self.chosen(settings))
         program = make(seed, index, tiers)
-        program = replace(program, ast=cuda.write(cuda.canonical(program.module)))
+        program = replace(program, ast=cuda.write_canonical(program.module))
         shape = _NUMBER.sub("0", program.ast)
         text = cuda.print_module(program.module)
         category = TIERS[program.tier][0]

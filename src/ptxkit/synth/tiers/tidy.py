@@ -8,23 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import get_args
 
 from ptxkit.cuda import nodes as n
 from ptxkit.synth.tiers.sample import Launch
+
+_EXPRESSIONS = frozenset(get_args(n.Expression))
 
 
 def live_names(body: Sequence[n.Statement]) -> set[str]:
     """The names that what a kernel leaves behind depends on."""
     found: set[str] = set()
+    known: dict[int, set[str]] = {}
     before = -1
     while len(found) != before:  # what a live name is computed from is live, too
         before = len(found)
         for statement in reversed(body):
-            _mark(statement, found)
+            _mark(statement, found, known)
     return found
 
 
-def _mark(statement: n.Statement, found: set[str]) -> bool:
+def _mark(statement: n.Statement, found: set[str], known: dict[int, set[str]]) -> bool:
     """Add the names a statement needs, if it is needed itself; say whether it is."""
     match statement:
         case n.Assign(target=n.Name(name=name)) | n.Declare(name=name, space=""):
@@ -33,21 +37,25 @@ def _mark(statement: n.Statement, found: set[str]) -> bool:
         case n.Declare():
             needed, parts = statement.name in found, ()
         case n.If():
-            inside = [_mark(one, found) for one in (*statement.then, *statement.otherwise)]
+            both = (*statement.then, *statement.otherwise)
+            inside = [_mark(one, found, known) for one in both]
             needed, parts = any(inside), (statement.condition,)
         case n.For():
-            inside = [_mark(one, found) for one in statement.body]
+            inside = [_mark(one, found, known) for one in statement.body]
             needed = any(inside)
             parts = (statement.start, statement.condition, statement.step)
         case n.While() | n.DoWhile():
-            inside = [_mark(one, found) for one in statement.body]
+            inside = [_mark(one, found, known) for one in statement.body]
             needed, parts = any(inside), (statement.condition,)
         case _:
             needed, parts = True, (statement,)
     if needed:
         for part in parts:
             if part is not None:
-                found.update(node.name for node in part.walk() if isinstance(node, n.Name))
+                names = known.get(id(part))
+                if names is None:  # the tree outlives this, and with it the ids
+                    names = known[id(part)] = part.names()
+                found |= names
     return needed
 
 
@@ -77,18 +85,30 @@ def _without(body: tuple[n.Statement, ...], live: set[str]) -> tuple[n.Statement
     return tuple(kept)
 
 
+def _declared(body: Sequence[n.Statement]) -> set[str]:
+    """The names that statements declare, those inside of others too."""
+    found: set[str] = set()
+    pending: list[n.Node] = [*body]
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, n.Declare):
+            found.add(statement.name)
+        else:
+            pending += [one for one in statement.children() if type(one) not in _EXPRESSIONS]
+    return found
+
+
 def tidy_function(function: n.Function) -> n.Function:
     """The function without variables that no result depends on."""
     body = function.body or ()
     live = live_names(body)
-    declared = {d.name for s in body for d in s.walk() if isinstance(d, n.Declare)}
-    return function if declared <= live else replace(function, body=_without(body, live))
+    return function if _declared(body) <= live else replace(function, body=_without(body, live))
 
 
 def tidy(function: n.Function, launch: Launch) -> tuple[n.Function, Launch]:
     """The kernel without dead variables and unused parameters, and its launch."""
     function = tidy_function(function)
-    used = {node.name for s in function.body or () for node in s.walk() if isinstance(node, n.Name)}
+    used = function.names()
     keep = [k for k, p in enumerate(function.parameters) if p.name in used]
     return (
         replace(function, parameters=tuple(function.parameters[k] for k in keep)),
