@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import random
 import resource
+import signal
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -33,9 +38,11 @@ def benchmark(settings: Settings) -> Iterator[Row]:
         if find_spec("warp") is not None:
             yield from source_only(Path(folder), 600 if large else 20)
             yield from executed(Path(folder), 1000 if large else 20)
-            yield everything(Path(folder), 400 if large else 5)
+            yield everything(Path(folder), 1000 if large else 5)
+            yield reproduced(Path(folder), 80 if large else 4, 10 if large else 1)
         if large:
-            yield memory(Path(folder), 1000, 100_000)
+            for source in ("tiers", "warp"):
+                yield memory(source, Path(folder), 1000, 100_000)
 
 
 def made(plan: Plan, folder: Path) -> tuple[float, str]:
@@ -138,25 +145,57 @@ def everything(folder: Path, count: int) -> Row:
     )  # fmt: skip
 
 
-def memory(folder: Path, few: int, many: int) -> Row:
+def reproduced(folder: Path, count: int, kills: int) -> Row:
+    """How many ways to make one dataset end with other bytes."""
+    plan = Plan("warp", SEED, count, Choice(backward=False), shard_size=max(1, count // 8))
+    start = time.perf_counter()
+    expected = generate(plan, folder / "one", workers=1)
+    wall = time.perf_counter() - start
+    found = [generate(plan, folder / "two", workers=2)]
+    ways = "one worker, two"
+    if find_spec("ray") is not None:
+        found.append(generate(plan, folder / "ray", workers=2, engine="ray"))
+        ways += ", Ray"
+    # A run takes some seconds to start, and no shard is complete before.
+    times = random.Random(SEED)
+    command = [
+        sys.executable, "-m", "ptxkit", "synth", plan.source, "--no-backward",
+        "--count", str(count), "--seed", str(SEED), "--shard-size", str(plan.shard_size),
+        "--out", str(folder / "killed"),
+    ]  # fmt: skip
+    for _ in range(kills):
+        run = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+        time.sleep(times.uniform(0.05, 0.5) * wall)
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+    found.append(generate(plan, folder / "killed", workers=2))
+    return Row(
+        "warp, ways that end with other bytes", sum(one != expected for one in found), "ways",
+        bar=Bar(0, on="ours"), higher_is_better=False,
+        note=f"{ways}, killed {kills} times and resumed",
+    )  # fmt: skip
+
+
+def memory(source: str, folder: Path, few: int, many: int) -> Row:
     """The largest process of a long run against that of a short one."""
     context = multiprocessing.get_context("spawn")
     peaks = []
     for count in (few, many):
         ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=_peak, args=(count, folder / f"memory{count}", theirs))
+        plan = Plan(source, SEED, count, Choice(views="source"))
+        process = context.Process(target=_peak, args=(plan, folder / f"{source}{count}", theirs))
         process.start()
         peaks.append(ours.recv())
         process.join()
     return Row(
-        f"memory at {many:,} against {few:,}", peaks[1] / peaks[0], "x",
+        f"{source}, memory at {many:,} against {few:,}", peaks[1] / peaks[0], "x",
         bar=Bar(1.1, on="ours"), higher_is_better=False,
-        note=f"{peaks[0] / 1024:.0f} and {peaks[1] / 1024:.0f} MB; tiers, source only",
+        note=f"{peaks[0] / 1024:.0f} and {peaks[1] / 1024:.0f} MB; source only",
     )  # fmt: skip
 
 
-def _peak(count: int, folder: Path, answer: Connection) -> None:
+def _peak(plan: Plan, folder: Path, answer: Connection) -> None:
     """Make a dataset and say what its largest process took, in kilobytes."""
-    generate(Plan("tiers", SEED, count, Choice(views="source")), folder, workers=2)
+    generate(plan, folder, workers=2)
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     answer.send(max(resource.getrusage(kind).ru_maxrss for kind in kinds))

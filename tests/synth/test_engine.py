@@ -6,8 +6,10 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -281,6 +283,24 @@ def test_writing_is_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def _raise_full(handle: int) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_temporary_files_are_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ptxkit.synth import cluster
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = tmp_path / f"ptxkit-ray-{socket.gethostname()}-{ended.pid}"
+    other = tmp_path / f"ptxkit-ray-{socket.gethostname()}-{os.getppid()}"
+    for folder in (left, other):
+        folder.mkdir()
+    own = cluster._workspace.__wrapped__()
+    assert sorted(tmp_path.iterdir()) == sorted([own, other])
+    with tempfile.NamedTemporaryFile() as file:
+        assert Path(file.name).parent == own
+    assert os.environ["TMPDIR"] == str(own)
 
 
 def test_decontamination_refuses_and_tells(tmp_path: Path) -> None:

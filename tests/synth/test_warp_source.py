@@ -1,14 +1,17 @@
 """Rows of the source `warp`: views without leaks, verified three ways, one batch for all."""
 
+import gc
 import re
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import ptxkit
-from ptxkit.synth import Made, Rejected, Sample, Settings, find
-from ptxkit.synth.warp.grammar import CATEGORIES, generate
+from ptxkit.synth import Made, Plan, Rejected, Sample, Settings, find, generate
+from ptxkit.synth.warp import grammar
+from ptxkit.synth.warp.grammar import CATEGORIES
 from ptxkit.synth.warp.printer import source
 
 pytest.importorskip("warp")
@@ -151,8 +154,32 @@ def test_source_only_gives_the_same_views(rows: list[Row], workspace: Path) -> N
             assert quick.views == full.views
 
 
+def test_nothing_of_a_batch_stays(rows: list[Row], workspace: Path) -> None:
+    from ptxkit.synth.warp.adapter import Warp
+
+    warp, sample = Warp(workspace), rows[0][0]
+    batch = warp.batch([sample.text], backward=False)
+    warp.compile_cpu(batch)
+    kernel = weakref.ref(batch.names[0][sample.name])
+    assert kernel() is not None
+    warp.forget(batch)
+    del batch
+    gc.collect()
+    assert kernel() is None
+
+
+def test_ray_gives_the_same_bytes(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    plan = Plan("warp", SEED, 9, Settings(views="source"), shard_size=3)
+    manifests = [
+        generate(plan, tmp_path / engine, workers=2, engine=engine) for engine in ("local", "ray")
+    ]
+    assert manifests[0] == manifests[1]
+    assert all(about["sha256"] for about in manifests[0]["files"].values())
+
+
 def test_sources_are_files_that_python_runs() -> None:
     for index in range(len(CATEGORIES)):
-        text = source(generate(1, index))
+        text = source(grammar.generate(1, index))
         assert text.startswith("import warp as wp\n")
         compile(text, "kernel.py", "exec")

@@ -7,11 +7,12 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ptxkit.errors import PtxkitError, import_extra
-from ptxkit.synth import shards
+from ptxkit.synth import shards, storage
 from ptxkit.synth.plan import Plan
 from ptxkit.synth.source import find
 
@@ -72,14 +73,34 @@ def run(
 
 def _build(plan: Plan, number: int) -> shards.Shard:
     """The task: a shard as bytes. Files it needs on the way go to a folder of its process."""
-    workspace = Path(tempfile.gettempdir()) / f"ptxkit-ray-{os.getpid()}"
-    workspace.mkdir(exist_ok=True)
+    return shards.build(plan, number, _workspace())
+
+
+@cache
+def _workspace() -> Path:
+    """A folder of this process; those of processes that ended are removed.
+
+    Ray kills its workers, so that none can remove its own.
+    """
+    home = Path(tempfile.gettempdir())
+    prefix = f"ptxkit-ray-{socket.gethostname()}-"
+    for old in home.glob(f"{prefix}*"):
+        if not _lives(int(old.name.removeprefix(prefix))):
+            shutil.rmtree(old, ignore_errors=True)
+    folder = home / f"{prefix}{os.getpid()}"
+    folder.mkdir(exist_ok=True)
+    storage.keep_temporary_files_in(folder)
+    return folder
+
+
+def _lives(process: int) -> bool:
     try:
-        return shards.build(plan, number, workspace)
-    finally:
-        for name in ("cuda-", "cpu-"):
-            for folder in workspace.glob(f"{name}*"):
-                shutil.rmtree(folder, ignore_errors=True)
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _connect(ray: Any, address: str | None, workers: int) -> bool:

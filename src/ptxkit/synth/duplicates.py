@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 _BANDS = 8
+#: The columns of rows that are looked at.
+COLUMNS = ("content_hash", "shape_hash", "minhash")
 #: What is counted.
 COUNTS = ("rows", "exact_duplicates", "distinct_shapes", "shapes_in_two_splits", "near_duplicates")
 

@@ -110,6 +110,7 @@ def _work(
     """A worker: makes its shards one after another."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
     _end_with(parent)
+    storage.keep_temporary_files_in(workspace)
     try:
         for number in portion:
             shards.commit(folder, number, shards.build(plan, number, workspace))

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ptxkit.errors import import_extra
 from ptxkit.synth import shards, storage
-from ptxkit.synth.duplicates import Duplicates
+from ptxkit.synth.duplicates import COLUMNS, Duplicates
 from ptxkit.synth.lines import json_lines
 from ptxkit.synth.plan import DATA, MANIFEST, SHARDS, Plan
 from ptxkit.synth.schema import SPLITS, split_of
@@ -30,26 +29,22 @@ REJECTED = "rejected"
 def merge(plan: Plan, folder: Path, notes: dict[int, dict[str, Any]]) -> dict[str, Any]:
     """Write the files of the dataset, and give its manifest.
 
-    Shards are read one after another, and no more of them is held than a group of rows of
-    each split. Everything goes to a temporary name first; files that an interrupted merge left
-    are written again with the same bytes.
+    The splits are written one after another, each from all shards in order, so that no more is
+    held than a group of rows of one split. Everything goes to a temporary name first; files that
+    an interrupted merge left are written again with the same bytes.
     """
     counts = shards.total(notes)
     duplicates = Duplicates(sum(counts[split] for split in SPLITS))
+    for number in range(plan.shards):
+        table = _read(shards.paths(folder, number)[0], COLUMNS)
+        for split in SPLITS:
+            duplicates.add(_of_split(split, table), split)
     files = layout(plan, counts)
-    with ExitStack() as stack:
-        spread = {
-            split: stack.enter_context(_Spread(folder, names, plan.file_rows, partial(_open, plan)))
-            for split, names in files.items()
-        }
-        for number in range(plan.shards):
-            rows, rejected, _ = shards.paths(folder, number)
-            table = _read(rows)
-            for split in SPLITS:
-                own = _of_split(split, table)
-                duplicates.add(own, split)
-                spread[split].add(own)
-            spread[REJECTED].add(_read(rejected))
+    for split, names in files.items():
+        with _Spread(folder, names, plan.file_rows, partial(_open, plan)) as spread:
+            for number in range(plan.shards):
+                if notes[number]["counts"][split]:
+                    spread.add(_part(folder, number, split))
     found: dict[str, Any] = {}
     for split, names in files.items():
         for name in names:
@@ -95,11 +90,17 @@ def _open(plan: Plan, path: Path, schema: Any) -> _ParquetFile | _JsonFile:
     return (_ParquetFile if plan.format == "parquet" else _JsonFile)(path, schema, plan)
 
 
-def _read(path: Path) -> Any:
+def _part(folder: Path, number: int, split: str) -> Any:
+    """The rows of a shard that are of a split, or were rejected."""
+    rows, rejected, _ = shards.paths(folder, number)
+    return _read(rejected) if split == REJECTED else _of_split(split, _read(rows))
+
+
+def _read(path: Path, columns: Sequence[str] | None = None) -> Any:
     """A file of a shard. `read_table` would start threads, and keep memory for each."""
     parquet = import_extra("pyarrow.parquet", extra="synth")
     with parquet.ParquetFile(path, pre_buffer=False) as file:
-        return file.read(use_threads=False)
+        return file.read(columns, use_threads=False)
 
 
 def _of_split(split: str, table: Any) -> Any:

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,16 @@ def explained(error: OSError, path: Path) -> StorageError:
             "the same command again to go on"
         )
     return StorageError(f"'{path}' cannot be written: {error.strerror or error}")
+
+
+def keep_temporary_files_in(folder: Path) -> None:
+    """Have this process, and the compilers in it, put all temporary files into a folder.
+
+    NVIDIA's compiler alone writes 77 MB of headers for each process, and leaves them where the
+    process is killed.
+    """
+    os.environ["TMPDIR"] = str(folder)
+    tempfile.tempdir = str(folder)
 
 
 def sha256(path: Path) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from ptxkit.errors import PtxkitError, import_extra
 from ptxkit.synth import storage
 from ptxkit.synth.dataset import Dataset, DatasetError
-from ptxkit.synth.duplicates import Duplicates
+from ptxkit.synth.duplicates import COLUMNS, Duplicates
 from ptxkit.synth.examining import examined, foretold, rejected_faults
 from ptxkit.synth.lines import row_of
 from ptxkit.synth.merge import REJECTED, layout
@@ -172,8 +172,7 @@ class _Rows:
         self._hashes.sort(key=itemgetter(0, 1))
         for (_, place), rows in groupby(self._hashes, itemgetter(0, 1)):
             columns = list(zip(*(row[2:] for row in rows), strict=True))
-            names = ("content_hash", "shape_hash", "minhash")
-            found.add(pa.table(dict(zip(names, map(list, columns), strict=True))), SPLITS[place])
+            found.add(pa.table(dict(zip(COLUMNS, map(list, columns), strict=True))), SPLITS[place])
         return found.report()
 
 

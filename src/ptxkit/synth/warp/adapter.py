@@ -95,11 +95,13 @@ class Warp:
         return Batch(module, tuple(names))
 
     def forget(self, batch: Batch) -> None:
-        """Free what a batch holds; Warp itself keeps some of it until the process ends."""
-        name = batch.module.name
+        """Free what a batch holds. Warp keeps every module: what is in it must go."""
+        module = batch.module
         for number in range(len(batch.names)):
-            linecache.cache.pop(f"<{name}_{number}>", None)
-        sys.modules.pop(name, None)
+            linecache.cache.pop(f"<{module.name}_{number}>", None)
+        sys.modules.pop(module.name, None)
+        module.unload()
+        module.kernels, module.functions, module.structs = {}, {}, {}
 
     def compile_cuda(self, batch: Batch, arch: str) -> CudaCode:
         """CUDA source and PTX of a batch."""
