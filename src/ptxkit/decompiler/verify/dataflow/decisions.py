@@ -19,6 +19,8 @@ from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 
 Diagram = int
 LEAF = -1
+#: Questions for each case that there may be: diagrams may be put together for long and stay small.
+_QUESTIONS = 20
 
 
 class Decisions:
@@ -80,6 +82,8 @@ class Decisions:
             high = self.choose(parts[0][0], parts[1][0], parts[2][0])
             low = self.choose(parts[0][1], parts[1][1], parts[2][1])
             found = high if high == low else self._node((top, high, low))
+            if len(self._chosen) > _QUESTIONS * self._limit:
+                raise GiveUpError("too many cases")
             self._chosen[key] = found
         return found
 

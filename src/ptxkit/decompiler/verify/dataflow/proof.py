@@ -12,7 +12,7 @@ from ptxkit.run.layout import parameter_layout
 from ptxkit.syntax import Function, Module
 from ptxkit.syntax.nodes import FunctionDirective
 
-_MOST_INSTRUCTIONS = 2500
+_MOST_INSTRUCTIONS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
