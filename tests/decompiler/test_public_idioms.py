@@ -41,6 +41,27 @@ extern "C" __global__ void cached(int *x) {
     x[threadIdx.x] = v + 1;
 }
 """
+PRINTS = """
+__global__ void report(int *x, int n) {
+    if (threadIdx.x < n) printf("block %d of %s: %5.1f%%\\n", blockIdx.x, "a \\"grid\\"", 2.5);
+    else x[0] = 1;
+    printf("done\\n");
+}
+"""
+ASSERTS = """
+__global__ void checked(int *x, int n) {
+    if (x[threadIdx.x] > n) __assertfail("x <= n", "kernel.cu", 7, "checked", 1);
+    x[threadIdx.x] = n;
+}
+"""
+NAMES = """
+__global__ void scaled(float *out, const float *in, unsigned long n, uint2 *pairs, int *unused) {
+    unsigned long i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { out[i] = 2.0f * in[i]; pairs[i] = make_uint2(i, 1u); }
+}
+template <class T, int N> __global__ void stepped(T *out) { out[threadIdx.x * N] += T(1); }
+template __global__ void stepped<float, 3>(float *);
+"""
 SPLIT = """.version 8.0
 .target sm_80
 .address_size 64
@@ -90,3 +111,29 @@ def test_halves_of_a_word() -> None:
     moved, cut, whole = kinds
     assert moved.foreign(cut) == ""
     assert "16 of 32" in whole.foreign(cut)
+
+
+def test_printf_is_one_call() -> None:
+    found = decompiled(PRINTS)
+    assert (
+        'printf("block %d of %s: %5.1f%%\\n", (int)blockIdx.x, "a \\"grid\\"", 2.5)' in found.cuda
+    )
+    assert "local" not in found.cuda
+    assert found.verdict.level == "E1"
+
+
+def test_an_assertion_has_its_texts() -> None:
+    assert '__assertfail("x <= n", "kernel.cu", 7u, "checked", 1ull)' in decompiled(ASSERTS).cuda
+
+
+def test_kernels_have_their_names() -> None:
+    """Plain where the types of parameters give the same symbol; else with what it means."""
+    found = decompiled(NAMES)
+    assert "__global__ void scaled(float *p0, const float *p1, unsigned long n2" in found.cuda
+    assert "int *p4)" in found.cuda
+    assert "// void stepped<float, 3>(float*)\nextern" in found.cuda
+    again = ptxkit.compile_cuda(found.cuda)
+    assert {k.name for k in again.kernels} == {
+        "_Z6scaledPfPKfmP5uint2Pi",
+        "_Z7steppedIfLi3EEvPT_",
+    }

@@ -86,7 +86,11 @@ def digits(value: float, type: Scalar) -> str:
 
 
 def spell(literal: Literal) -> str:
-    """As written in C++."""
+    """As written in C++; bits up to the highest one are a mask to people.
+
+    >>> spell(Literal(0xFFFFFFE0, UINT))
+    '0xffffffe0u'
+    """
     type = literal.type
     if type == BOOL:
         return "true" if literal.value else "false"
@@ -100,4 +104,6 @@ def spell(literal: Literal) -> str:
         return f"({type.spelling}){value}"
     if type.signed and value == -(1 << (type.bits - 1)):
         return f"(-{-(value + 1)}{SUFFIXES[type]} - 1)"
+    if not type.signed and value >> (type.bits - 1):
+        return f"{value:#x}{SUFFIXES[type]}"
     return f"{value}{SUFFIXES[type]}"
