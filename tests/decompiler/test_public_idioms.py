@@ -64,6 +64,19 @@ __global__ void scaled(float *out, const float *in, unsigned long n, uint2 *pair
 template <class T, int N> __global__ void stepped(T *out) { out[threadIdx.x * N] += T(1); }
 template __global__ void stepped<float, 3>(float *);
 """
+TEXTURES = """
+extern "C" __global__ void layers(float *out, int layer, cudaTextureObject_t tex) {
+    float u = threadIdx.x, v = threadIdx.y;
+    out[threadIdx.y * blockDim.x + threadIdx.x] = tex2DLayered<float>(tex, u, v, layer)
+        + tex1DLayered<float>(tex, u, layer) + texCubemap<float>(tex, u, v, 1.0f)
+        + tex2DLod<float>(tex, u, v, 2.0f);
+}
+extern "C" __global__ void surface(const float *in, int width, cudaSurfaceObject_t image) {
+    int x = threadIdx.x, y = blockIdx.x;
+    surf2Dwrite(in[y * width + x] + surf2Dread<float>(image, x * 4, y), image, x * 4, y);
+}
+extern "C" __global__ void timed(long long *time) { time[threadIdx.x] = clock64(); }
+"""
 SPLIT = """.version 8.0
 .target sm_80
 .address_size 64
@@ -139,3 +152,12 @@ def test_kernels_have_their_names() -> None:
         "_Z6scaledPfPKfmP5uint2Pi",
         "_Z7steppedIfLi3EEvPT_",
     }
+
+
+def test_layers_cubes_levels_and_surfaces() -> None:
+    found = decompiled(TEXTURES)
+    assert "asm" not in found.cuda
+    for name in ("tex2DLayered<", "tex1DLayered<", "texCubemap<", "tex2DLod<", "surf2Dread<"):
+        assert name in found.cuda
+    assert "surf2Dwrite(" in found.cuda
+    assert "clock64()" in found.cuda
