@@ -94,7 +94,11 @@ def _digits(value: float, word: str) -> str:
 
 
 def spell(literal: Literal) -> str:
-    """As written in C++."""
+    """As written in C++; bits up to the highest one are a mask to people.
+
+    >>> spell(Literal(0xFFFFFFE0, UINT))
+    '0xffffffe0u'
+    """
     type = literal.type
     if type == BOOL:
         return "true" if literal.value else "false"
@@ -108,4 +112,6 @@ def spell(literal: Literal) -> str:
         return f"({type.spelling}){value}"
     if type.signed and value == -(1 << (type.bits - 1)):
         return f"(-{-(value + 1)}{SUFFIXES[type]} - 1)"
+    if not type.signed and value >> (type.bits - 1):
+        return f"{value:#x}{SUFFIXES[type]}"
     return f"{value}{SUFFIXES[type]}"

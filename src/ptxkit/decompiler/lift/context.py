@@ -71,6 +71,8 @@ CHANGING = frozenset(
 )
 
 
+#: Special registers that a function of CUDA C++ reads.
+_READ_BY = {"%clock64": "clock64"}
 #: Operations that give the same wherever they are computed from the same.
 _LASTING = frozenset(
     "const builtin add sub mul shl shr.u shr.s and or xor not neg sext zext trunc".split()
@@ -216,6 +218,8 @@ class Lift:
         name = text.strip("%").replace(".", "_") + "_register"
         serial = self.number() if text in CHANGING else 0
         call = Intrinsic(name, (), type, f"mov.{type} %0, %{text};")
+        if text in _READ_BY:
+            call = Intrinsic(_READ_BY[text], (), type)
         if serial:
             value = raw("collective", bits, (), (call, serial))
             target = self.fresh(bits, type)

@@ -127,7 +127,8 @@ class Conversions:
                 return node  # promoted by itself
             if made.exact and bits_of(have) == want.bits and _sign(have) == want.signed:
                 return node  # long and long long
-            return n.Cast(want, self._whole(made, width))
+            kept = self._whole(made, width)
+            return kept if isinstance(kept, n.Cast) and kept.type == want else n.Cast(want, kept)
         if isinstance(have, Pointer):
             if isinstance(want, Pointer):
                 return n.Cast(want, node)

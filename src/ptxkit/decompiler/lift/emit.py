@@ -42,6 +42,7 @@ from ptxkit.decompiler.lift.conversions import (
     is_int,
 )
 from ptxkit.decompiler.lift.kinds import Kinds
+from ptxkit.decompiler.lift.printing import Texts
 from ptxkit.decompiler.lift.values import Value, Variable
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class Emitter(Conversions):
     """Write what keeps the order of operands, and divisions by 0, as PTX has them."""
     converts: set[str] = field(default_factory=set)
     """Reinterpretations that CUDA has no function for."""
+    texts: Texts | None = None
+    """Texts that stood in the source, where functions of CUDA may get some."""
     structs: dict[Variable, Struct] = field(default_factory=dict)
 
     # ---- entry points --------------------------------------------------------------------
@@ -512,6 +515,25 @@ class Emitter(Conversions):
         type = VECTORS[{"f32": "float4", "s32": "int4", "u32": "uint4"}[call.gives]]
         return Expr(n.Call(call.name, arguments), type)
 
+    def _passed(self, value: Value, want: Type) -> n.Expression:
+        """An argument; a text that stood in the source as such."""
+        text = None
+        if self.texts is not None and want == Pointer(SCALARS["char"], const=True):
+            text = self.texts.literal(value)
+        return n.Name(text) if text is not None else self.assigned(value, want)
+
+    def _printf(self, value: Value, hint: Type | None) -> Expr:
+        text, parts, _ = value.data
+        left = iter(value.args)
+        arguments: list[n.Expression] = [n.Name(text)]
+        for part in parts:
+            if part.startswith('"'):
+                arguments.append(n.Name(part))
+            else:
+                want = Pointer(SCALARS["char"], const=True) if part == "text" else C_TYPES[part]
+                arguments.append(self.typed(next(left), want))
+        return Expr(n.Call("printf", tuple(arguments)), INT)
+
     def _function(self, value: Value, hint: Type | None) -> Expr:
         how, callee, result, _ = value.data
         gives = self._result_type(result)
@@ -523,7 +545,7 @@ class Emitter(Conversions):
                 raise NotLiftedError("a call with more arguments than parameters")
             if signature.results and signature.results[0].c_type is not None:
                 gives = signature.results[0].c_type
-            arguments = [self.assigned(a, w) for a, w in zip(values, wants, strict=False)]
+            arguments = [self._passed(a, w) for a, w in zip(values, wants, strict=False)]
             return Expr(n.Call(signature.name, tuple(arguments)), gives)
         pointer, *values = value.args
         kinds = list(callee)
@@ -606,6 +628,7 @@ _WRITERS: dict[str, Writer] = {
     "atomic": Emitter._atomic,
     "texture": Emitter._texture,
     "function": Emitter._function,
+    "printf": Emitter._printf,
     "whole": Emitter._whole_struct,
     "load": Emitter._load,
     "component": Emitter._component,

@@ -29,6 +29,7 @@ from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.substitute import exit_values
 from ptxkit.decompiler.lift.sums import sum_of
 from ptxkit.decompiler.lift.values import Step, Value, Variable, parts_of
+from ptxkit.isa.types import SCALAR_TYPES
 
 #: How operations take their arguments, and what they give: "b" is a number of either sign.
 TAKES: dict[str, tuple[str, ...]] = {
@@ -381,6 +382,8 @@ class Kinds:
             return kind_of(value.data[0].gives)
         if op == "atomic":
             return kind_of(value.data[1].type)
+        if op == "printf":
+            return "s"
         if op == "function":
             result = value.data[2]
             if result is not None and result.declared != "struct":
@@ -469,6 +472,8 @@ class Kinds:
             return (kind_of(value.data[1]),)
         if op == "call":
             return tuple(kind_of(t) for t in value.data.takes)
+        if op == "printf":
+            return tuple(kind_of(t) for t in value.data[1] if t in SCALAR_TYPES or t == "text")
         if op in ("collective", "texture"):
             return tuple(kind_of(t) for t in value.data[0].takes)
         return ("",) * count

@@ -42,9 +42,10 @@ from ptxkit.decompiler.lift.prelude import (
     prototypes,
     table_of_addresses,
 )
+from ptxkit.decompiler.lift.printing import Texts, restore_printf
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt
 from ptxkit.decompiler.lift.roll import rolled
-from ptxkit.decompiler.lift.signatures import Memory, Signatures
+from ptxkit.decompiler.lift.signatures import KNOWN, Memory, Signatures
 from ptxkit.decompiler.lift.statements import Statements
 from ptxkit.decompiler.lift.structs import Layout
 from ptxkit.decompiler.lift.structure import structured
@@ -125,6 +126,8 @@ class ModuleLifter:
         if self.options.math:
             restore_calls(program, self.arch)
         Substitution(program, self.options.order, exact=self.options.exact).run()
+        if "vprintf" in self.signatures.functions:
+            restore_printf(program, self.texts)
         kinds = Kinds(program)
         kinds.survey()
         types, layouts = self._types(program, kinds)
@@ -135,6 +138,8 @@ class ModuleLifter:
         emitter = Emitter(program.lift, kinds, types, careful=careful, exact=exact)
         emitter.products, emitter.kept = _products(program)
         emitter.helpers = self.helpers
+        if not KNOWN.keys().isdisjoint(self.signatures.functions):
+            emitter.texts = self.texts
         emitter.converts, emitter.headers = self.converts, self.headers
         places = Places(emitter, self.arrays, layouts)
         emitter.places = places
@@ -362,6 +367,11 @@ class ModuleLifter:
     def contents(self) -> ModuleMemory:
         """What variables hold at the start."""
         return ModuleMemory(self.module)
+
+    @cached_property
+    def texts(self) -> Texts:
+        """The texts that stood in the source."""
+        return Texts(self.contents, self.signatures)
 
     def _single_variables(self) -> set[str]:
         """Variables outside of functions that are no arrays; declared as such from now on."""

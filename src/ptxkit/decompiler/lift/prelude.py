@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ptxkit._native import Node
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.literals import from_bits
@@ -22,6 +24,7 @@ from ptxkit.cuda.types import (
 from ptxkit.decompiler.lift.context import Intrinsic, NotLiftedError
 from ptxkit.decompiler.lift.conversions import C_TYPES
 from ptxkit.decompiler.lift.mathlib.unused import named
+from ptxkit.decompiler.lift.printing import literal
 from ptxkit.decompiler.lift.signatures import Memory, Signature, Signatures
 from ptxkit.run.globals import ModuleMemory
 from ptxkit.syntax import evaluate
@@ -118,6 +121,10 @@ def _prototype(signature: Signature) -> n.Function:
 # ---- initial values ----------------------------------------------------------------------
 
 
+_CHARACTERS = (SCALARS["char"], SCALARS["schar"], SCALARS["uchar"])
+_UNREADABLE = re.compile(r"\\[0-3]")
+
+
 def initial_value(
     memory: Memory, type: Type, contents: ModuleMemory, signatures: Signatures
 ) -> n.Expression | None:
@@ -131,6 +138,9 @@ def initial_value(
     element = type.element
     if not any(data):
         return None
+    text = literal(data) if element in _CHARACTERS else None
+    if text is not None and not _UNREADABLE.search(text):
+        return n.Name(text)
     size = 1 if isinstance(element, Struct | Array) else element.size
     parts = [data[at : at + size] for at in range(0, len(data), size)]
     while parts and not any(parts[-1]):

@@ -149,7 +149,7 @@ def signed(value: Value) -> int:
 
 
 #: Operations that must neither be repeated, moved nor dropped.
-EFFECTS = frozenset(("atomic", "collective", "function", "sync"))
+EFFECTS = frozenset(("atomic", "collective", "function", "printf", "sync"))
 
 
 def is_effect(value: Value) -> bool:

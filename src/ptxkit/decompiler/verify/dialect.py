@@ -78,6 +78,8 @@ class Dialect:
         """Read instructions."""
         found = Dialect()
         made: dict[str, str] = {}
+        instructions = list(instructions)
+        loaded = _loaded(instructions)
         for one in instructions:
             text = one.text
             if one.name in _TOGETHER and ".sync" in one.modifiers:
@@ -102,7 +104,9 @@ class Dialect:
                 if one.name in _COMPARED:
                     found._compare(one)
             elif one.name == "cvt" and len(types) == 2:
-                found._convert(one, scopes)
+                target, source = (SCALAR_TYPES[t].width for t in types)
+                if target < source or loaded.get(one.operands[-1].text) != types[-1]:
+                    found._convert(one, scopes)
             elif one.name == "mov" and types and one.operands[0].kind == "Vector":
                 width = SCALAR_TYPES[types[0]].width
                 found._cut(width // len(one.operands[0].children), width)
@@ -173,6 +177,20 @@ class Dialect:
         for name in sorted(other.registers - self.registers):
             return f"reads {name}"
         return ""
+
+
+def _loaded(instructions: Iterable[Instruction]) -> dict[str, str]:
+    """Registers that only loads of one type set: to extend these again changes nothing."""
+    found: dict[str, str] = {}
+    for one in instructions:
+        if not one.operands:
+            continue
+        type = one.modifiers[-1][1:] if one.name == "ld" else ""
+        first = one.operands[0]
+        for name in (first,) if isinstance(first, Name) else first.find("Name"):
+            known = found.setdefault(name.text, type)
+            found[name.text] = type if known == type else ""
+    return found
 
 
 def _division(outcomes: int) -> int:

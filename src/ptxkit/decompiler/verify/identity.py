@@ -20,7 +20,8 @@ def same_ptx(original: Module, candidate: Module, kernel: str, other: str | None
     """Whether a kernel, and all that it uses, is the same PTX in two modules.
 
     Names of registers, labels, parameters and of what is private to the module do not count,
-    nor does what a debugger reads.
+    nor does what a debugger reads, nor what only a linker reads: instances of templates are
+    ``.weak``, other kernels ``.visible``.
 
     >>> import ptxkit
     >>> text = ".version 8.0 .target sm_80 .entry k(.param .u32 k_n) {{ .reg .b32 %{0}<2>; " \\
@@ -119,7 +120,9 @@ def _statements(reader: StatementReader, function: Function) -> list[Statement]:
     own = {p.name: f"p{i}" for i, p in enumerate(function.parameters)}
     own |= {p.name: f"o{i}" for i, p in enumerate(function.return_parameters)}
     return [
-        Statement("", s.line, "", _WORD.sub(lambda m: own.get(m[0], m[0]), s.shape), s.symbols)
+        Statement(
+            "", s.line, "", _WORD.sub(lambda m: own.get(m[0], m[0]), _plain(s.shape)), s.symbols
+        )
         for s in reader.of_function(function)
         if not s.shape.startswith(_DECLARATIONS)
     ]
