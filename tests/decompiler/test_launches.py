@@ -9,6 +9,7 @@ from ptxkit.decompiler.verify import Execution, same_execution
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dialect import Dialect
 from ptxkit.decompiler.verify.unreached import ground
+from ptxkit.decompiler.verify.usage import usage_of
 from ptxkit.syntax import Module
 from ptxkit.syntax.scopes import Scopes
 
@@ -218,3 +219,25 @@ def test_a_word_in_halves_is_no_narrower_access() -> None:
     assert not found.equal
     widths = [Dialect.of(m["k"].instructions, Scopes(m)).widths for m in (halves, earlier)]
     assert widths == [{"global": {64}}, {"global": {32, 64}}]
+
+
+def test_what_is_a_pointer_in_a_record_shows_where_addresses_are_made() -> None:
+    """A record is read through its address, and one of its numbers is an offset in bytes."""
+    module = ptxkit.parse(""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .align 8 .b8 record[32]) {
+    .reg .b64 %rd<7>;
+    mov.b64 %rd1, record;
+    add.s64 %rd6, %rd1, 16;
+    ld.param.u64 %rd2, [%rd1+8];
+    ld.param.u64 %rd3, [%rd6+8];
+    cvta.to.global.u64 %rd4, %rd2;
+    add.s64 %rd5, %rd4, %rd3;
+    st.global.u8 [%rd5], 1;
+    ret;
+}""")
+    usage = usage_of(module, module["k"])
+    assert list(map(str, usage.pointers)) == ["record+8"]
+    assert list(map(str, usage.sizes)) == ["record+24"]
+    assert same_execution(module, module, "k").equal
