@@ -132,6 +132,9 @@ class Search:
             sizes[place] = self._one_of(sizes) + self._one_of((1, 5, 70, 300))
         elif way < 0.85 and place in self.wide and self.far:
             sizes[place] = self._one_of(self.far)
+            behind = sorted(self.wide - {place})
+            if behind and way < 0.84:
+                sizes[self._one_of(behind)] = sizes[place] + self._one_of((1, 5, 70, 300))
         elif way < 0.9:
             sizes[place] = threads * (1 + self._below(8)) + self._one_of((-1, 0, 0, 1))
         else:
