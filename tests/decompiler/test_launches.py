@@ -7,8 +7,11 @@ import pytest
 import ptxkit
 from ptxkit.decompiler.verify import Execution, same_execution
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dialect import Dialect
 from ptxkit.decompiler.verify.unreached import ground
+from ptxkit.decompiler.verify.usage import usage_of
 from ptxkit.syntax import Module
+from ptxkit.syntax.scopes import Scopes
 
 
 def compared(source: str, other: str | None = None, name: str = "k") -> Execution:
@@ -184,3 +187,57 @@ def test_arguments_are_known_by_their_places() -> None:
     other = [*STORES[:2], "st.param.b32 [param2], 13;", *STORES[3:]]
     assert not ground(original, unreached("text", other)).name
     assert not ground(original, unreached("text", STORES, says="104, 106")).name
+
+
+LOADING = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 .ptr x, .param .u64 .ptr y) {{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<7>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 8;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    {load}
+    st.global.u64 [%rd5], %rd6;
+    ret;
+}}"""
+WHOLE = "ld.global.u64 %rd6, [%rd4];"
+IN_HALVES = "ld.global.u32 %r2, [%rd4]; ld.global.u32 %r3, [%rd4+4]; mov.b64 %rd6, {%r2, %r3};"
+EARLIER = "ld.global.u32 %r2, [%rd4]; ld.global.u32 %r3, [%rd4+-4]; mov.b64 %rd6, {%r2, %r2};"
+
+
+def test_a_word_in_halves_is_no_narrower_access() -> None:
+    original, halves, earlier = (
+        ptxkit.parse(LOADING.format(load=load)) for load in (WHOLE, IN_HALVES, EARLIER)
+    )
+    assert same_execution(original, halves, "k").equal
+    found = same_execution(earlier, halves, "k")
+    assert not found.equal
+    widths = [Dialect.of(m["k"].instructions, Scopes(m)).widths for m in (halves, earlier)]
+    assert widths == [{"global": {64}}, {"global": {32, 64}}]
+
+
+def test_what_is_a_pointer_in_a_record_shows_where_addresses_are_made() -> None:
+    """A record is read through its address, and one of its numbers is an offset in bytes."""
+    module = ptxkit.parse(""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .align 8 .b8 record[32]) {
+    .reg .b64 %rd<7>;
+    mov.b64 %rd1, record;
+    add.s64 %rd6, %rd1, 16;
+    ld.param.u64 %rd2, [%rd1+8];
+    ld.param.u64 %rd3, [%rd6+8];
+    cvta.to.global.u64 %rd4, %rd2;
+    add.s64 %rd5, %rd4, %rd3;
+    st.global.u8 [%rd5], 1;
+    ret;
+}""")
+    usage = usage_of(module, module["k"])
+    assert list(map(str, usage.pointers)) == ["record+8"]
+    assert list(map(str, usage.sizes)) == ["record+24"]
+    assert same_execution(module, module, "k").equal

@@ -7,6 +7,7 @@ import numpy as np
 import ptxkit
 from ptxkit import cuda
 from ptxkit.decompiler.lift.lifter import lift_module
+from ptxkit.decompiler.verify import compiled
 
 SOURCE = """
 extern "C" __global__ void saxpy(float a, const float *x, float *y, int n) {
@@ -29,3 +30,18 @@ def test_saxpy_comes_back() -> None:
         results.append(y)
     np.testing.assert_array_equal(*results)
     assert results[0][10] != np.linspace(-3, 3, 100, dtype=np.float32)[10]
+
+
+def test_long_beside_long_long_finds_an_overload() -> None:
+    """Names tell ``long`` from ``long long``, and so do ``min`` and ``max``."""
+    module = ptxkit.compile_cuda(
+        """__global__ void k(unsigned long *x, unsigned long n, unsigned long long m, long a,
+                             long long b) {
+            unsigned long long i = blockIdx.x * blockDim.x + threadIdx.x;
+            x[i] = min((unsigned long long)n, i * m) + max((long long)a, b);
+        }""",
+        arch="sm_80",
+    )
+    text = cuda.print_module(lift_module(module))
+    assert "unsigned long n" in text and "min(" in text and "max(" in text
+    assert compiled(text, "sm_80").module is not None, text

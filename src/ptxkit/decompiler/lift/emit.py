@@ -314,13 +314,21 @@ class Emitter(Conversions):
         if value.width == 64:
             # There is one for two operands of a type, none for two types.
             want = (SIGNED if sign == "s" else UNSIGNED)[64]
-            both = tuple(self.typed(a, want) for a in value.args)
+            both = tuple(self._exactly(a, want) for a in value.args)
             return Expr(n.Call(name, both), want)
         left, right = (self.signed(a, sign) for a in value.args)
         assert isinstance(left.type, Scalar)
         assert isinstance(right.type, Scalar)
         type = common(left.type, right.type)
         return Expr(n.Call(name, (left.node, right.node)), type)
+
+    def _exactly(self, value: Value, want: Scalar) -> n.Expression:
+        """An argument for an overloaded function, to which ``long`` is not ``long long``."""
+        if value.op in ("const", "select"):
+            return self.typed(value, want)
+        made = self.natural(value, want)
+        node = self.converted(made, value.width, want)
+        return n.Cast(want, node) if node is made.node and made.type != want else node
 
     def _high(self, value: Value, hint: Type | None) -> Expr:
         sign = value.op[-1]

@@ -14,12 +14,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 from ptxkit.syntax import Instruction, Name, evaluate
 from ptxkit.syntax.scopes import Scopes
 
 _LITERAL = re.compile(r"\b0[fFdD]([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)\b")
+_PLACE = re.compile(r"\[(%?[\w$]+)(?:\+(-?\d+))?\]")
 _AXIS = re.compile(r"%(?:n?tid|n?ctaid)\.[xyz]")
 _INTEGER = re.compile(r"\.[us](?=\d)")
 _COMPARED = frozenset(("setp", "set"))
@@ -80,6 +82,8 @@ class Dialect:
         made: dict[str, str] = {}
         instructions = list(instructions)
         loaded = _loaded(instructions)
+        halves: list[tuple[str, int]] = []
+        last: tuple[Any, ...] = ()
         for one in instructions:
             text = one.text
             if one.name in _TOGETHER and ".sync" in one.modifiers:
@@ -98,7 +102,16 @@ class Dialect:
             if one.name in _MEMORY and types:
                 space = next((s for s in _SPACES if f".{s}" in one.modifiers), "generic")
                 if ".param" not in one.modifiers:
-                    found.widths.setdefault(space, set()).add(SCALAR_TYPES[types[-1]].width)
+                    width = SCALAR_TYPES[types[-1]].width
+                    place = _PLACE.search(text)
+                    half = (one.name, space, width, *place.groups("0")) if place else ()
+                    if last and half and half[:4] == last[:4] and _follows(last, half):
+                        # A compiler that does not know of an alignment takes words in halves.
+                        halves[-1] = space, 2 * width
+                        last = ()
+                    else:
+                        halves.append((space, width))
+                        last = half
             elif one.name not in _MOVES and any(SCALAR_TYPES[t].kind == FLOAT for t in types):
                 found.operations.setdefault(one.name, set()).add(_form(one))
                 if one.name in _COMPARED:
@@ -114,6 +127,8 @@ class Dialect:
                 found._cut(_MASKS[one.operands[-1].text], SCALAR_TYPES[types[0]].width)
             found.numbers.update(_large(one))
             found.registers.update(_AXIS.findall(text))
+        for space, width in halves:
+            found.widths.setdefault(space, set()).add(width)
         return found
 
     def _compare(self, one: Instruction) -> None:
@@ -197,6 +212,13 @@ def _division(outcomes: int) -> int:
     """Into which two parts outcomes are divided: the same for the opposite, and from behind."""
     turned = outcomes & 12 | (outcomes & 1) << 1 | (outcomes & 2) >> 1
     return min(outcomes, 15 ^ outcomes, turned, 15 ^ turned)
+
+
+def _follows(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
+    """Whether an access is to the half of a word behind the one of another."""
+    width: int = first[2]
+    start, after = int(first[4]), int(second[4])
+    return width < 64 and after == start + width // 8 and start % (width // 4) == 0
 
 
 def _form(one: Instruction) -> str:

@@ -55,7 +55,7 @@ _BUDGET = 5.0
 #: And after which no more are tried: where most say nothing, as many more will not either.
 _LONGEST = 30.0
 #: Seconds of computing for the search of launches that reach more, and how many in vain end it.
-_SEARCH, _VAIN = 5.0, 500
+_SEARCH, _VAIN = 6.0, 1000
 #: A second search for the same kernel takes that part of the time of the first.
 _AGAIN = 0.25
 #: What all sizes are multiples of, one after another, where accesses are misaligned otherwise.
@@ -243,6 +243,8 @@ class Comparison:
         for trial in chain(known, self.search.launches()):
             if self._all_reached() or vain > part * _VAIN or time.process_time() > end:
                 break
+            if vain > part * _VAIN / 8 and all(covered.complete for covered in self.coverage):
+                break  # what is left are branches that go one way, as many do
             reached = len(self.search.pool)
             outcome = self._trial(self._aligned(trial))
             if isinstance(outcome, Execution):

@@ -16,6 +16,7 @@ import numpy as np
 from ptxkit.decompiler.verify.inputs import MIXED, Trial
 from ptxkit.decompiler.verify.usage import Origin, Usage
 from ptxkit.decompiler.verify.values import KINDS
+from ptxkit.run.layout import scalar_bytes
 from ptxkit.run.shape import Dimensions
 
 #: Numbers that sizes and flags often are.
@@ -24,6 +25,8 @@ _USUAL = (0, 1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33, 64, 100, 128, 256, 512, 1000, 
 _FLAGS = frozenset(("u8", "s8", "b8", "pred"))
 #: Larger ones that code compares with are no sizes of memory that there is.
 _MOST = 20_000
+#: But numbers of 64 bits may be no sizes, and go beyond what 32 can hold.
+_WIDEST = 1 << 40
 _BLOCKS = (1, 2, 3, 5, 8, 13)
 #: The number of the first launch, which none of the others has.
 _FIRST = 10_000
@@ -43,10 +46,15 @@ class Search:
         self.blocks = blocks
         self.axes = 1 + ("%ctaid.y" in usage.special) + ("%ctaid.z" in usage.special)
         near = {c + d for c in usage.constants for d in (-1, 0, 1) if 0 <= c + d <= _MOST}
+        far = {c + d for c in usage.constants for d in (-1, 0, 1) if _MOST < c < _WIDEST}
+        self.far = sorted(far)
+        self.wide = {
+            place for place, o in enumerate(usage.sizes) if scalar_bytes(usage.slots[o]) == 8
+        }
         self.optional = usage.optional
         self.near = sorted(near - {0, 1}) or [1]
         self.flags = {
-            place for place, origin in enumerate(usage.sizes) if usage.slots.get(origin) in _FLAGS
+            place for place, origin in enumerate(usage.sizes) if usage.slots[origin] in _FLAGS
         }
         self.pool: list[Trial] = []
         self.last: Trial | None = None
@@ -117,10 +125,19 @@ class Search:
             sizes[place] = self._one_of(self.near if way < 0.35 else _USUAL)
         elif way < 0.65:
             sizes[place] += self._one_of((-1, 1))
-        elif way < 0.8:
+        elif way < 0.7:
             sizes[place] = self._one_of(sizes)
+        elif way < 0.8:
+            # Behind another one, as an end is behind a beginning.
+            sizes[place] = self._one_of(sizes) + self._one_of((1, 5, 70, 300))
+        elif way < 0.85 and place in self.wide and self.far:
+            sizes[place] = self._one_of(self.far)
+            behind = sorted(self.wide - {place})
+            if behind and way < 0.84:
+                sizes[self._one_of(behind)] = sizes[place] + self._one_of((1, 5, 70, 300))
         elif way < 0.9:
             sizes[place] = threads * (1 + self._below(8)) + self._one_of((-1, 0, 0, 1))
         else:
             sizes[place] *= self._one_of((2, 4, 16, -1))
-        return tuple(max(-_MOST, min(_MOST, size)) for size in sizes)
+        most = [_WIDEST if place in self.wide else _MOST for place in range(len(sizes))]
+        return tuple(max(-m, min(m, size)) for m, size in zip(most, sizes, strict=True))

@@ -144,6 +144,8 @@ class _Tracker:
         self.usage = Usage()
         self.taint: dict[str, Taint] = defaultdict(dict)
         self.compared: set[Origin] = set()
+        self.converted: set[Origin] = set()
+        """What is made an address of a state space."""
         self.places: dict[str, set[tuple[str, int]]] = defaultdict(set)
         """Registers that hold the address of a parameter of the kernel, and of which bytes."""
         self.changed = False
@@ -234,6 +236,9 @@ class _Tracker:
         targets = [self._key(function, n.identifier) for n in found.defined]
         if function == self.kernel and name in ("mov", "add", "cvta"):
             self._place(targets, operands[1:])
+        if name == "cvta":
+            held = self._value(function, operands[1])
+            self.converted.update(origin for origin, level in held.items() if level == SAME)
         if type in _FLOATS:
             for operand in operands[len(found.defined) > 0 :]:
                 self._note_float(self._value(function, operand), type)
@@ -286,9 +291,12 @@ class _Tracker:
                 for origin in taint:
                     self.usage.indices.add(origin)
                 continue
+            # What is added to a pointer as it is may be an index of bytes; which of two is the
+            # pointer shows where an address is made of it.
+            made = space == "global" and not self.converted.isdisjoint(taint)
             # A register may be loaded through its own address: what it holds grows meanwhile.
             for origin, level in list(taint.items()):
-                if level == COMPUTED:
+                if level == COMPUTED or (made and origin not in self.converted):
                     self.usage.indices.add(origin)
                     continue
                 access = self.usage.accesses.setdefault(origin, Access())
