@@ -90,6 +90,29 @@ def united(terms: Terms, width: int, a: Term, b: Term) -> Term:
     return terms.operation(f"or.b{width}", 0, (a, b))
 
 
+def exclusive(terms: Terms, width: int, values: Sequence[Term]) -> Term:
+    """``a ^ b ^ c``, in any order; what is there twice is gone."""
+    opcode = f"xor.b{width}"
+    left: set[Term] = set()
+    constant = 0
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        known, row = terms.constant_of(value), terms.rows[value]
+        if known is not None:
+            constant ^= known
+        elif row[:2] == ("op", opcode):
+            pending += row[3:]
+        else:
+            left ^= {value}
+    if constant == (1 << width) - 1 and len(left) == 1:
+        return terms.add(width, terms.constant(width, -1), left.pop(), -1)
+    parts = sorted(left)
+    if constant or not parts:
+        parts.append(terms.constant(width, constant))
+    return parts[0] if len(parts) == 1 else terms.make("op", opcode, 0, *parts)
+
+
 def _is_multiple(terms: Terms, width: int, a: Term, of: int) -> bool:
     row = terms.rows[a]
     if of == 1:

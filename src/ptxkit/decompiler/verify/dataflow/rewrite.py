@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ptxkit.decompiler.verify.dataflow.bits import exclusive
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
@@ -127,6 +128,9 @@ def _compared(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
 
 
 def _ordered(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
+    opcode = str(prefix[1])
+    if opcode.startswith("xor.b"):
+        return exclusive(terms, int(opcode[5:]), parts)
     return terms.operation(str(prefix[1]), int(str(prefix[2])), parts)
 
 
