@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 
+from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
@@ -324,14 +325,17 @@ class Product:
 
     def difference(self) -> str:
         """What is not the same on both sides; empty where everything is."""
+        agreement = Agreement(self.decisions, self.timeless)
         visited: tuple[set[int], set[int]] = (set(), set())
         partners: set[tuple[int, int]] = set()
         for way in self.ways():
             where = self._place(way.source)
             if way.targets[0] != way.targets[1] and not self.meets(way):
+                if agreement.never(way.condition):
+                    continue
                 return f"a condition differs {where}"
             a, b = (self._under(way.condition, state.memory) for state in way.states)
-            if a != b:
+            if not agreement.same(a, b):
                 return f"what happens to memory differs {where}"
             if way.targets == (RETURN, RETURN) and not self._same_results(way):
                 return f"what is returned differs {where}"
