@@ -305,3 +305,56 @@ def test_variables_that_look_alike_are_not_one() -> None:
     a, b = (ptxkit.parse(STRINGS.format(two, name)) for name in "ab")
     assert same_dataflow(a, a, "k").equal
     assert not same_dataflow(a, b, "k").equal
+
+
+CASES = """
+    setp.lt.{sign}32 %p1, %r1, 4; setp.lt.{sign}32 %p2, %r1, 2;
+    setp.eq.s32 %p3, %r1, 2; setp.eq.s32 %p4, %r1, {last};
+    mov.u32 %r5, 7;
+    @!%p1 bra E; @%p2 bra E; @%p3 bra E; @%p4 bra E;
+    mov.u32 %r5, 8;
+E:  st.global.u32 [%rd1], %r5;
+    ret;
+"""
+
+
+def test_a_case_that_cannot_be() -> None:
+    plain = "mov.u32 %r5, 7; st.global.u32 [%rd1], %r5; ret;"
+    assert proved(CASES.format(sign="s", last=3), plain)
+    assert proved(CASES.format(sign="u", last=3), plain)
+    assert not proved(CASES.format(sign="s", last=4), plain)
+
+
+def test_what_is_equal_may_stand_for_the_other() -> None:
+    text = (
+        "setp.ne.s32 %p1, %r1, {}; mov.u32 %r5, {}; @%p1 bra E; {} "
+        "E: st.global.u32 [%rd1], %r5; ret;"
+    )
+    one = text.format("5", "0", "add.s32 %r5, %r1, %r2;")
+    assert proved(one, text.format("5", "0", "add.s32 %r5, %r2, 5;"))
+    assert not proved(one, text.format("5", "0", "add.s32 %r5, %r2, 6;"))
+    two = text.format("%r2", "0", "mul.lo.s32 %r5, %r1, %r1;")
+    assert proved(two, text.format("%r2", "0", "mul.lo.s32 %r5, %r1, %r2;"))
+    assert not proved(two, text.format("%r2", "0", "mul.lo.s32 %r5, %r1, %r3;"))
+
+
+DOWN = """
+    mov.u32 %r3, 0; {start}
+L:  {store}
+    {step}
+    add.s32 %r3, %r3, 1;
+    setp.ne.s32 %p1, %r4, {end};
+    @%p1 bra L;
+    ret;
+"""
+
+
+def test_a_loop_that_counts_the_other_way() -> None:
+    store = "mul.wide.s32 %rd3, %r3, 4; add.s64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r3;"
+    up = DOWN.format(start="neg.s32 %r4, %r2;", store=store, step="add.s32 %r4, %r4, 1;", end=0)
+    down = DOWN.format(start="mov.u32 %r4, %r2;", store=store, step="add.s32 %r4, %r4, -1;", end=0)
+    fast = DOWN.format(start="mov.u32 %r4, %r2;", store=store, step="add.s32 %r4, %r4, -2;", end=0)
+    late = DOWN.format(start="mov.u32 %r4, %r2;", store=store, step="add.s32 %r4, %r4, -1;", end=1)
+    assert proved(up, down)
+    assert not proved(up, fast)
+    assert not proved(up, late)

@@ -31,7 +31,8 @@ _FEW_BLOCKS = 64
 # Those that people use, then some that nobody does.
 _LINES = (
     *((64, 1, 1), (128, 1, 1), (32, 1, 1), (256, 1, 1), (96, 1, 1), (512, 1, 1)),
-    *((33, 1, 1), (50, 1, 1), (7, 1, 1), (1, 1, 1)),
+    # A rest of all lengths for loops that take four, eight or sixteen at once.
+    *((47, 1, 1), (33, 1, 1), (50, 1, 1), (7, 1, 1), (1, 1, 1)),
 )
 _PLANES = (
     *((16, 16, 1), (32, 8, 1), (8, 8, 1), (32, 4, 1), (16, 8, 1), (32, 32, 1)),

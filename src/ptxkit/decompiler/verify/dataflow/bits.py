@@ -19,6 +19,8 @@ from ptxkit.decompiler.verify.dataflow.bounds import bounds, unbounded_sum
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 
 _WIDTHS = (8, 16, 32)
+#: Types of instructions for which bits are only bits, and how many.
+_UNSIGNED = {f"{kind}{width}": width for kind in "bu" for width in (16, 32, 64)}
 
 
 def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
@@ -88,6 +90,49 @@ def united(terms: Terms, width: int, a: Term, b: Term) -> Term:
         if bits < width and _is_multiple(terms, width, high, 1 << bits):
             return terms.add(width, low, high)
     return terms.operation(f"or.b{width}", 0, (a, b))
+
+
+def exclusive(terms: Terms, width: int, values: Sequence[Term]) -> Term:
+    """``a ^ b ^ c``, in any order; what is there twice is gone."""
+    opcode = f"xor.b{width}"
+    left: set[Term] = set()
+    constant = 0
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        known, row = terms.constant_of(value), terms.rows[value]
+        if known is not None:
+            constant ^= known
+        elif row[:2] == ("op", opcode):
+            pending += row[3:]
+        else:
+            left ^= {value}
+    if constant == (1 << width) - 1 and len(left) == 1:
+        return terms.add(width, terms.constant(width, -1), left.pop(), -1)
+    parts = sorted(left)
+    if constant or not parts:
+        parts.append(terms.constant(width, constant))
+    return parts[0] if len(parts) == 1 else terms.make("op", opcode, 0, *parts)
+
+
+def bitwise(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
+    """The result of an instruction of this file; None for others."""
+    name, _, type = opcode.partition(".")
+    if name not in ("and", "or", "xor", "shr") or type not in _UNSIGNED:
+        return None
+    width = _UNSIGNED[type]
+    if name == "xor":
+        return exclusive(terms, width, values)
+    if name == "or":
+        return united(terms, width, *values)
+    numbers = [terms.constant_of(value) for value in values]
+    if name == "shr":
+        by = numbers[1]
+        return None if by is None else shifted_right(terms, width, values[0], by)
+    for other, mask in zip(reversed(values), numbers, strict=True):
+        if mask is not None:
+            return masked(terms, width, other, mask)
+    return terms.operation(opcode, 0, values)
 
 
 def _is_multiple(terms: Terms, width: int, a: Term, of: int) -> bool:

@@ -6,7 +6,6 @@ bits: ``(x >> 16) * (x >> 16)`` needs no more than 32, however a compiler comput
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,6 @@ _SPECIAL = {
     "%nctaid.x": (1, 2**31 - 1), "%nctaid.y": (1, 65535), "%nctaid.z": (1, 65535),
     "%laneid": (0, 31),
 }  # fmt: skip
-_TYPE = re.compile(r"\.([usb])(8|16|32)$")
 
 
 def whole(width: int, signed: bool) -> Bounds:
@@ -101,18 +99,6 @@ def _extended(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
     return bounds(terms, row[3], row[1], row[0] == "signed") if row[2] == width else _NOTHING
 
 
-def _filled(opcode: str, wide: int) -> Limits:
-    """What is loaded by an instruction that fills up the bits of a wider register."""
-    kind = _TYPE.search(opcode)
-    if kind is None or int(kind[2]) >= wide:
-        return _NOTHING
-    return whole(int(kind[2]), kind[1] == "s")
-
-
-def _loaded(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
-    return _filled(row[1], row[3]) if row[3] == width else _NOTHING
-
-
 def _parameter(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
     bits, extended, wide = row[3]
     return whole(bits, extended) if bits < wide == width else _NOTHING
@@ -146,5 +132,5 @@ def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
 
 _RULES: dict[str, Callable[[Terms, Row, int, bool], Limits]] = {
     "sum": _sum, "multiply": _product, "special": _special, "signed": _extended,
-    "unsigned": _extended, "ld": _loaded, "parameter": _parameter, "op": _operation,
+    "unsigned": _extended, "parameter": _parameter, "op": _operation,
 }  # fmt: skip

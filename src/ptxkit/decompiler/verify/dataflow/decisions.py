@@ -18,6 +18,12 @@ from collections.abc import Callable, Hashable
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 
 Diagram = int
+
+
+class TooManyCasesError(GiveUpError):
+    """Conditions come together in too many ways."""
+
+
 LEAF = -1
 #: Questions for each case that there may be: diagrams may be put together for long and stay small.
 _QUESTIONS = 20
@@ -26,8 +32,11 @@ _QUESTIONS = 20
 class Decisions:
     """All diagrams of a proof."""
 
-    def __init__(self, terms: Terms, limit: int = 50_000) -> None:
+    def __init__(self, terms: Terms, most: int | None = None, limit: int = 50_000) -> None:
+        """With ``most``, values of more cases than that become one term: see :meth:`closed`."""
         self.terms = terms
+        self._most = most
+        self._large: dict[Diagram, bool] = {}
         self.nodes: list[tuple[int, int, int]] = []
         self._numbers: dict[tuple[int, int, int], Diagram] = {}
         self._chosen: dict[tuple[Diagram, Diagram, Diagram], Diagram] = {}
@@ -41,7 +50,7 @@ class Decisions:
         found = self._numbers.get(row)
         if found is None:
             if len(self.nodes) > self._limit:
-                raise GiveUpError("too many cases")
+                raise TooManyCasesError("too many cases")
             found = self._numbers[row] = len(self.nodes)
             self.nodes.append(row)
         return found
@@ -85,6 +94,32 @@ class Decisions:
             if len(self._chosen) > _QUESTIONS * self._limit:
                 raise GiveUpError("too many cases")
             self._chosen[key] = found
+        return found
+
+    def closed(self, value: Diagram) -> Diagram:
+        """A value as one term, where there are many cases.
+
+        Equal values have equal diagrams, and so the same term; but what the cases are cannot be
+        told from the term any more.
+        """
+        if self._most is None:
+            return value
+        large = self._large.get(value)
+        if large is None:
+            large = self._large[value] = len(self.reached(value, self._most)) > self._most
+        return self.leaf(self.terms.make("cases", value)) if large else value
+
+    def reached(self, diagram: Diagram, most: int) -> set[Diagram]:
+        """The nodes of a diagram, or some more than are asked for."""
+        found: set[Diagram] = set()
+        pending = [diagram]
+        while pending and len(found) <= most:
+            node = pending.pop()
+            if node not in found:
+                found.add(node)
+                top, yes, no = self.nodes[node]
+                if top != LEAF:
+                    pending += (yes, no)
         return found
 
     def negate(self, a: Diagram) -> Diagram:

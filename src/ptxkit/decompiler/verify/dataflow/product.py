@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 
+from ptxkit.decompiler.verify.dataflow.agreement import Agreement
+from ptxkit.decompiler.verify.dataflow.bounds import as_signed
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
 from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program, Region
@@ -47,6 +49,8 @@ class Meeting:
     """The others; those of a class are equal."""
     derived: dict[Name, Diagram] = field(default_factory=dict)
     """Of those that are equal to none of the other side, what they are made of."""
+    steps: dict[Name, int] = field(default_factory=dict)
+    """What a turn of the loop adds to them."""
     opaque: set[Name] = field(default_factory=set)
     """Those of which that cannot be told."""
     regions: tuple[Region, Region] | None = None
@@ -71,10 +75,11 @@ def _fresh(ways: list[Way]) -> list[Way]:
 class Product:
     """Both functions, and their meetings."""
 
-    def __init__(self, programs: tuple[Program, Program]) -> None:
+    def __init__(self, programs: tuple[Program, Program], cases: int | None = None) -> None:
+        """With ``cases``, values of more of them are one term each."""
         self.programs = programs
         self.terms = Terms()
-        self.decisions = Decisions(self.terms)
+        self.decisions = Decisions(self.terms, cases)
         self.timeless = Timeless(self.decisions)
         self.executors = [Executor(p, self.terms, self.decisions) for p in programs]
         entry = Meeting(0, (programs[0].entry, programs[1].entry), self.decisions.true)
@@ -175,6 +180,7 @@ class Product:
 
     def _refine(self, meeting: Meeting, ways: list[Way]) -> bool:
         """Give up what does not hold on all ways to a meeting; whether there was any."""
+        self._note_steps(meeting, ways)
         known = meeting.known
         for way in ways:
             known = self.decisions.either(known, self.timeless.known(way.condition))
@@ -211,6 +217,7 @@ class Product:
         }
         shared = [name for name, c in left.items() if c in both]
         rewriters = [self._rewriter(meeting, way, shared) for way in ways]
+        others = [name for name, c in left.items() if c not in both and name[0] == 0]
         changed = False
         for name, c in left.items():
             if name in meeting.opaque:
@@ -220,6 +227,8 @@ class Product:
                 for way, rewriter in zip(ways, rewriters, strict=True):
                     found.add(rewriter.diagram(self._held(way, name)))
             made = found.pop() if len(found) == 1 else None
+            if made is None and c not in both and name[0] == 1:
+                made = self._in_step(meeting, ways, name, others)
             changed |= made != meeting.derived.get(name)
             if made is not None:
                 meeting.derived[name] = made
@@ -228,6 +237,48 @@ class Product:
                 if c not in both:
                     meeting.opaque.add(name)
         return changed
+
+    def _in_step(
+        self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
+    ) -> Diagram | None:
+        """A register as a multiple of one of the other side, and something that stays."""
+        by = meeting.steps.get(name)
+        for other in others if by else ():
+            step = meeting.steps.get(other)
+            width = self._width(name)
+            if not step or by is None or by % step or self._width(other) != width:
+                continue
+            rest: set[Term | None] = set()
+            for way in ways:
+                pair = [self.decisions.term(self._held(way, one)) for one in (name, other)]
+                if pair[0] is None or pair[1] is None:
+                    return None
+                scaled = self.terms.scale(width, pair[1], by // step)
+                rest.add(self.terms.add(width, pair[0], scaled, -1))
+            left = rest.pop() if len(rest) == 1 else None
+            word = self.decisions.term(self._carried(meeting, other))
+            if left is not None and word is not None and self.timeless.term(left):
+                scaled = self.terms.scale(width, word, by // step)
+                return self.decisions.leaf(self.terms.add(width, scaled, left))
+        return None
+
+    def _width(self, name: Name) -> int:
+        return SCALAR_TYPES[self.programs[name[0]].types.get(name[1], "b32")].width
+
+    def _note_steps(self, meeting: Meeting, ways: list[Way]) -> None:
+        """By how much a turn of the loop changes what registers hold."""
+        turns = [way for way in ways if way.source is meeting]
+        for name in self._names(meeting) if turns else ():
+            width = self._width(name)
+            before = self.decisions.term(self._incoming(meeting, *name))
+            after = {self.decisions.term(self._held(way, name)) for way in turns}
+            if before is None or None in after or len(after) != 1 or width < 8:
+                continue
+            (only,) = after
+            assert only is not None
+            number = self.terms.constant_of(self.terms.add(width, only, before, -1))
+            if number is not None:
+                meeting.steps[name] = as_signed(width, number)
 
     def _rewriter(self, meeting: Meeting, way: Way, names: list[Name]) -> Rewriter:
         words: dict[Term, Term] = {}
@@ -274,14 +325,17 @@ class Product:
 
     def difference(self) -> str:
         """What is not the same on both sides; empty where everything is."""
+        agreement = Agreement(self.decisions, self.timeless)
         visited: tuple[set[int], set[int]] = (set(), set())
         partners: set[tuple[int, int]] = set()
         for way in self.ways():
             where = self._place(way.source)
             if way.targets[0] != way.targets[1] and not self.meets(way):
+                if agreement.never(way.condition):
+                    continue
                 return f"a condition differs {where}"
             a, b = (self._under(way.condition, state.memory) for state in way.states)
-            if a != b:
+            if not agreement.same(a, b):
                 return f"what happens to memory differs {where}"
             if way.targets == (RETURN, RETURN) and not self._same_results(way):
                 return f"what is returned differs {where}"

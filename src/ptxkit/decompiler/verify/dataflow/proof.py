@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from ptxkit.decompiler.verify.dataflow.decisions import TooManyCasesError
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Program
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
@@ -13,6 +14,7 @@ from ptxkit.syntax import Function, Module
 from ptxkit.syntax.nodes import FunctionDirective
 
 _MOST_INSTRUCTIONS = 20_000
+_FEW_CASES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ class _Pair:
             if len(function.instructions) > _MOST_INSTRUCTIONS:
                 raise GiveUpError(f"more than {_MOST_INSTRUCTIONS:,} instructions")
         self.functions = a, b
-        self.product = Product((Program(m, a, places[0]), Program(n, b, places[1])))
+        self.programs = Program(m, a, places[0]), Program(n, b, places[1])
+        self.product = Product(self.programs)
 
     def calls(self) -> set[str]:
         """The functions that either side calls."""
@@ -103,7 +106,12 @@ class _Pair:
         """An empty text where they are equal, else what is missing."""
         if not self._same_signature():
             return "the parameters differ"
-        return self.product.settle() or self.product.difference()
+        try:
+            return self.product.settle() or self.product.difference()
+        except TooManyCasesError:
+            # With less to tell cases apart by, there are fewer of them.
+            self.product = Product(self.programs, _FEW_CASES)
+            return self.product.settle() or self.product.difference()
 
     def _same_signature(self) -> bool:
         a, b = self.functions

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ptxkit.decompiler.verify.dataflow.bits import masked, packed, part, shifted_right, united
+from ptxkit.decompiler.verify.dataflow.bits import bitwise, masked, packed, part, shifted_right
 from ptxkit.decompiler.verify.dataflow.decisions import Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Step
 from ptxkit.decompiler.verify.dataflow.terms import Term
@@ -173,18 +173,15 @@ def _logic(self: Semantics, state: State, step: Step, guard: Diagram | None) -> 
 
 
 def _bitwise(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if step.name not in ("and", "or") or step.type not in _INTEGERS:
+    if step.type not in _INTEGERS:
         return False
-    width, terms = SCALAR_TYPES[step.type].width, self.terms
+    width = SCALAR_TYPES[step.type].width
+    opcode = f"{step.name}.b{width}"
 
     def compute(a: Term, b: Term) -> Diagram:
-        if step.name == "or":
-            return self.decisions.leaf(united(terms, width, a, b))
-        for one, other in ((a, b), (b, a)):
-            mask = terms.constant_of(one)
-            if mask is not None:
-                return self.decisions.leaf(masked(terms, width, other, mask))
-        return self.decisions.leaf(terms.operation(f"and.b{width}", 0, (a, b)))
+        made = bitwise(self.terms, opcode, (a, b))
+        assert made is not None
+        return self.decisions.leaf(made)
 
     a, b = (self.value(state, s, step.type) for s in step.sources)
     value = self.decisions.apply((step.name, width), compute, (a, b))

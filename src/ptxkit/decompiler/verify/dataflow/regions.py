@@ -183,13 +183,17 @@ class Executor:
                     a = semantics.incoming(register)
                 if b is None:
                     b = semantics.incoming(register)
-                result.registers[register] = decisions.choose(condition, b, a)
-            for slot in {**result.slots, **other.slots}:
+                value = decisions.choose(condition, b, a)
+                whole = self.program.types.get(register) != "pred"
+                result.registers[register] = decisions.closed(value) if whole else value
+            # What calls were given and gave back was read where they are.
+            for slot in [s for s in (*result.slots, *other.slots) if s[0].startswith("('result'")]:
                 a, b = result.slots.get(slot), other.slots.get(slot)
                 undefined = decisions.undefined
                 result.slots[slot] = decisions.choose(
                     condition, undefined if b is None else b, undefined if a is None else a
                 )
-            result.memory = decisions.choose(condition, other.memory, result.memory)
+            memory = decisions.choose(condition, other.memory, result.memory)
+            result.memory = decisions.closed(memory)
             result.condition = decisions.either(result.condition, condition)
         return result

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ptxkit.decompiler.verify.dataflow.bits import bitwise
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
@@ -24,12 +25,19 @@ class Rewriter:
     """
 
     def __init__(
-        self, decisions: Decisions, timeless: Timeless, words: Mapping[Term, Term]
+        self,
+        decisions: Decisions,
+        timeless: Timeless,
+        words: Mapping[Term, Term],
+        everything: bool = False,
     ) -> None:
+        """With ``everything``, what has no word stays as it is, and no term is left out."""
         self.decisions = decisions
         self.terms = decisions.terms
         self.timeless = timeless
         self.words = words
+        self.everything = everything
+        self._done: dict[Term, Term | None] = {}
         self._sums = [
             (row[1], self.terms.rows[term][2], dict(row[3]), word)
             for term, word in words.items()
@@ -51,19 +59,26 @@ class Rewriter:
         """A term in those words."""
         if term in self.words:
             return self.words[term]
+        if self.everything:
+            if term not in self._done:
+                self._done[term] = self._made(term, depth)
+            return self._done[term]
         if self.timeless.term(term):
             return term
+        return self._made(term, depth - 1) if depth else None
+
+    def _made(self, term: Term, depth: int) -> Term | None:
         row = self.terms.rows[term]
-        if not depth:
-            return None
         if row[0] == "sum":
-            return self._sum(row[1], row[2], dict(row[3]), depth - 1)
+            return self._sum(row[1], row[2], dict(row[3]), depth)
         first = self.timeless.first_part(term)
+        if first is None and self.everything:
+            first = _LATER.get(row[0], len(row))
         if first is None:
             return None
         parts: list[Term] = []
         for one in row[first:]:
-            part = self.term(one, depth - 1)
+            part = self.term(one, depth)
             if part is None:
                 return None
             parts.append(part)
@@ -97,6 +112,8 @@ class Rewriter:
         return made
 
 
+#: Where the terms begin in rows that depend on memory.
+_LATER = {"ld": 3, "after": 2, "result": 3}
 Prefix = tuple[object, ...]
 
 
@@ -127,6 +144,10 @@ def _compared(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
 
 
 def _ordered(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
+    opcode = str(prefix[1])
+    again = bitwise(terms, opcode, parts)
+    if again is not None:
+        return again
     return terms.operation(str(prefix[1]), int(str(prefix[2])), parts)
 
 

@@ -156,7 +156,7 @@ class Semantics:
         register = target[0]
         if guard is not None:
             value = self.decisions.choose(guard, value, self.read(state, register))
-        state.registers[register] = value
+        state.registers[register] = value if target[1] == "pred" else self.decisions.closed(value)
 
     def _pure(self, state: State, step: Step, guard: Diagram | None) -> None:
         special = SPECIAL.get(step.name)
@@ -233,15 +233,21 @@ class Semantics:
         for number, target in enumerate(step.targets):
             if target is None:
                 continue
-            # The register may be wider than what is loaded.
-            wide = SCALAR_TYPES[target[1]].width
             value = self.decisions.apply(
-                ("ld", opcode, number, wide),
-                lambda *a, n=number, w=wide: self.decisions.leaf(
-                    self.terms.make("ld", opcode, n, w, *a)
-                ),
+                ("ld", opcode, number),
+                lambda *a, n=number: self.decisions.leaf(self.terms.make("ld", opcode, n, *a)),
                 arguments,
             )
+            # The register may be wider than what is loaded.
+            width, signed, wide = _extension(step, target[1])
+            if wide > width:
+                value = self.decisions.apply(
+                    ("extend", signed, width, wide),
+                    lambda a, f=signed, n=width, w=wide: self.decisions.leaf(
+                        self.terms.extend(f, n, w, a)
+                    ),
+                    (value,),
+                )
             self.write(state, target, value, guard)
 
     def _effect(self, state: State, step: Step, guard: Diagram | None) -> None:
@@ -277,7 +283,9 @@ class Semantics:
             lambda *a: self.decisions.leaf(self.terms.make("after", opcode, *map(self.settled, a))),
             arguments,
         )
-        state.memory = after if guard is None else self.decisions.choose(guard, after, state.memory)
+        if guard is not None:
+            after = self.decisions.choose(guard, after, state.memory)
+        state.memory = self.decisions.closed(after)
 
     def _width(self, step: Step, source: Operand, type: str) -> str:
         """The type that an operand is read as: a store takes its own, others all of it."""
@@ -415,14 +423,17 @@ def _plain(step: Step) -> str:
 
 
 def _plain_memory(step: Step) -> str:
-    """The opcode of a load or store; a type as wide as its register has no sign."""
-    words = step.opcode.split(".")
-    if step.name not in ("ld", "st", "ldu"):
+    """The opcode of a load or store: what is moved has no sign, whatever a load makes of it."""
+    if step.name not in ("ld", "st"):
         return step.opcode
-    full = step.name == "st" or all(
-        t is None or SCALAR_TYPES[t[1]].width == SCALAR_TYPES[step.type].width for t in step.targets
-    )
-    return ".".join(_bits(w) if full else w for w in words)
+    if step.name == "ld" and step.modifiers & _ORDERED and _fills_up(step):
+        return step.opcode
+    return ".".join(map(_bits, step.opcode.split(".")))
+
+
+def _fills_up(step: Step) -> bool:
+    width = SCALAR_TYPES[step.type].width
+    return any(t is not None and SCALAR_TYPES[t[1]].width > width for t in step.targets)
 
 
 def _unsigned(word: str) -> str:

@@ -73,7 +73,8 @@ class Terms:
 
     # ---- sums of products ------------------------------------------------------------------
 
-    def _parts(self, width: int, term: Term) -> tuple[int, dict[Term, int]]:
+    def parts(self, width: int, term: Term) -> tuple[int, dict[Term, int]]:
+        """A term as a number, and other terms with their factors."""
         row = self.rows[term]
         if row[0] == "sum" and row[1] == width:
             return row[2], dict(row[3])
@@ -85,7 +86,7 @@ class Terms:
             whole_atom = self._uncut(width, atom, factor)
             if whole_atom is not None:
                 del parts[atom]
-                more, others = self._parts(width, whole_atom)
+                more, others = self.parts(width, whole_atom)
                 constant += more * factor
                 for other, by in others.items():
                     parts[other] = parts.get(other, 0) + by * factor
@@ -113,20 +114,20 @@ class Terms:
 
     def add(self, width: int, a: Term, b: Term, sign: int = 1) -> Term:
         """``a + b``, or ``a - b`` with ``sign=-1``."""
-        constant, parts = self._parts(width, a)
-        more, others = self._parts(width, b)
+        constant, parts = self.parts(width, a)
+        more, others = self.parts(width, b)
         for atom, factor in others.items():
             parts[atom] = parts.get(atom, 0) + sign * factor
         return self._sum(width, constant + sign * more, parts)
 
     def scale(self, width: int, a: Term, by: int) -> Term:
         """``a * by``."""
-        constant, parts = self._parts(width, a)
+        constant, parts = self.parts(width, a)
         return self._sum(width, constant * by, {atom: f * by for atom, f in parts.items()})
 
     def multiply(self, width: int, a: Term, b: Term) -> Term:
         """``a * b``."""
-        (first, parts), (second, others) = self._parts(width, a), self._parts(width, b)
+        (first, parts), (second, others) = self.parts(width, a), self.parts(width, b)
         if len(parts) * len(others) > _PRODUCTS:
             return self.make("multiply", width, *sorted((a, b)))
         left: dict[Term, int] = {}
@@ -198,7 +199,7 @@ class Terms:
 
     def truncate(self, wide: int, narrow: int, a: Term) -> Term:
         """The low bits of a number."""
-        constant, parts = self._parts(wide, a)
+        constant, parts = self.parts(wide, a)
         result = self.constant(narrow, constant)
         for atom, factor in parts.items():
             row = self.rows[atom]

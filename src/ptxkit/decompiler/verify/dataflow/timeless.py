@@ -57,32 +57,17 @@ class Timeless:
 
     def value(self, diagram: Diagram) -> bool:
         """Whether a diagram is small, and the same at any time."""
-        nodes = self._nodes(diagram, _NODES)
-        return nodes is not None and all(
+        nodes = self.decisions.reached(diagram, _NODES)
+        return len(nodes) <= _NODES and all(
             self.term(yes if top == LEAF else top)
             for top, yes, _ in (self.decisions.nodes[node] for node in nodes)
         )
 
-    def _nodes(self, diagram: Diagram, most: int) -> set[Diagram] | None:
-        """The nodes of a diagram; None where there are more."""
-        found: set[Diagram] = set()
-        pending = [diagram]
-        while pending:
-            node = pending.pop()
-            if node in found:
-                continue
-            found.add(node)
-            if len(found) > most:
-                return None
-            top, yes, no = self.decisions.nodes[node]
-            if top != LEAF:
-                pending += (yes, no)
-        return found
-
     def known(self, condition: Diagram) -> Diagram:
         """What of a condition holds at any time later; little of it where that is a lot."""
         left = self._known(condition)
-        return left if self._nodes(left, _KNOWN) is not None else self.decisions.true
+        few = len(self.decisions.reached(left, _KNOWN)) <= _KNOWN
+        return left if few else self.decisions.true
 
     def _known(self, condition: Diagram) -> Diagram:
         top, yes, no = self.decisions.nodes[condition]

@@ -1,0 +1,168 @@
+"""Whether two values are equal in all cases that there can be.
+
+Diagrams know nothing about their conditions. Some cases contradict themselves: no number is less
+than 4, not less than 2, and neither 2 nor 3. In others a condition says that two terms are equal,
+and then what is made of the one is the same as what is made of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptxkit.decompiler.verify.dataflow.bounds import as_signed, whole
+from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
+from ptxkit.decompiler.verify.dataflow.terms import Term
+from ptxkit.decompiler.verify.dataflow.timeless import Timeless
+
+#: Cases to look at, at most.
+_CASES = 2_000
+#: Ranges of numbers that are gone through one by one.
+_FEW = 64
+
+Fact = tuple[Term, bool]
+
+
+class Agreement:
+    """Compares values case by case."""
+
+    def __init__(self, decisions: Decisions, timeless: Timeless) -> None:
+        self.decisions = decisions
+        self.terms = decisions.terms
+        self.timeless = timeless
+        self._left = _CASES
+
+    def same(self, a: Diagram, b: Diagram) -> bool:
+        """Whether two values are equal wherever they can be asked for."""
+        return a == b or all(
+            self._equal(first, second, facts) for first, second, facts in self._differing(a, b)
+        )
+
+    def never(self, condition: Diagram) -> bool:
+        """Whether a condition contradicts itself in all cases."""
+        return self.same(condition, self.decisions.false)
+
+    def _differing(
+        self, a: Diagram, b: Diagram, facts: tuple[Fact, ...] = ()
+    ) -> Iterator[tuple[Term, Term, tuple[Fact, ...]]]:
+        if a == b:
+            return
+        nodes = [self.decisions.nodes[one] for one in (a, b)]
+        tops = [node[0] for node in nodes if node[0] != LEAF]
+        if not tops:
+            self._left -= 1
+            # After too many, the next one is as good as different.
+            yield (nodes[0][1], nodes[1][1], facts if self._left > 0 else ())
+            return
+        top = min(tops)
+        first, second = (node[1:] if node[0] == top else (one, one)
+                         for node, one in zip(nodes, (a, b), strict=True))  # fmt: skip
+        yield from self._differing(first[0], second[0], (*facts, (top, True)))
+        yield from self._differing(first[1], second[1], (*facts, (top, False)))
+
+    def _equal(self, a: Term, b: Term, facts: tuple[Fact, ...]) -> bool:
+        words = self._solved(facts)
+        if words is None or self._is_empty(facts):
+            return True
+        rewriter = self._rewriter(words)
+        first, second = rewriter.term(a), rewriter.term(b)
+        return first is not None and first == second
+
+    def _rewriter(self, words: dict[Term, Term]) -> Rewriter:
+        return Rewriter(self.decisions, self.timeless, words, everything=True)
+
+    def _solved(self, facts: tuple[Fact, ...]) -> dict[Term, Term] | None:
+        """What terms must be where all facts hold; None where they cannot all hold."""
+        words: dict[Term, Term] = {}
+        rows = [(self.terms.rows[asked], holds) for asked, holds in facts]
+        for row, holds in rows:
+            if row[0] != "eq" or not holds:
+                continue
+            width = row[1]
+            left = self._rewriter(words).term(row[2])
+            if left is None:
+                continue
+            constant, parts = self.terms.parts(width, left)
+            if not parts and constant:
+                return None
+            for atom, factor in sorted(parts.items(), reverse=True):
+                sign = as_signed(width, factor)
+                if abs(sign) == 1:
+                    rest = self.terms.add(width, left, self.terms.scale(width, atom, factor), -1)
+                    found = {atom: self.terms.scale(width, rest, -sign)}
+                    last = self._rewriter(found)
+                    words = {one: last.term(value) or value for one, value in words.items()} | found
+                    break
+        rewriter = self._rewriter(words)
+        for row, holds in rows:
+            if row[0] in ("eq", "lt") and words:
+                values = [rewriter.term(one) for one in row[2 if row[0] == "eq" else 3 :]]
+                if self._decided(row, values) not in (None, holds):
+                    return None
+        return words
+
+    def _decided(self, row: tuple[Any, ...], values: list[Term | None]) -> bool | None:
+        if any(value is None for value in values):
+            return None
+        first = values[0] or 0
+        if row[0] == "eq":
+            asked, answer = self.terms.equal(row[1], first, self.terms.constant(row[1], 0))
+        else:
+            asked, answer = self.terms.less(row[1], row[2], first, values[1] or 0)
+        return answer if asked is None else None
+
+    def _is_empty(self, facts: tuple[Fact, ...]) -> bool:
+        """Whether facts leave no number for some term."""
+        found: dict[Term, _Numbers] = {}
+        for asked, holds in facts:
+            row = self.terms.rows[asked]
+            if row[0] == "lt" and (limit := self.terms.constant_of(row[4])) is not None:
+                numbers = found.setdefault(row[3], _Numbers(row[2]))
+                numbers.limit(bool(row[1]), limit, holds)
+            elif row[0] == "eq":
+                constant, parts = self.terms.parts(row[1], row[2])
+                if len(parts) == 1:
+                    ((term, factor),) = parts.items()
+                    sign = as_signed(row[1], factor)
+                    if abs(sign) == 1 and not holds:
+                        others = found.setdefault(term, _Numbers(row[1])).others
+                        others.add(-constant * sign % (1 << row[1]))
+        return any(numbers.are_none() for numbers in found.values())
+
+
+class _Numbers:
+    """The numbers that a term can be."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.ends = {signed: list(whole(width, signed)) for signed in (True, False)}
+        self.others: set[int] = set()
+
+    def limit(self, signed: bool, number: int, below: bool) -> None:
+        """Only those below a number, or only the others."""
+        ends = self.ends[signed]
+        number = as_signed(self.width, number) if signed else number
+        if below:
+            ends[1] = min(ends[1], number - 1)
+        else:
+            ends[0] = max(ends[0], number)
+
+    def are_none(self) -> bool:
+        """Whether there is none."""
+        signed, plain = self.ends[True], self.ends[False]
+        half = 1 << self.width - 1
+        if signed[0] >= 0 or plain[1] < half:
+            # What has no sign is the same number either way.
+            low, high = max(signed[0], plain[0], 0), min(signed[1], plain[1])
+            if low > high:
+                return True
+            signed = plain = [low, high]
+        return any(
+            low > high
+            or (
+                high - low < _FEW
+                and all(n % (1 << self.width) in self.others for n in range(low, high + 1))
+            )
+            for low, high in (signed, plain)
+        )
