@@ -8,7 +8,7 @@ and a step that does not change, they are all functions of one index again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ptxkit.cuda import nodes as n
@@ -43,7 +43,10 @@ class Counting:
     def run(self, body: Body) -> Body:
         """The body with its loops counting up."""
         self.total = _names(n.Block(body))
-        return _without_unread(self._list(self._constants(body)))
+        made = self._list(self._constants(body))
+        while (shorter := _without_unread(made)) != made:
+            made = shorter
+        return made
 
     def _constants(self, body: Body) -> Body:
         """Numbers in the place of variables that are set once, to a number."""
@@ -294,7 +297,7 @@ def _renamed(node: n.Statement, names: set[str], value: n.Expression) -> n.State
 
 def _without_unread(body: Body) -> Body:
     """The body without assignments of variables that nobody reads."""
-    reads = Counter(name for s in body for name in read(s))
+    reads = Counter(name for s in body for name in _read_by_others(s))
 
     def walk(items: Body) -> Body:
         kept: list[n.Statement] = []
@@ -320,12 +323,32 @@ def _without_unread(body: Body) -> Body:
     return walk(body)
 
 
+def _read_by_others(node: n.Node) -> Iterator[str]:
+    """Variables that are read in a tree; what becomes something of itself is not read by that."""
+    if isinstance(node, n.Assign) and isinstance(node.target, n.Name):
+        yield from read(node.value)
+    elif isinstance(node, n.Statement):
+        for part in node.children():
+            yield from _read_by_others(part)
+    else:
+        yield from read(node)
+
+
+def _bare(value: n.Expression) -> n.Expression:
+    """A number without a conversion to another sign."""
+    return value.operand if isinstance(value, n.Cast) else value
+
+
 def _asks_entry(condition: n.Expression, loop: n.For) -> bool:
     """Whether a condition asks what the loop asks before its first turn."""
+    if loop.start is None:
+        return condition == loop.condition
     match loop:
         case n.For(n.Assign(n.Name(name=index), first), n.Binary("<", n.Name(name=own), limit)):
-            mirrored = n.Binary(">", limit, first)
-            return index == own and condition in (n.Binary("<", first, limit), mirrored)
+            match condition:
+                case n.Binary("<", one, two) | n.Binary(">", two, one):
+                    same = _bare(one) == _bare(first) and _bare(two) == _bare(limit)
+                    return index == own and same
     return False
 
 

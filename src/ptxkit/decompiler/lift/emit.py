@@ -200,16 +200,9 @@ class Emitter(Conversions):
         assert isinstance(right.type, Scalar)
         type = common(left.type, right.type)
         node: n.Expression = n.Binary(operator, left.node, right.node)
-        if (
-            operator in ("+", "-")
-            and isinstance(right.node, n.Literal)
-            and not isinstance(right.node.value, float)
-            and right.node.type.signed
-            and -(1 << 31) < int(right.node.value) < 0
-        ):
-            other = "-" if operator == "+" else "+"
-            literal = n.Literal(-int(right.node.value), right.node.type)
-            node = n.Binary(other, left.node, literal)
+        less = _less(right.node, width) if operator in ("+", "-") else None
+        if less is not None:
+            node = n.Binary("-" if operator == "+" else "+", left.node, less)
         if self.careful and type.signed and operator in "+-*" and width >= 32:
             want = UNSIGNED[width]
             whole = n.Binary(operator, n.Cast(want, left.node), right.node)
@@ -600,6 +593,21 @@ class Emitter(Conversions):
         """A symbol, or an address of another space, as a number."""
         assert self.places is not None
         return self.places.number(value)
+
+
+#: Numbers of so few below 0 are differences where there is no sign; others are hashes and masks.
+_FEW = 1 << 16
+
+
+def _less(node: n.Expression, width: int) -> n.Literal | None:
+    """A number that is added, as one to subtract, if that is how people would write it."""
+    if not isinstance(node, n.Literal) or isinstance(node.value, float):
+        return None
+    number = int(node.value)
+    if node.type.signed:
+        return n.Literal(-number, node.type) if -(1 << 31) < number < 0 else None
+    below = (1 << width) - number
+    return n.Literal(below, INT) if width >= 32 and 0 < below <= _FEW else None
 
 
 def _signs_differ(left: Expr, right: Expr, width: int) -> bool:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import INT
+from ptxkit.cuda.types import INT, Type
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, written
 
 Body = tuple[n.Statement, ...]
 _ZERO, _ONE = n.Literal(0, INT), n.Literal(1, INT)
 
 
-def without_guards(body: Body) -> Body:
+def without_guards(body: Body, types: dict[str, Type]) -> Body:
     """The body with loops that count up as ``for``, and without questions before them.
 
-    A loop inside of a loop is asked for outside of both: a compiler takes that out.
+    A loop inside of a loop is asked for outside of both: a compiler takes that out. ``types`` of
+    indices may change.
     """
     counts = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
     sets = Counter(name for s in body for name in written(s))
@@ -24,7 +25,7 @@ def without_guards(body: Body) -> Body:
     def change(node: n.Node) -> n.Node:
         match node:
             case n.If(condition, then, ()):
-                then = _inlined(_loops(then), once)
+                then = _inlined(_loops(then, types), once)
                 left = [p for p in _parts(condition) if not _asked_inside(p, then)]
                 if not left:
                     return n.Block(then)
@@ -32,11 +33,11 @@ def without_guards(body: Body) -> Body:
             case n.If(condition, then, otherwise):
                 return n.If(condition, _flat(then), _flat(otherwise))
             case n.For() | n.While() | n.DoWhile():
-                return rebuilt_body(node, _inlined(_loops(_flat(node.body)), once))
+                return rebuilt_body(node, _inlined(_loops(_flat(node.body), types), once))
         return node
 
     made = tuple(bottom_up(s, change) for s in _with_short_values(body, once, sets))
-    return _flat(_loops(_flat(made)))
+    return _flat(_loops(_flat(made), types))
 
 
 def _with_short_values(body: Body, once: set[str], sets: Counter[str]) -> Body:
@@ -86,7 +87,7 @@ def _flat(body: Body) -> Body:
     return tuple(made)
 
 
-def _loops(body: Body) -> Body:
+def _loops(body: Body, types: dict[str, Type]) -> Body:
     """``i = 0; do { ...; i += 1; } while (i < n);`` as ``for``, on trust that ``n`` is not 0."""
     made: list[n.Statement] = []
     for statement in _flat(body):
@@ -101,6 +102,17 @@ def _loops(body: Body) -> Body:
             ] if index == own == asked and not _leaves(turn) and _fixed(first, turn):
                 start = made[-2]
                 made[-2:] = [n.For(start, condition, step, tuple(turn))]
+            case [
+                n.Assign(n.Name(name=index), n.Literal(value=0), "="),
+                n.DoWhile(
+                    (*turn, n.Assign(n.Name(name=own), n.Literal(value=1), "+=") as step),
+                    n.Binary("!=", n.Name(name=asked), limit),
+                ),
+            ] if index == own == asked and not _leaves(turn) and _fixed(limit, turn):
+                # Newer compilers ask whether the end was reached, whatever was asked for.
+                types[index] = INT
+                condition = n.Binary("<", n.Name(index), limit)
+                made[-2:] = [n.For(n.Assign(n.Name(index), _ZERO), condition, step, tuple(turn))]
     return tuple(made)
 
 
@@ -179,8 +191,9 @@ def _asks(part: n.Expression, loop: n.For) -> bool:
         case n.For(n.Assign(n.Name(name=index), first), n.Binary("<", n.Name(name=own), limit)):
             if index != own:
                 return False
+            bare = limit.operand if isinstance(limit, n.Cast) else limit
             forms = [n.Binary("<", first, limit), n.Binary(">", limit, first)]
             if first == _ZERO:
-                forms += [n.Binary(">=", limit, _ONE), n.Binary("!=", limit, _ZERO)]
+                forms += [n.Binary(">=", limit, _ONE), n.Binary("!=", bare, _ZERO)]
             return part in forms
     return False

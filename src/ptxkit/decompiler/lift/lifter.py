@@ -13,6 +13,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.printer import print_module
 from ptxkit.cuda.types import BOOL, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, Type
+from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.contraction import swallowed
 from ptxkit.decompiler.lift.conversions import C_TYPES
@@ -171,10 +172,10 @@ class ModuleLifter:
                 names.add(wish)
                 return wish
 
-            whole = Copies(by_name, index).run(rolled(body))
+            whole = Copies(by_name, index).run(rolled(body, Cascades(by_name, index)))
             counted = Counting(by_name, index).run(whole)
             if counted != body:
-                body = Polisher(is_float).run(without_guards(counted))
+                body = Polisher(is_float).run(without_guards(counted, by_name))
         if self.options.order == "free":
             body = nested(body)
         known = {v.name for v in program.parameters} | taken

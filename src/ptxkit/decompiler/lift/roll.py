@@ -9,18 +9,20 @@ second is not proved here: a rolled loop is a proposal, for the verifier to deci
 from __future__ import annotations
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.peeled import Rest, rests, roll_peeled
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
 
 
-def rolled(body: Body, known: dict[str, Rest] | None = None) -> Body:
+def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None) -> Body:
     """The body with its unrolled loops rolled up."""
     if known is None:
         known = rests(body)
-    made = [_inside(statement, known) for statement in body]
-    while roll_peeled(made, known):
+        cascades.learn(body)
+    made = [_inside(statement, cascades, known) for statement in body]
+    while cascades.roll(made) or roll_peeled(made, known):
         pass
     place = 0
     while place < len(made):
@@ -31,16 +33,20 @@ def rolled(body: Body, known: dict[str, Rest] | None = None) -> Body:
     return tuple(made)
 
 
-def _inside(node: n.Statement, known: dict[str, Rest]) -> n.Statement:
+def _inside(node: n.Statement, cascades: Cascades, known: dict[str, Rest]) -> n.Statement:
     match node:
         case n.If(condition=condition, then=then, otherwise=otherwise):
-            return n.If(condition, rolled(then, known), rolled(otherwise, known))
+            return n.If(
+                condition, rolled(then, cascades, known), rolled(otherwise, cascades, known)
+            )
         case n.While(condition=condition, body=body):
-            return n.While(condition, rolled(body, known))
+            return n.While(condition, rolled(body, cascades, known))
         case n.DoWhile(body=body, condition=condition):
-            return n.DoWhile(rolled(body, known), condition)
+            return n.DoWhile(rolled(body, cascades, known), condition)
         case n.For(body=body):
-            return n.For(node.start, node.condition, node.step, rolled(body, known), node.unroll)
+            return n.For(
+                node.start, node.condition, node.step, rolled(body, cascades, known), node.unroll
+            )
     return node
 
 
