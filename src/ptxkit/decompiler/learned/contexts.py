@@ -61,8 +61,16 @@ def kernel_words(name: str) -> list[str]:
     >>> kernel_words("_Z14blockReduceSumPfi"), kernel_words("gemm_nt_v2")
     (['block', 'reduce', 'sum'], ['gemm', 'nt', 'v', '2'])
     """
-    bare = re.split(r"[<(]", demangle(name))[0].rpartition("::")[2].rpartition(" ")[2]
-    return [word.lower() for word in _PART.findall(bare)]
+    return [word.lower() for word in _PART.findall(bare_name(name))]
+
+
+def bare_name(symbol: str) -> str:
+    """The name of a function as it was written.
+
+    >>> bare_name("_Z4scanIfEvPKT_PS0_i"), bare_name("scan")
+    ('scan', 'scan')
+    """
+    return re.split(r"[<(]", demangle(symbol))[0].rpartition("::")[2].rpartition(" ")[2]
 
 
 class _Reader:

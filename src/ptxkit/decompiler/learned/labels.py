@@ -6,19 +6,17 @@ from, and the last one of a statement makes what the statement gives to a variab
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.engines import isolated
-from ptxkit.decompiler.learned.contexts import Context, contexts
+from ptxkit.decompiler.learned.contexts import Context, bare_name, contexts
 from ptxkit.decompiler.learned.scanning import assignments, one_declaration_each, parameters
 from ptxkit.decompiler.learned.scopes import Span, spans
 from ptxkit.decompiler.lift.lifter import ModuleLifter, Options
 from ptxkit.syntax import Function, Instruction, Module
-from ptxkit.syntax.demangle import demangle
 from ptxkit.syntax.nodes import Loc
 from ptxkit.toolchain import compile_cuda
 
@@ -59,15 +57,6 @@ def labelled_names(source: str, arch: str = "sm_90", name: str = "kernel.cu") ->
     ]
 
 
-def bare_name(symbol: str) -> str:
-    """The name of a function as it was written.
-
-    >>> bare_name("_Z4scanIfEvPKT_PS0_i"), bare_name("scan")
-    ('scan', 'scan')
-    """
-    return re.split(r"[<(]", demangle(symbol))[0].rpartition("::")[2].rpartition(" ")[2]
-
-
 def _function(
     module: Module,
     function: Function,
@@ -80,7 +69,8 @@ def _function(
     except Exception:  # A fault of the lifter, which `decompile` reports, teaches nothing.
         return
     made = [i for i in tree.items if isinstance(i, n.Function) and i.body is not None]
-    one = next((f for f in made if f.name == lifter.signatures.functions[function.name].name), None)
+    names = lifter.signatures.functions[function.name].name, bare_name(function.name)
+    one = next((f for f in made if f.name in names), None)
     if one is None:
         return
     found = contexts(one)

@@ -16,7 +16,7 @@ import numpy as np
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.functions import BUILTINS
 from ptxkit.cuda.types import SCALARS, VECTORS, Struct
-from ptxkit.decompiler.learned.contexts import Context, contexts
+from ptxkit.decompiler.learned.contexts import Context, bare_name, contexts
 from ptxkit.decompiler.learned.linear import Classifier, Words
 from ptxkit.decompiler.learned.scopes import Span, overlap, same_but_for_names, spans
 from ptxkit.decompiler.lift.signatures import RESERVED
@@ -142,7 +142,7 @@ def names_of_file(tree: n.CudaModule) -> set[str]:
     """What is declared, called or used as a type anywhere outside of variables of functions."""
     found = set(FORBIDDEN)
     for item in tree.items:
-        found.add(item.name)
+        found.update((item.name, bare_name(item.name)))
         for node in item.walk():
             match node:
                 case n.Call(function=name):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.learned.contexts import bare_name
 from ptxkit.decompiler.learned.forms import FORMS, Question, rewritten
 from ptxkit.decompiler.learned.linear import Ranker
 from ptxkit.decompiler.verify.certificates import compiled
@@ -78,5 +79,9 @@ def _tried(
     if {f.name for f in other.functions if f.has_body} != set(names):
         return made, set(changed)
     wrong = {name for name in names if not same_ptx(base, other, name)}
-    # What is not in the PTX under its own name may be what made the difference.
-    return made, (wrong | (changed.keys() - set(names))) if wrong else set()
+    if not wrong:
+        return made, set()
+    # What the PTX has under no name of its own may be what made the difference.
+    own = {part for name in names for part in (name, bare_name(name))}
+    bare = {part for name in wrong for part in (name, bare_name(name))}
+    return made, bare | (changed.keys() - own)

@@ -14,8 +14,9 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.printer import print_function
 from ptxkit.decompiler.engines import FORMS, isolated
 from ptxkit.decompiler.learned.closeness import closeness, function_text
+from ptxkit.decompiler.learned.contexts import bare_name
 from ptxkit.decompiler.learned.forms import Question, only, questions, rewritten
-from ptxkit.decompiler.learned.labels import bare_name, labelled_names
+from ptxkit.decompiler.learned.labels import labelled_names
 from ptxkit.decompiler.learned.linear import Words
 from ptxkit.decompiler.learned.naming import sample
 from ptxkit.decompiler.learned.scopes import Span
@@ -120,19 +121,21 @@ def _kernel(module: Module, name: str, text: str, arch: str, seen: Seen) -> None
     """Candidates of a kernel, and the other forms of the one that would be taken."""
     made: list[tuple[n.CudaModule, Module, bool]] = []
     for tree, other in _candidates(module, arch):
-        partner = paired(module, other).get(name, name)
-        made.append((tree, other, same_ptx(module, other, name, partner)))
+        partner = paired(module, other).get(name)
+        if partner is not None and len(tree.kernels) == 1:
+            made.append((tree, other, same_ptx(module, other, name, partner)))
     if not made:
         return
     tree, base, identical = next((one for one in made if one[2]), made[0])
     alike = [tree, *(t for t, _, same in made if identical and same and t is not tree)]
     own = _kernel_of(tree)
+    partner = base.kernels[0].name
     near, cost = closeness(_inner(own), text), reading_cost(tree, own.name)
     for place, question in enumerate(questions(own)[:_MOST_QUESTIONS]):
         other_form = rewritten(own, only(place))
         changed = replace(tree, items=tuple(other_form if i is own else i for i in tree.items))
         again = compiled(changed, arch).module
-        if again is not None and same_ptx(base, again, own.name):
+        if again is not None and partner in again and same_ptx(base, again, partner):
             closer = closeness(_inner(other_form), text) - near
             seen.forms.append(FormSeen(question, closer, cost - reading_cost(changed, own.name)))
             alike.append(changed)
@@ -165,7 +168,8 @@ def _kernel_of(tree: n.CudaModule) -> n.Function:
 def _inner(function: n.Function) -> str:
     """The parameters and the body of a function as text."""
     text = print_function(function)
-    return text[text.index(f"{function.name}(") + len(function.name) :]
+    written = next(name for name in (function.name, bare_name(function.name)) if f"{name}(" in text)
+    return text[text.index(f"{written}(") + len(written) :]
 
 
 def groups(seen: Sequence[Seen], count: int) -> list[list[Seen]]:
