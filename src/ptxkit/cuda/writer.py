@@ -192,9 +192,9 @@ class _Writer:
         """The S-expression of any node."""
         match node:
             case n.CudaModule():
-                first = [f"(option {quote(o)})" for o in node.options]
-                first += [f"(include {quote(i)})" for i in node.includes]
-                return f"(module {' '.join([*first, *map(self.node, node.items)])})"
+                words = [f"(option {quote(o)})" for o in node.options]
+                words += [f"(include {quote(i)})" for i in node.includes]
+                return f"(module {' '.join([*words, *map(self.node, node.items)])})"
             case n.Function():
                 return self._function(node)
             case n.StructDefinition():
