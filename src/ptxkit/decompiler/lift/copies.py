@@ -42,6 +42,9 @@ _LONGEST = 24
 _MOST_RUNS = 200
 #: Statements behind the last copy in which its value is looked for.
 _NEAR = 16
+#: Copies that are looked at first: most runs are none, and their first ones show it. And how often
+#: the statements of a list may be looked at to find those that are.
+_SAMPLE, _PATIENCE = 4, 5
 _JUMPS = n.Break, n.Continue, n.Goto, n.Label
 
 
@@ -92,8 +95,9 @@ class Copies:
             # What was computed before, for this alone, may be gone.
             if place < len(made) and id(made[place]) not in tried:
                 self._roll_chain(made, place, tried)
-        while self._roll_runs(made):
-            pass
+        left = _PATIENCE * len(made)
+        while left > 0:
+            left = self._roll_runs(made, left)
         same = len(made) == len(body) and all(a is b for a, b in zip(made, body, strict=True))
         return body if same else tuple(made)
 
@@ -115,15 +119,24 @@ class Copies:
 
     # ---- copies behind one another -----------------------------------------------------------
 
-    def _roll_runs(self, body: list[n.Statement]) -> bool:
-        """Roll up the runs of copies in a list of statements; whether there was one."""
+    def _roll_runs(self, body: list[n.Statement], left: int) -> int:
+        """Roll up the runs of copies in a list of statements.
+
+        ``left`` is how many statements may be looked at; what is left then, 0 if there was no run.
+        """
         shapes = [self._shape(s) for s in body]
         ends = [isinstance(s, n.Evaluate) for s in body]
         done: list[tuple[int, int, list[n.Statement]]] = []
         for start, size, count in islice(_runs(shapes, ends), _MOST_RUNS):
             if any(start < end and at < start + size * count for at, end, _ in done):
                 continue
+            left -= size * _SAMPLE
+            if left < 0 or not self._are_turns(body, start, size, min(count, _SAMPLE)):
+                continue
             for number in range(count, max(count - 3, _LEAST - 1), -1):
+                left -= number * size
+                if left < 0:
+                    break
                 made = self._longer(body, start, size, number)
                 made = made or self._loop(body, start, size, number)
                 if made is not None:
@@ -132,7 +145,18 @@ class Copies:
                     break
         for start, end, statements in sorted(done, reverse=True, key=lambda run: run[0]):
             self._replace(body, start, end - start, statements)
-        return bool(done)
+        return left - len(body) if done else 0
+
+    def _are_turns(self, body: list[n.Statement], start: int, size: int, count: int) -> bool:
+        """Whether the first copies of a run may be turns of a loop."""
+        copies = [tuple(body[start + k * size : start + (k + 1) * size]) for k in range(count)]
+        holes = Holes()
+        try:
+            text = holes.unify(copies)
+        except DifferentError:
+            return False
+        fewer = counter(holes.numbers, count) is not None or counted_before(holes.numbers, count)
+        return bool(fewer) and _Names(self, holes.names, copies, text).solved()
 
     def _shape(self, statement: n.Statement) -> int:
         known = self.shapes.get(id(statement))
@@ -364,14 +388,15 @@ class _Names:
         inside = [Counter(name for s in copy for name in read(s)) for copy in self.copies]
         sets = [Counter(name for s in copy for name in written(s)) for copy in self.copies]
         own = {
-            hole for hole, row in self.holes.items()
+            hole: None for hole, row in self.holes.items()
             if all(name in done for name, done in zip(row, sets, strict=True))
         }  # fmt: skip
+        givers = {self.holes[hole][:-1]: hole for hole in reversed(own)}
         handed: dict[str, str] = {}
         for hole, row in self.holes.items():
             if hole in own and len(set(row)) == len(row):
                 continue
-            giver = next((other for other in own if self.holes[other][:-1] == row[1:]), None)
+            giver = givers.get(row[1:])
             if giver is None or giver in handed.values() or not self._in_time(hole, giver):
                 return False
             handed[hole] = giver

@@ -30,6 +30,7 @@ class Holes:
 
     numbers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    known: dict[tuple[Any, ...], n.Name] = field(default_factory=dict)
 
     def unify(self, parts: Sequence[Any]) -> Any:
         """One text for all of the parts, with names of holes in it."""
@@ -66,12 +67,11 @@ class Holes:
         return node
 
     def _hole(self, found: dict[str, Any], mark: str, values: tuple[Any, ...]) -> n.Name:
-        for name, known in found.items():
-            if known == values:
-                return n.Name(name)
-        name = f"{mark}{len(found)}"
-        found[name] = values
-        return n.Name(name)
+        key = mark, *values
+        if key not in self.known:
+            self.known[key] = n.Name(f"{mark}{len(found)}")
+            found[self.known[key].name] = values
+        return self.known[key]
 
 
 @cache
