@@ -77,6 +77,14 @@ extern "C" __global__ void surface(const float *in, int width, cudaSurfaceObject
 }
 extern "C" __global__ void timed(long long *time) { time[threadIdx.x] = clock64(); }
 """
+VOLATILE = """
+__global__ void first(uint4 *x, float4 *unread, unsigned *out) {
+    unsigned a, b, c, d;
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(x + threadIdx.x));
+    out[threadIdx.x] = a + b + c + d;
+}
+"""
 SPLIT = """.version 8.0
 .target sm_80
 .address_size 64
@@ -161,3 +169,7 @@ def test_layers_cubes_levels_and_surfaces() -> None:
         assert name in found.cuda
     assert "surf2Dwrite(" in found.cuda
     assert "clock64()" in found.cuda
+
+
+def test_a_volatile_vector_is_read_at_once() -> None:
+    assert "__global__ void first(uint4 *" in decompiled(VOLATILE).cuda

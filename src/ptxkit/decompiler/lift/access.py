@@ -39,7 +39,8 @@ def _access(node: Instruction, lift: Lift) -> Access:
         if word[0] == "v" and word[1:].isdigit():
             count = int(word[1:])
     width = SCALAR_TYPES[types[-1]].width
-    if count > 4 or count * width > 128:
+    # Vectors of C++ cannot be read or written where they are volatile.
+    if count > 4 or count * width > 128 or (count > 1 and "volatile" in words):
         raise NotLiftedError(node.opcode)
     if any(word.startswith(_IGNORED) for word in words):
         raise NotLiftedError(node.opcode)

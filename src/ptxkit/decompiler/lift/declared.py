@@ -13,6 +13,8 @@ _NAMED: dict[str, Type] = {
     BFLOAT16.spelling: BFLOAT16,
 }
 _PACKED: dict[Type, str] = {VECTORS["half2"]: "f16x2", VECTORS["bfloat162"]: "bf16x2"}
+#: Pointers through which nothing is read or written here.
+_UNTYPED = (Pointer(SCALARS["char"]), Pointer(SCALARS["char"], const=True))
 
 
 def declared_types(name: str) -> tuple[Type | None, ...]:
@@ -78,7 +80,7 @@ def agreed(found: Type, declared: Type | None, *, used: bool) -> Type:
     """
     if declared is None:
         return found
-    if not used and isinstance(declared, Pointer):
+    if isinstance(declared, Pointer) and (not used or found in _UNTYPED):
         return declared
     if isinstance(found, Scalar) and isinstance(declared, Scalar):
         whole = found.is_integer and declared.is_integer and declared.bits == found.bits

@@ -54,6 +54,8 @@ _OPERATORS = {
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
     "feq": "==", "fne": "!=", "flt": "<", "fle": "<=", "fgt": ">", "fge": ">=",
 }  # fmt: skip
+#: Functions that take numbers without a sign, and have no other form: a number needs no suffix.
+_ONE_FORM = ("__barrier", "__shfl", "__syncwarp", "__nanosleep")
 _LOGIC = {"and": "&&", "or": "||", "xor": "!="}
 
 
@@ -465,6 +467,9 @@ class Emitter(Conversions):
             if type == "b32" and not call.assembly:
                 want = self._plain(argument)
             wants.append(want)
+            if argument.op == "const" and type == "u32" and name.startswith(_ONE_FORM):
+                arguments.append(self._short(argument, UINT))
+                continue
             exact = name.startswith(("__shfl", "__match", "__reduce", "__dp", "abs", "llabs"))
             arguments.append((self.typed if exact else self.assigned)(argument, want))
         gives = C_TYPES[call.gives] if call.gives else SCALARS["void"]
