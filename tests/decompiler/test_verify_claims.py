@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptxkit
-from ptxkit.decompiler.verify import same_execution
+from ptxkit.decompiler.verify import Verdict, same_execution
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.execution import Execution
 from ptxkit.decompiler.verify.unreached import ground
@@ -111,3 +111,19 @@ def test_code_that_control_cannot_come_to_leads_nowhere() -> None:
     )
     coverage = Coverage.of(module, module["k"])
     assert ground(coverage, coverage).name == "same"
+
+
+def test_result_that_depends_on_the_order_of_threads_is_said_to() -> None:
+    racy, plain = KERNEL % "o[0] = blockIdx.x;", KERNEL % "o[i] = blockIdx.x;"
+    found = compared(racy, racy)
+    assert found.equal and found.unordered
+    assert "depend on the order of threads" in Verdict(True, execution=found).claim
+    assert not compared(plain, plain).unordered
+
+
+def test_both_orders_are_compared() -> None:
+    # In the usual order the last block wins anyway.
+    last, racy = (KERNEL % f"o[0] = {what};" for what in ("gridDim.x - 1", "blockIdx.x"))
+    found = compared(last.replace("i < n", "i < n || true"), racy.replace("i < n", "i < n || true"))
+    assert not found.equal
+    assert "the last blocks first" in found.reason

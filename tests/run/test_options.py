@@ -118,3 +118,33 @@ def test_what_things_are(module: CpuModule, kernel: CpuKernel) -> None:
     assert repr(module) == "<module 'fill.ptx' on cpu: 1 kernel: _Z4fillPii>"
     assert repr(kernel) == "<kernel '_Z4fillPii' = fill(int*, int) on cpu: p .u64, n .u32>"
     assert repr(kernel[(4, 2), 32]) == "<launch _Z4fillPii[(4, 2), 32] on cpu>"
+
+
+def test_the_last_blocks_and_warps_first() -> None:
+    source = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry order(.param .u64 x, .param .u64 n) {
+    .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [n];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %tid.x;
+    and.b32 %r3, %r2, 31;
+    setp.ne.u32 %p, %r3, 0;
+    @%p ret;
+    atom.global.add.u32 %r4, [%rd2], 1;
+    mad.lo.u32 %r5, %r1, 64, %r2;
+    mul.wide.u32 %rd3, %r4, 4;
+    add.u64 %rd4, %rd1, %rd3;
+    st.global.u32 [%rd4], %r5;
+    ret;
+}"""
+    kernel = ptxkit.load(ptxkit.parse(source), device="cpu")["order"]
+    orders = []
+    for descending in (False, True):
+        places, count = np.zeros(6, np.uint32), np.zeros(1, np.uint32)
+        kernel[3, 64](places, count, threads=1, descending=descending)
+        orders.append(places.tolist())
+    assert orders[0] == [0, 32, 64, 96, 128, 160]
+    assert orders[1] == orders[0][::-1]

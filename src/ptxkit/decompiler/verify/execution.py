@@ -71,6 +71,9 @@ _SECONDS, _PATIENT = 1.0, 10.0
 _SANITIZED = 12
 _TOGETHER = frozenset(("barriers", "shuffles", "votes"))
 
+#: Launches that also run with their last blocks and warps first.
+_TURNED = 6
+
 #: Launches for which the memory that the original touches is looked for, if it is this quick.
 _BOUNDED, _QUICK = 10, 0.02
 
@@ -113,6 +116,8 @@ class Execution:
     on_gpu: int = 0
     """How many of the launches were equal on a GPU, too."""
     skip_reasons: Counter[str] = field(default_factory=Counter)
+    unordered: bool = False
+    """Whether the original alone leaves other bits behind when its last blocks run first."""
 
 
 @dataclass(slots=True)
@@ -166,6 +171,7 @@ class Comparison:
         """Whether it took too long to try as many launches as are wanted."""
         self.multiple = self.misaligned = 0
         """Which of the multiples sizes are; launches that were misaligned before that."""
+        self.turned = self.unordered = 0
         self._initial: dict[tuple[int, str], Any] = {}
         self.coverage = (
             Coverage.of(original, original[kernel]),
@@ -292,6 +298,8 @@ class Comparison:
             return _RACE
         if why is None and _TOGETHER & first.events.keys() and self._is_new(trial):
             why = self._races(trial, inputs)
+        if why is None and self.turned < _TURNED and _warps(trial) > 1:
+            why = self._turned(trial, inputs, first)
         if why is not None:
             return self._done(False, f"with {trial}, {why}", different=True)
         why = self._doubt(first, second)
@@ -335,6 +343,24 @@ class Comparison:
             return False
         self.sanitized.add(trial.block)
         return True
+
+    def _turned(self, trial: Trial, inputs: Inputs, first: _Outcome) -> str | None:
+        """Run both with the last blocks and warps first; notice whether that changes anything."""
+        self.turned += 1
+        try:
+            original = self._outcome(0, trial, inputs, descending=True)
+        except PtxkitError:
+            self.unordered += 1
+            return None
+        self.unordered += bool(self._difference(first, original, inputs))
+        try:
+            candidate = self._outcome(1, trial, inputs, seconds=_PATIENT, descending=True)
+        except PtxkitError as error:
+            return f"the last blocks first, the candidate alone fails: {_first_line(error)}"
+        why = self._difference(original, candidate, inputs)
+        if why is None or self._is_order(original, candidate, first):
+            return None
+        return f"the last blocks first, {why}"
 
     def _outside(self, trial: Trial) -> Execution | None:
         """Run the candidate with no more memory than the original touches."""
@@ -409,6 +435,7 @@ class Comparison:
             tuple(branch.line for branch in self.coverage[0].one_sided()),
             0,
             self.skipped,
+            self.unordered > 0,
         )
 
     def on_gpu(self, found: Execution) -> Execution:
@@ -599,6 +626,10 @@ class Comparison:
             again = self._outcome(0, trial, inputs, seconds=_PATIENT, descending=True)
         except PtxkitError:
             return False
+        return self._is_order(first, second, again)
+
+    def _is_order(self, first: _Outcome, second: _Outcome, again: _Outcome) -> bool:
+        """Whether the second differs only where the first does so in another order, too."""
         pairs = [(first.output.encode(), second.output.encode(), again.output.encode())]
         for what in ("memory", "surfaces"):
             outcomes = (getattr(one, what) for one in (first, second, again))
@@ -657,6 +688,10 @@ def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[s
             if one.name in usage.variables and (initialised or one.initializer is None):
                 found[one.name] = variable_size(variable, one)[0]
     return found
+
+
+def _warps(trial: Trial) -> int:
+    return math.prod(trial.grid) * -(-math.prod(trial.block) // 32)
 
 
 def _loads(node: Instruction) -> bool:

@@ -312,6 +312,8 @@ class Expressions:
                 width *= 2
             product = terms.multiply(width, values[0], values[1])
             return product if name == "mul" else terms.add(width, product, values[2])
+        if name == "selp":
+            return self._chosen(width, values)
         if name == "neg":
             return terms.scale(width, values[0], -1)
         if name == "shl" and step.sources[1].kind == "number":
@@ -325,6 +327,18 @@ class Expressions:
                     return terms.truncate(width, to, values[0])
                 return terms.extend(signed, width, to, values[0]) if to > width else values[0]
         return None
+
+    def _chosen(self, width: int, values: list[Term]) -> Term | None:
+        """One of two numbers: a sum with the truth of the condition, as 1 or 0."""
+        yes, no = (self.terms.constant_of(value) for value in values[:2])
+        if yes is None or no is None:
+            return None
+        row = self.terms.rows[values[2]]
+        asked = values[2]
+        if row[0] == "not":
+            yes, no, asked = no, yes, int(row[1])
+        truth = self.terms.scale(width, self.terms.make("bit", width, asked), yes - no)
+        return self.terms.add(width, self.terms.constant(width, no), truth)
 
     def _compared(self, step: Step, values: list[Term]) -> Term | None:
         if step.type not in _INTEGERS:

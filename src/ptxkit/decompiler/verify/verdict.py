@@ -112,6 +112,8 @@ class Verdict:
         if run.one_sided:
             count = len(run.one_sided)
             parts.append(f"{count} branch{'es' * (count > 1)} went one way only")
+        if run.unordered:
+            parts.append("results depend on the order of threads, in the original too")
         return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
