@@ -6,7 +6,8 @@ from ptxkit.decompiler.lift.context import Intrinsic, Lift, NotLiftedError
 from ptxkit.decompiler.lift.values import Value
 from ptxkit.syntax import Instruction
 
-_HEADERS = {"f16": "cuda_fp16.h", "f16x2": "cuda_fp16.h",
+#: The header of what works on a type.
+HALF_HEADERS = {"f16": "cuda_fp16.h", "f16x2": "cuda_fp16.h",
             "bf16": "cuda_bf16.h", "bf16x2": "cuda_bf16.h"}  # fmt: skip
 _STEMS = {"add": "__hadd", "sub": "__hsub", "mul": "__hmul", "fma": "__hfma", "neg": "__hneg",
           "abs": "__habs", "min": "__hmin", "max": "__hmax"}  # fmt: skip
@@ -17,7 +18,7 @@ _COMPARE = {"eq": "__heq", "neu": "__hneu", "lt": "__hlt", "le": "__hle", "gt": 
 
 def is_half(type: str) -> bool:
     """Whether a type is one or two halves."""
-    return type in _HEADERS
+    return type in HALF_HEADERS
 
 
 def half_arithmetic(lift: Lift, node: Instruction, words: list[str], type: str) -> None:
@@ -31,7 +32,7 @@ def half_arithmetic(lift: Lift, node: Instruction, words: list[str], type: str) 
     if node.name in ("add", "sub", "mul") and "rn" in words:
         name += "_rn"
     operands = node.operands[1:]
-    call = Intrinsic(name, (type,) * len(operands), type, header=_HEADERS[type])
+    call = Intrinsic(name, (type,) * len(operands), type, header=HALF_HEADERS[type])
     lift.write(node.operands[0], type, lift.pure(call, *(lift.read(o, type) for o in operands)))
 
 
@@ -40,7 +41,7 @@ def half_compare(lift: Lift, words: list[str], type: str, a: Value, b: Value) ->
     name = next((_COMPARE[w] for w in words if w in _COMPARE), None)
     if name is None or type.endswith("x2") or "ftz" in words:
         raise NotLiftedError("this comparison of halves")
-    return lift.pure(Intrinsic(name, (type, type), "pred", header=_HEADERS[type]), a, b)
+    return lift.pure(Intrinsic(name, (type, type), "pred", header=HALF_HEADERS[type]), a, b)
 
 
 _WORDS = {"f16": "half", "bf16": "bfloat16", "s16": "short", "u16": "ushort", "s32": "int",
@@ -53,7 +54,7 @@ def half_convert(lift: Lift, node: Instruction, words: list[str], target: str, s
     for word in words:
         if word in ("ftz", "sat"):
             raise NotLiftedError(f"'.{word}'")
-    header = _HEADERS[target if is_half(target) else source]
+    header = HALF_HEADERS[target if is_half(target) else source]
     rounding = next((w for w in words if w in _ROUNDING), "")
     if target.endswith("x2"):
         if source != "f32" or rounding != "rn" or len(node.operands) != 3:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.flow import Jump
 from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.halves import HALF_HEADERS, is_half
 from ptxkit.decompiler.lift.mathlib.dead import Sweep
 from ptxkit.decompiler.lift.mathlib.matcher import Library, Match
-from ptxkit.decompiler.lift.mathlib.miner import library, specialised
+from ptxkit.decompiler.lift.mathlib.miner import half_library, library, specialised
 from ptxkit.decompiler.lift.mathlib.terms import Place, Terms
 from ptxkit.decompiler.lift.substitute import exit_values, set_exit
 from ptxkit.decompiler.lift.values import Definition, FactTable, Step, Value, raw, replaced, var
@@ -18,9 +19,11 @@ from ptxkit.decompiler.lift.values import Definition, FactTable, Step, Value, ra
 
 def restore_calls(program: Program, arch: str) -> None:
     """Make calls of what is an instance of a template."""
+    flags = program.lift.flags
+    if _has_halves(program):
+        _restore(program, half_library(arch, flags))
     if not _computes(program):
         return
-    flags = program.lift.flags
     known = library(arch, flags)
     _restore(program, known.long)
     for usual in (False, True):
@@ -82,9 +85,22 @@ def _computes(program: Program) -> bool:
     )
 
 
+def _has_halves(program: Program) -> bool:
+    """Whether anything in a function is made of halves."""
+    return any(
+        part.op == "call"
+        and ("f16" in part.data.assembly or any(map(is_half, (part.data.gives, *part.data.takes))))
+        for part in _values(program)
+    )
+
+
 def _numbers(program: Program) -> frozenset[tuple[int, int]]:
     """The numbers in a function, by width and bits."""
     return frozenset((part.width, part.data) for part in _values(program) if part.op == "const")
+
+
+#: Variables of more than one number: no argument of a function.
+_WHOLE = ("vector", "struct")
 
 
 @dataclass(slots=True)
@@ -225,7 +241,8 @@ class _Rewriter:
         if template.negated:
             data = (template.gives, True)
             arguments = [raw("fneg", a.width, (a,), data) for a in arguments]
-        call = Intrinsic(template.call, template.takes, template.gives)
+        header = HALF_HEADERS.get(template.gives, "")
+        call = Intrinsic(template.call, template.takes, template.gives, header=header)
         made = raw("call", match.root.width, tuple(arguments), call)
         for outer in match.outer:
             made = raw(outer.op, outer.width, (made, *outer.args[1:]), outer.data)
@@ -250,7 +267,11 @@ class _Rewriter:
     def _argument(self, value: Value, place: Place) -> Value | None:
         if value.op == "const":
             return value
-        there = [p for p in self.terms.places.get(value, ()) if self._before(p, place)]
+        there = [
+            p
+            for p in self.terms.places.get(value, ())
+            if self._before(p, place) and p.definition.variable.declared not in _WHOLE
+        ]
         for one in there:
             if one.definition.variable.definitions == 1 and one.definition not in self.changed:
                 return var(one.definition)

@@ -17,11 +17,12 @@ from typing import Any
 from ptxkit.decompiler.lift import __file__ as _home
 from ptxkit.decompiler.lift.flags import PLAIN, Flags
 from ptxkit.decompiler.lift.function import lift_function
+from ptxkit.decompiler.lift.halves import HALF_HEADERS, is_half
 from ptxkit.decompiler.lift.mathlib.matcher import Library
 from ptxkit.decompiler.lift.mathlib.templates import Node, Recorder, Template
 from ptxkit.decompiler.lift.mathlib.terms import Terms
 from ptxkit.decompiler.lift.signatures import Signatures
-from ptxkit.decompiler.lift.values import Value, apart
+from ptxkit.decompiler.lift.values import Value, apart, raw
 from ptxkit.errors import PtxkitError, ToolchainError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module, Scopes
@@ -35,7 +36,15 @@ _BINARY = "pow fmod atan2 hypot rhypot remainder fdim nextafter copysign".split(
 _TERNARY = "norm3d rnorm3d".split()
 _FAST = "__sinf __cosf __tanf __expf __exp10f __logf __log2f __log10f __powf".split()
 _BOTH = {"sincosf": "f32", "sincos": "f64", "sincospif": "f32", "sincospi": "f64"}
-_WORDS = {"f32": "float", "f64": "double"}
+_WORDS = {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16",
+          "f16x2": "__half2", "bf16x2": "__nv_bfloat162"}  # fmt: skip
+#: Functions of one half, by how many arguments they take; with a 2 in it, of two at once.
+_HALVES = {
+    1: """hexp hexp2 hexp10 hlog hlog2 hlog10 hsin hcos hrcp hsqrt hrsqrt htanh hfloor hceil hrint
+    htrunc""",
+    2: "__hdiv __hadd_sat __hsub_sat __hmul_sat",
+    3: "__hfma_sat __hfma_relu",
+}
 #: The oldest architecture that compilers still know; and what stands for others.
 _OLDEST, _USUAL = 75, "sm_90"
 #: Numbers of a function that are tried as arguments.
@@ -87,7 +96,8 @@ class Wanted:
     def kernel(self) -> str:
         """The name of the kernel that makes the call."""
         bits = "".join("_x" if f is None else f"_{f:x}" for f in self.fixed)
-        return f"t_{self.call}{bits}{'_minus' if self.negated else ''}"
+        type = f"_{self.takes[0]}" if is_half(self.takes[0]) else ""
+        return f"t_{self.call}{type}{bits}{'_minus' if self.negated else ''}"
 
     @property
     def source(self) -> str:
@@ -97,6 +107,12 @@ class Wanted:
         'extern "C" __global__ void t_sinf(float *o, float a) { *o = sinf(a); }'
         """
         word = _WORDS[self.takes[0]]
+        if is_half(self.takes[0]):
+            # Structures for C++: they come through pointers.
+            taken = "abc"[: len(self.takes)]
+            pointers = "".join(f", const {word} *{x}" for x in taken)
+            head = f'extern "C" __global__ void {self.kernel}({word} *o{pointers})'
+            return f"{head} {{ *o = {self.call}({', '.join(f'*{x}' for x in taken)}); }}"
         fixed = self.fixed or (None,) * len(self.takes)
         read = "__int_as_float(0x{:x})" if word == "float" else "__longlong_as_double(0x{:x})"
         given = [
@@ -117,9 +133,10 @@ def mined(wanted: Wanted, module: Module, flags: Flags) -> list[Template]:
     program = lift_function(module, function, Scopes(module), Signatures(module), flags)
     terms = Terms(program).run()
     arguments = program.parameters[1:]
-    holes = [value for value in terms.places if value.op == "leaf"
-             and value.data.variable in arguments]  # fmt: skip
-    holes.sort(key=lambda value: arguments.index(value.data.variable))
+    places = [(leaf.data.variable, value) for value in terms.places
+              if (leaf := _source(value, wanted)).op == "leaf"]  # fmt: skip
+    found_holes = {arguments.index(v): value for v, value in places if v in arguments}
+    holes = [found_holes[k] for k in sorted(found_holes)]
     roots: dict[int, Value] = {}
     for block in program.flow.blocks.values():
         for step in block.statements:
@@ -132,6 +149,14 @@ def mined(wanted: Wanted, module: Module, flags: Flags) -> list[Template]:
         return []
     found = [_template(wanted, terms, holes, roots[p], p, flags) for p in sorted(roots)]
     return [template for template in found if template is not None]
+
+
+def _source(value: Value, wanted: Wanted) -> Value:
+    """What an argument of a call is: itself, or where it was read from."""
+    if is_half(wanted.takes[0]) and value.op == "load" and value.data.count == 1:
+        address = value.args[0]
+        return address.args[0] if address.op in ("generic", "specific") else address
+    return raw("nothing", 1) if is_half(wanted.takes[0]) else value
 
 
 def _template(
@@ -160,7 +185,8 @@ def _fingerprint() -> str:
 
 def templates(wanted: Sequence[Wanted], arch: str, flags: Flags) -> list[Template]:
     """The templates of calls; none where nothing can be compiled."""
-    text = "\n".join(one.source for one in wanted)
+    headers = sorted({HALF_HEADERS[t] for one in wanted for t in one.takes if is_half(t)})
+    text = "\n".join([*(f"#include <{h}>" for h in headers), *(one.source for one in wanted)])
     try:
         known = [nvrtc.load().release, arch, *flags.options, _fingerprint(), text]
         entry = store.key("math", known)
@@ -197,6 +223,33 @@ def library(arch: str, flags: Flags = PLAIN) -> Library:
                for name in _FAST if flags.fast and len(FUNCTIONS[name]) == 1]  # fmt: skip
     wanted += [Wanted(name, (type,), outputs=2) for name, type in _BOTH.items()]
     return Library(templates(wanted, arch, flags))
+
+
+@cache
+def half_library(arch: str, flags: Flags = PLAIN) -> Library:
+    """The functions of halves."""
+    found: list[Template] = []
+    for type in ("f16", "bf16", "f16x2", "bf16x2"):
+        wanted = [
+            Wanted(_of_pairs(name) if type.endswith("x2") else name, (type,) * count)
+            for count, names in _HALVES.items()
+            for name in names.split()
+            if "relu" not in name or Target.parse(arch).number > _OLDEST
+        ]
+        found += templates(wanted, arch, flags)
+    return Library(found)
+
+
+def _of_pairs(name: str) -> str:
+    """The name of a function for two halves at once.
+
+    >>> _of_pairs("hexp"), _of_pairs("__hdiv"), _of_pairs("__hadd_sat")
+    ('h2exp', '__h2div', '__hadd2_sat')
+    """
+    if name.startswith("h") or name == "__hdiv":
+        return name.replace("h", "h2", 1)
+    stem, _, rest = name.rpartition("_")
+    return f"{stem}2_{rest}"
 
 
 @cache
