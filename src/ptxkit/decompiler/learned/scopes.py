@@ -126,9 +126,7 @@ class _Bindings:
             return False
         if isinstance(one, n.Name):
             # What is declared outside has the same name in both.
-            a: int | str = first.get(one.name, one.name)
-            b: int | str = second.get(two.name, two.name)
-            return a == b
+            return bool(first.get(one.name, one.name) == second.get(two.name, two.name))
         if isinstance(one, n.Declare):
             first[one.name] = second[two.name] = self.count
             self.count += 1
