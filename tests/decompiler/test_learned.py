@@ -101,7 +101,7 @@ def test_no_name_is_captured(values: list[str], seed: int) -> None:
         "(kernel k (params (param (ptr int) p0) (param int n0) (param int a1))"
         f" (let int i threadIdx.x) (let int j 1) {body} (= ([] p0 i) v{len(values) - 1}))"
     )
-    tree = CudaModule((kernel,))  # type: ignore[arg-type]
+    tree = CudaModule((kernel,))
     made = renamed_module(tree, any_names(seed, tree))
     old, new = print_module(tree), print_module(made)
     names = dict(zip(declared(functions(tree)[0]), declared(functions(made)[0]), strict=True))
@@ -144,7 +144,7 @@ def test_names_are_kept_where_that_is_asked() -> None:
 
 def test_a_function_that_is_called_through_a_variable_keeps_its_name() -> None:
     kernel = read("(kernel k (params (param int f) (param int n)) (let int v (call f n)))")
-    tree = CudaModule((kernel,))  # type: ignore[arg-type]
+    tree = CudaModule((kernel,))
     for seed in range(20):
         made = renamed_module(tree, any_names(seed, tree))
         assert declared(made.kernels[0])[0] == "f"

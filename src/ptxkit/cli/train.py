@@ -92,7 +92,7 @@ def _train_habits(data: Path, out: Path, workers: int) -> None:
 
     report = training.run(study.study(data, workers=workers), out)
     console = Console(width=120)
-    for what in ("names", "forms", "trees"):
+    for what in ("names", "forms"):
         rows = report[what]
         columns = list(next(iter(rows.values()), {}))
         table = Table(what, *columns, box=None, pad_edge=False)

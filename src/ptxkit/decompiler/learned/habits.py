@@ -23,7 +23,7 @@ class Habits:
     names: Classifier
     """What a parameter or variable is called."""
     forms: Ranker
-    """Which of two forms is the better one."""
+    """Whether a place is better written in its other form."""
 
     def save(self, path: Path) -> None:
         """Write the weights: a byte each, and what they belong to."""

@@ -93,7 +93,6 @@ class Classifier:
     def fit(
         cls,
         data: Sequence[tuple[Words, str]],
-        weights: Sequence[float] | None = None,
         *,
         rare: int = 1,
         decay: float = 1e-3,
@@ -108,8 +107,7 @@ class Classifier:
         rows = _Rows.of([words for words, _ in data], places)
         wanted = np.zeros((len(data), len(labels)), np.float32)
         wanted[np.arange(len(data)), [labels.index(label) for _, label in data]] = 1
-        share = np.ones(len(data)) if weights is None else np.array(weights)
-        share = (share / share.sum()).astype(np.float32)[:, None]
+        share = np.float32(1 / len(data))
         made = np.zeros((len(places), len(labels)), np.float32)
         moments = np.zeros_like(made), np.zeros_like(made)
         for step in range(1, steps + 1):
@@ -138,7 +136,6 @@ class Ranker:
     def fit(
         cls,
         pairs: Sequence[tuple[Words, Words]],
-        weights: Sequence[float] | None = None,
         *,
         rare: int = 1,
         decay: float = 1e-3,
@@ -152,8 +149,7 @@ class Ranker:
         seen = Counter(word for row in rows for word in row)
         kept = sorted(word for word, count in seen.items() if count >= rare)
         matrix = _Rows.of(rows, {word: place for place, word in enumerate(kept)})
-        share = np.ones(len(rows)) if weights is None else np.array(weights)
-        share = (share / share.sum()).astype(np.float32)[:, None]
+        share = np.float32(1 / max(len(rows), 1))
         made = np.zeros((len(kept), 1), np.float32)
         moments = np.zeros_like(made), np.zeros_like(made)
         for step in range(1, steps + 1):

@@ -126,9 +126,7 @@ class _Bindings:
             return False
         if isinstance(one, n.Name):
             # What is declared outside has the same name in both.
-            mine: int | str = first.get(one.name, one.name)
-            its: int | str = second.get(two.name, two.name)
-            return mine == its
+            return bool(first.get(one.name, one.name) == second.get(two.name, two.name))
         if isinstance(one, n.Declare):
             first[one.name] = second[two.name] = self.count
             self.count += 1

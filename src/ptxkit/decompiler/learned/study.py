@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +20,6 @@ from ptxkit.decompiler.learned.labels import labelled_names
 from ptxkit.decompiler.learned.linear import Words
 from ptxkit.decompiler.learned.naming import sample
 from ptxkit.decompiler.learned.scopes import Span
-from ptxkit.decompiler.learned.trees import tree_words
 from ptxkit.decompiler.lift.lifter import lift_module
 from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.verify.certificates import compiled, paired
@@ -30,7 +29,7 @@ from ptxkit.syntax import Module
 from ptxkit.toolchain import CompilerWarning, compile_cuda
 
 #: The readable forms of the lifter; longer functions, and more questions, take too long.
-_READABLE, _MOST_INSTRUCTIONS, _MOST_QUESTIONS = 5, 600, 25
+_READABLE, _MOST_INSTRUCTIONS, _MOST_QUESTIONS = 5, 400, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +57,6 @@ class FormSeen:
     """By how much it is easier to read, by the rule."""
 
 
-@dataclass(frozen=True, slots=True)
-class TreeSeen:
-    """A candidate of a kernel, among others of the same level."""
-
-    words: Words
-    closeness: float
-    cost: float
-
-
 @dataclass(slots=True)
 class Seen:
     """What one file teaches."""
@@ -75,8 +65,6 @@ class Seen:
     """Files of one group are held out together."""
     names: list[NameSeen] = field(default_factory=list)
     forms: list[FormSeen] = field(default_factory=list)
-    trees: list[list[TreeSeen]] = field(default_factory=list)
-    """For each kernel candidates of which the compiler makes the same."""
     failed: str = ""
 
 
@@ -118,51 +106,44 @@ def _file(folder: Path, path: Path, arch: str) -> Seen:
 
 
 def _kernel(module: Module, name: str, text: str, arch: str, seen: Seen) -> None:
-    """Candidates of a kernel, and the other forms of the one that would be taken."""
-    made: list[tuple[n.CudaModule, Module, bool]] = []
-    for tree, other in _candidates(module, arch):
-        partner = paired(module, other).get(name)
-        if partner is not None and len(tree.kernels) == 1:
-            made.append((tree, other, same_ptx(module, other, name, partner)))
-    if not made:
+    """The other forms of what would be taken for a kernel."""
+    taken = _taken(module, name, arch)
+    if taken is None:
         return
-    tree, base, identical = next((one for one in made if one[2]), made[0])
-    alike = [tree, *(t for t, _, same in made if identical and same and t is not tree)]
-    own = _kernel_of(tree)
-    partner = base.kernels[0].name
+    tree, base = taken
+    own, partner = tree.kernels[0], base.kernels[0].name
     near, cost = closeness(_inner(own), text), reading_cost(tree, own.name)
-    for place, question in enumerate(questions(own)[:_MOST_QUESTIONS]):
+    asked = questions(own)
+    for place in range(0, len(asked), -(-len(asked) // _MOST_QUESTIONS) or 1):
+        question = asked[place]
         other_form = rewritten(own, only(place))
         changed = replace(tree, items=tuple(other_form if i is own else i for i in tree.items))
         again = compiled(changed, arch).module
         if again is not None and partner in again and same_ptx(base, again, partner):
             closer = closeness(_inner(other_form), text) - near
             seen.forms.append(FormSeen(question, closer, cost - reading_cost(changed, own.name)))
-            alike.append(changed)
-    seen.trees.append([_tree_seen(one, text) for one in alike])
 
 
-def _candidates(module: Module, arch: str) -> Iterator[tuple[n.CudaModule, Module]]:
+def _taken(module: Module, name: str, arch: str) -> tuple[n.CudaModule, Module] | None:
+    """The first form of the lifter with identical PTX, or else the first, and what it becomes."""
+    first: tuple[n.CudaModule, Module] | None = None
     trees: list[n.CudaModule] = []
     for options in FORMS[:_READABLE]:
         try:
             tree = lift_module(module, options)
         except Exception:  # A fault of the lifter, which `decompile` reports, teaches nothing.
             continue
-        if tree not in trees:
-            trees.append(tree)
-            other = compiled(tree, arch).module
-            if other is not None:
-                yield tree, other
-
-
-def _tree_seen(tree: n.CudaModule, text: str) -> TreeSeen:
-    own = _kernel_of(tree)
-    return TreeSeen(tree_words(own), closeness(_inner(own), text), reading_cost(tree, own.name))
-
-
-def _kernel_of(tree: n.CudaModule) -> n.Function:
-    return tree.kernels[0]
+        if tree in trees or len(tree.kernels) != 1:
+            continue
+        trees.append(tree)
+        other = compiled(tree, arch).module
+        partner = paired(module, other).get(name) if other is not None else None
+        if other is None or partner is None:
+            continue
+        if same_ptx(module, other, name, partner):
+            return tree, other
+        first = first or (tree, other)
+    return first
 
 
 def _inner(function: n.Function) -> str:

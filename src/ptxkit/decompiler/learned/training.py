@@ -14,7 +14,8 @@ import numpy as np
 from ptxkit.decompiler.learned.habits import Habits
 from ptxkit.decompiler.learned.linear import Classifier, Ranker, Words
 from ptxkit.decompiler.learned.naming import assigned, usable
-from ptxkit.decompiler.learned.study import NameSeen, Seen, TreeSeen, groups
+from ptxkit.decompiler.learned.study import NameSeen, Seen, groups
+from ptxkit.errors import UsageError
 
 FOLDS = 5
 WEIGHTS = "habits.npz"
@@ -49,28 +50,12 @@ def _learn_names(seen: Sequence[Seen]) -> Classifier:
 
 def _learn_forms(seen: Sequence[Seen]) -> Ranker:
     pairs: list[tuple[Words, Words]] = []
-    weights: list[float] = []
     for one in seen:
         for form in one.forms:
             if abs(form.closer) > _CLOSER:
                 other: Words = form.question.features
                 pairs.append((other, {}) if form.closer > 0 else ({}, other))
-                weights.append(1.0)
-        for candidates in one.trees:
-            for better, worse in _ordered(candidates):
-                pairs.append((better.words, worse.words))
-                weights.append(1.0 / len(candidates))
-    return Ranker.fit(pairs, weights, rare=2, decay=1e-3)
-
-
-def _ordered(candidates: Sequence[TreeSeen]) -> list[tuple[TreeSeen, TreeSeen]]:
-    """Pairs of candidates, the one closer to the source first."""
-    return [
-        (one, two)
-        for one in candidates
-        for two in candidates
-        if one.closeness > two.closeness + _CLOSER
-    ]
+    return Ranker.fit(pairs, rare=2, decay=1e-3)
 
 
 # ---- measuring -----------------------------------------------------------------------------
@@ -95,7 +80,7 @@ Table = dict[str, Score]
 def measure(seen: Sequence[Seen], folds: int = FOLDS) -> dict[str, Table]:
     """Learn from all parts but one, ask about that one, for each part in turn."""
     tables: dict[str, dict[str, tuple[Counter[str], Counter[str]]]] = {
-        what: defaultdict(lambda: (Counter(), Counter())) for what in ("names", "forms", "trees")
+        what: defaultdict(lambda: (Counter(), Counter())) for what in ("names", "forms")
     }
 
     def note(what: str, row: str, right: dict[str, float]) -> None:
@@ -120,23 +105,10 @@ def measure(seen: Sequence[Seen], folds: int = FOLDS) -> dict[str, Table]:
                         "as lifted": form.closer < 0,
                         "learned": says == (form.closer > 0),
                     })  # fmt: skip
-            for candidates in one.trees:
-                for better, worse in _ordered(candidates):
-                    note("trees", "all pairs", {
-                        "rule": _half(worse.cost - better.cost),
-                        "learned": _half(
-                            model.forms.score(better.words) - model.forms.score(worse.words)
-                        ),
-                    })  # fmt: skip
     return {
         what: {row: Score(count["n"], dict(sums)) for row, (count, sums) in sorted(table.items())}
         for what, table in tables.items()
     }
-
-
-def _half(difference: float) -> float:
-    """Right, wrong, or a coin."""
-    return 0.5 if abs(difference) < _CLOSER else float(difference > 0)
 
 
 def _usual_names(seen: Sequence[Seen]) -> dict[str, list[str]]:
@@ -188,6 +160,10 @@ def _counted(names: Sequence[NameSeen], usual: dict[str, list[str]]) -> list[str
 
 def run(seen: Sequence[Seen], out: Path) -> dict[str, Any]:
     """Measure, learn from everything, write weights and report into a folder."""
+    if len({one.group for one in seen if one.names}) < FOLDS:
+        raise UsageError(
+            f"there must be kernels in {FOLDS} files at least, to hold some of them out"
+        )
     out.mkdir(parents=True, exist_ok=True)
     report: dict[str, Any] = {
         "files": sum(not one.failed for one in seen),
