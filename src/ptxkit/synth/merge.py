@@ -170,6 +170,8 @@ class _Spread:
             self._file.write(group)
         except OSError as error:
             raise storage.explained(error, self._paths[0]) from error
+        del group
+        pa.default_memory_pool().release_unused()  # or the next group would come on top
         self._left -= rows
         if not self._left:
             self._finish()

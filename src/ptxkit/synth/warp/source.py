@@ -297,8 +297,13 @@ class _Maker:
                 # Names of their own, so that all are assembled in one go.
                 texts.append(canonical(kernel, f"k{number}_{direction}"))
                 raws.append(kernel.raw)
-        proofs = assembled(texts, arch, self._settings)
         step = len(directions)
+        proofs: list[Any] = [None] * len(texts)
+        for place in range(step):
+            # Rows tell what the forward kernel needs, and of the other one that it assembles.
+            proofs[place::step] = assembled(
+                texts[place::step], arch, self._settings, measured=place == 0
+            )
         results: list[Target | Rejected] = []
         for number, sample in enumerate(samples):
             own = slice(number * step, (number + 1) * step)
