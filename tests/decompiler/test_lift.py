@@ -45,3 +45,27 @@ def test_long_beside_long_long_finds_an_overload() -> None:
     text = cuda.print_module(lift_module(module))
     assert "unsigned long n" in text and "min(" in text and "max(" in text
     assert compiled(text, "sm_80").module is not None, text
+
+
+def test_a_loop_that_asks_what_assembly_gave_declares_it_where_it_is_asked() -> None:
+    module = ptxkit.parse(""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 .ptr x) {
+    .reg .pred %p<2>;
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    .shared .align 8 .b64 barrier;
+    ld.param.u64 %rd1, [x];
+    mov.u32 %r1, barrier;
+    mbarrier.init.shared::cta.b64 [%r1], 1;
+    mbarrier.arrive.shared::cta.b64 %rd2, [%r1];
+WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;
+    @!%p1 bra WAIT;
+    st.global.u32 [%rd1], 1;
+    ret;
+}""")
+    text = cuda.print_module(lift_module(module))
+    assert "try_wait" in text and "while" in text
+    assert compiled(text, "sm_90").module is not None, text

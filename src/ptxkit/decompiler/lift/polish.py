@@ -89,7 +89,11 @@ class Polisher:
         name = condition.operand if isinstance(condition, n.Unary) else condition
         match name, body:
             case n.Name(name=asked), (*rest, n.Assign(n.Name(name=last), value, "=")) if (
-                asked == last and self.reads[asked] == 1
+                asked == last
+                and self.reads[asked] == 1
+                and not any(asked in written(one) for one in rest)
+                # What is declared in the body is not known behind it.
+                and not {s.name for s in rest if isinstance(s, n.Declare)} & set(read(body[-1]))
             ):
                 if isinstance(condition, n.Unary):
                     value = n.Unary(condition.operator, value)

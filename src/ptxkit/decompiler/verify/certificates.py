@@ -58,7 +58,9 @@ def compiled(
             )  # fmt: skip
         return Compiled(module)
     except CompilerError as error:
-        return Compiled(None, f"it does not compile: {str(error).partition(chr(10))[0]}")
+        lines = str(error).splitlines()
+        first = next((line for line in lines if ": error" in line), lines[0])
+        return Compiled(None, f"it does not compile: {first}")
 
 
 #: The options that a candidate may ask for: those that change what plain arithmetic is.

@@ -137,6 +137,9 @@ class Search:
                 sizes[self._one_of(behind)] = sizes[place] + self._one_of((1, 5, 70, 300))
         elif way < 0.9:
             sizes[place] = threads * (1 + self._below(8)) + self._one_of((-1, 0, 0, 1))
+        elif way < 0.95:
+            # Some whole tiles and a part of one.
+            sizes[place] = self._below(2 * self._one_of(self.near) + 2)
         else:
             sizes[place] *= self._one_of((2, 4, 16, -1))
         most = [_WIDEST if place in self.wide else _MOST for place in range(len(sizes))]
