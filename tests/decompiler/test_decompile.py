@@ -203,3 +203,19 @@ def test_a_tree_as_candidate(ptx: Path, tmp_path: Path) -> None:
     cut.write_text("(kernel fill (params (param (ptr int) x) (param int v)) (= ([] x")
     assert "[E1 identical PTX]" in run("verify", ptx, good, "--kernel", "fill")
     assert "ptxkit: error" in run("verify", ptx, cut, code=2)
+
+
+def test_a_form_that_the_lifter_fails_at_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ptxkit.decompiler import engines
+
+    real = engines.lift_module
+
+    def fails(module: ptxkit.Module, options: engines.Options) -> object:
+        if options.roll:
+            raise RecursionError("too deep")
+        return real(module, options)
+
+    monkeypatch.setattr(engines, "lift_module", fails)
+    module = ptxkit.compile_cuda('extern "C" __global__ void k(int *x) { x[0] = 1; }')
+    with pytest.warns(RuntimeWarning, match="failed at one way to write 'k' \\(RecursionError"):
+        assert ptxkit.decompile(module, "symbolic").verdict.equivalent

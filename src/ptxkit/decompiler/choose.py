@@ -13,6 +13,7 @@ from ptxkit.decompiler.learned.naming import renamed_module
 from ptxkit.decompiler.learned.preferred import preferred
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.lifter import Options, compile_flags, lift_module
+from ptxkit.decompiler.lift.names import given_name
 from ptxkit.decompiler.links import commented, links, source_places
 from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.variants import best_form
@@ -128,7 +129,8 @@ def decompile(
 def _names_known(module: Module) -> set[str]:
     """Names that the source had: nobody knows better ones."""
     known = debug_names(module).values()
-    return {name for one in known for name in (*one.parameters, *one.registers.values())}
+    found = {name for one in known for name in (*one.parameters, *one.registers.values())}
+    return found | {given_name(p.name) for f in module.functions for p in f.parameters}
 
 
 _told: set[str] = set()

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -29,7 +30,7 @@ from ptxkit._native import Node
 from ptxkit.cuda import CudaModule
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.lifter import Options, lift_module
-from ptxkit.errors import UnknownNameError
+from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Function, Module, Variable
 
 _WORD = re.compile(r"[%A-Za-z_$][\w$]*", re.ASCII)
@@ -101,8 +102,8 @@ class SymbolicEngine:
         alone = isolated(module, function)
         trees: list[CudaModule] = []
         for options in FORMS:
-            tree = lift_module(alone, replace(options, flags=flags))
-            if tree not in trees:
+            tree = _lifted(alone, function, replace(options, flags=flags), last=FORMS[-1])
+            if tree is not None and tree not in trees:
                 trees.append(tree)
                 yield Candidate(tree, self.name, -float(len(trees)), options in FORMS[_CAREFUL:])
 
@@ -113,8 +114,30 @@ class SymbolicEngine:
         alone = isolated(module, function)
         for place, options in enumerate(EXACT_FORMS):
             score = -float(len(FORMS) + place + 1)
-            tree = lift_module(alone, replace(options, flags=flags))
-            yield Candidate(tree, self.name, score, careful=True)
+            tree = _lifted(alone, function, replace(options, flags=flags))
+            if tree is not None:
+                yield Candidate(tree, self.name, score, careful=True)
+
+
+def _lifted(
+    alone: Module, function: Function, options: Options, last: Options | None = None
+) -> CudaModule | None:
+    """One form; None where the lifter itself fails at it, and other forms are left."""
+    try:
+        return lift_module(alone, options)
+    except PtxkitError:
+        raise
+    except Exception as error:
+        if last is not None and replace(options, flags=None) == last:
+            raise
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        warnings.warn(
+            f"the lifter failed at one way to write '{function.name}' ({what}); other ways are "
+            "tried. Please report it with the file",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
 
 
 #: Engines by name: the module and the class. A new engine is one row.

@@ -557,7 +557,11 @@ class Emitter(Conversions):
         kinds = list(callee)
         if result is not None:
             kinds.pop(0)
-        wants = [C_TYPES[k] for k in kinds]
+        # A structure that is passed says itself what it is.
+        wants = [
+            C_TYPES[kind] if kind else self.natural(one).type
+            for kind, one in zip(kinds, values, strict=True)
+        ]
         head = f"{gives.spelling} (*)({', '.join(w.spelling for w in wants)})"
         target = self.typed(pointer, UNSIGNED_LONG_LONG)
         text = f"(({head}){print_expression(n.Cast(UNSIGNED_LONG_LONG, target))})"

@@ -242,10 +242,15 @@ class ModuleLifter:
             slot = signature.results[0]
             slot.c_type = types[program.result]
         for variable, (callee, place) in calls.items():
-            if variable.declared == "struct" or callee not in self.signatures.functions:
+            if callee not in self.signatures.functions:
                 continue
             other = self.signatures.functions[callee]
             slots = other.results if place < 0 else other.parameters
+            if variable.declared == "struct":
+                if max(place, 0) < len(slots) and slots[max(place, 0)].c_type is None:
+                    # Of a function that is defined elsewhere.
+                    slots[max(place, 0)].c_type = types[variable]
+                continue
             chosen = slots[max(place, 0)].c_type if max(place, 0) < len(slots) else None
             if chosen is not None and not isinstance(chosen, Pointer):
                 types[variable] = chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from ptxkit.cuda.types import BOOL, Pointer, Scalar, Type, Vector
@@ -10,6 +11,8 @@ from ptxkit.decompiler.lift.signatures import RESERVED, identifier
 from ptxkit.decompiler.lift.values import Value, Variable
 from ptxkit.syntax.debug import FunctionNames
 
+#: Names of parameters that a compiler made up.
+_NUMBERED = re.compile(r"param_?\d*$|^\W*p?\d*$|^_")
 _INDICES = {"x": "i", "y": "j", "z": "k"}
 #: Loops that are rolled up later take the letters after these.
 _COUNTERS = ("i", "j")
@@ -19,6 +22,15 @@ _GROWTH = {
     "max": "largest", "fmax": "largest", "min": "smallest", "fmin": "smallest",
     "shl": "stride", "shr": "stride",
 }  # fmt: skip
+
+
+def given_name(text: str) -> str:
+    """The name of a parameter in PTX, if somebody gave it one; else nothing.
+
+    >>> given_name("count"), given_name("k_param_3"), given_name("_Z1kPf_param_0"), given_name("p4")
+    ('count', '', '', '')
+    """
+    return "" if _NUMBERED.search(text) else identifier(text)
 
 
 class Namer:
@@ -75,6 +87,9 @@ class Namer:
             found = self.known.parameters[number]
             if found:
                 return identifier(found)
+        written = given_name(variable.register)
+        if written and written not in self.taken:
+            return written
         if isinstance(type, Pointer):
             return f"p{number}"
         if isinstance(type, Scalar) and type.is_integer:
