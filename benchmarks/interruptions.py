@@ -69,14 +69,22 @@ def interrupted(plan: Plan, folder: Path, kills: int, seconds: float) -> list[in
         run = subprocess.Popen(
             command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        time.sleep(times.uniform(0.3, max(2.0, 2 * seconds / kills)))
+        # After some more shards, in the midst of the next ones; some die before they begin.
+        wanted = len(_complete(folder)) + times.randrange(3)
+        while run.poll() is None and len(_complete(folder)) < wanted:
+            time.sleep(0.02)
+        time.sleep(times.uniform(0.0, 2 * seconds / plan.shards))
         if run.poll() is not None:
             break  # it was done before
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
-        complete.append(len(list(folder.glob("shards/[0-9]*[0-9].json"))))
+        complete.append(len(_complete(folder)))
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return complete
+
+
+def _complete(folder: Path) -> list[Path]:
+    return list(folder.glob("shards/[0-9]*[0-9].json"))
 
 
 def _row(how: str, expected: dict[str, str], folder: Path, note: str) -> Row:
