@@ -241,3 +241,14 @@ def test_what_is_a_pointer_in_a_record_shows_where_addresses_are_made() -> None:
     assert list(map(str, usage.pointers)) == ["record+8"]
     assert list(map(str, usage.sizes)) == ["record+24"]
     assert same_execution(module, module, "k").equal
+
+
+def test_a_constant_put_down_as_an_integer_may_be_a_number() -> None:
+    zero, other = "mov.b32 %r2, {}; mov.b32 %r3, 0; mov.b64 %rd6, {{%r2, %r3}};", "0f3F800001"
+    modules = [
+        ptxkit.parse(LOADING.format(load=zero.format(number)))
+        for number in ("0x3F800000", "0f3F800000", other)
+    ]
+    dialects = [Dialect.of(m["k"].instructions, Scopes(m)) for m in modules]
+    assert not dialects[0].foreign(dialects[1])
+    assert dialects[0].foreign(dialects[2]) == "computes with 0f3F800001"

@@ -54,6 +54,8 @@ class Dialect:
 
     literals: set[str] = field(default_factory=set)
     """Floating-point constants, by their bits."""
+    moved: set[str] = field(default_factory=set)
+    """Constants that are put into registers as integers, by their bits: they may be either."""
     operations: dict[str, set[str]] = field(default_factory=dict)
     """For each instruction that computes with floating-point numbers its forms."""
     widths: dict[str, set[int]] = field(default_factory=dict)
@@ -97,6 +99,10 @@ class Dialect:
             if "0f" in text or "0d" in text or "0F" in text or "0D" in text:
                 found.literals.update(bits.upper() for bits in _LITERAL.findall(text))
             types = [m[1:] for m in one.modifiers if m[1:] in SCALAR_TYPES]
+            if one.name == "mov" and types:
+                number, width = evaluate(one.operands[-1]), SCALAR_TYPES[types[0]].width
+                if isinstance(number, int) and width >= 32:
+                    found.moved.add(f"{number % (1 << width):0{width // 4}X}")
             if one.name in _SIGNED or ".wide" in one.modifiers or ".hi" in one.modifiers:
                 found.signs[f"{one.opcode if one.name in _COMPARED else one.name} {types}"] += 1
             if one.name in _MEMORY and types:
@@ -161,7 +167,7 @@ class Dialect:
 
     def foreign(self, other: Dialect) -> str:
         """What the other has that this one does not; empty where there is nothing."""
-        for bits in sorted(other.literals - self.literals):
+        for bits in sorted(other.literals - self.literals - self.moved):
             negated = f"{int(bits, 16) ^ 1 << 4 * len(bits) - 1:0{len(bits)}X}"
             if not int(bits, 16) & ~(1 << 4 * len(bits) - 1) or negated not in self.literals:
                 return f"computes with 0{'f' if len(bits) == 8 else 'd'}{bits}"
