@@ -68,6 +68,22 @@ def test_functions_of_cuda() -> None:
     assert "asm" not in text
 
 
+def test_a_loop_that_waits_for_an_instruction_compiles() -> None:
+    source = """extern "C" __global__ void k(int *x) {
+        __shared__ unsigned long long bar;
+        unsigned at = (unsigned)__cvta_generic_to_shared(&bar), done;
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(at) : "memory");
+        do {
+            asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 1;"
+                         " selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(at) : "memory");
+        } while (!done);
+        x[threadIdx.x] = 1;
+    }"""
+    text = lifted_text(ptxkit.compile_cuda(source, arch="sm_90"))
+    assert "try_wait" in text
+    compiled_again(text, "sm_90")
+
+
 def test_sums_of_products_are_not_contracted() -> None:
     source = """extern "C" __global__ void k(const float *x, float *y) { int i = threadIdx.x;
         y[i] = __fmul_rn(x[i], x[i + 1]) + x[i + 2]; y[i + 64] = x[i] * x[i + 1] + x[i + 2]; }"""
