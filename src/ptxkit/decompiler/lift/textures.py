@@ -76,7 +76,7 @@ def _surface(lift: Lift, node: Instruction) -> None:
     number = number.children[0] if number.kind == "Vector" else number
     if node.name == "sust":
         written = type if type == "b32" else f"u{type[1:]}"
-        call = Intrinsic(f"{name}write", (written, *takes), "")
+        call = Intrinsic(f"{name}write<{_NUMBERS[type]}>", (written, *takes), "")
         return lift.effect(lift.collective(call, lift.read(number, type), *where))
     call = Intrinsic(f"{name}read<{_NUMBERS[type]}>", takes, f"u{type[1:]}")
     return lift.write(number, f"u{type[1:]}", lift.collective(call, *where))
