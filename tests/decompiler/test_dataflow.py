@@ -358,3 +358,21 @@ def test_a_loop_that_counts_the_other_way() -> None:
     assert proved(up, down)
     assert not proved(up, fast)
     assert not proved(up, late)
+
+
+def test_what_is_read_in_vain_may_not_be_there() -> None:
+    """A value that decides nothing is still read from memory, by a parameter of its own."""
+    store = "mov.u32 %r5, 7; st.global.u32 [%rd1], %r5; ret; }"
+    head = """.version 8.0
+    .target sm_90
+    .address_size 64
+    .visible .entry k(.param .u64 x, .param .u64 y) {
+        .reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
+        ld.param.u64 %rd1, [x];
+    """
+    more = """ld.param.u64 %rd2, [y]; ld.global.u32 %r1, [%rd2];
+        setp.ne.s32 %p1, %r1, 12; setp.gt.s32 %p2, %r1, 7; or.pred %p3, %p1, %p2;
+        @!%p3 bra L; L: """
+    plain, vain = ptxkit.parse(head + store), ptxkit.parse(head + more + store)
+    assert same_dataflow(plain, plain, "k").equal
+    assert not same_dataflow(plain, vain, "k").equal

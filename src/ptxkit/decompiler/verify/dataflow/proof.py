@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import prod
 
@@ -14,6 +15,7 @@ from ptxkit.syntax import Function, Module
 from ptxkit.syntax.nodes import FunctionDirective
 
 _MOST_INSTRUCTIONS = 20_000
+_WORD = re.compile(r"[\w$]+", re.ASCII)
 _FEW_CASES = 24
 
 
@@ -61,6 +63,9 @@ def same_dataflow(
             if (a.name, b.name) in done:
                 continue
             done.add((a.name, b.name))
+            # Compilers leave out what has no effect, and read nothing that was not read before.
+            if _parameters_read(b) - _parameters_read(a):
+                return Proof(False, "it reads a parameter that the original does not read")
             pair = _Pair(original, candidate, a, b, places)
             reason = pair.prove()
             if reason:
@@ -76,6 +81,18 @@ def same_dataflow(
     except RecursionError:
         return Proof(False, "the conditions are nested too deeply")
     return Proof(True)
+
+
+def _parameters_read(function: Function) -> set[int]:
+    """The places of the parameters that occur in a function's body."""
+    places = {p.name: place for place, p in enumerate(function.parameters)}
+    return {
+        places[word]
+        for one in function.instructions
+        if ".param" in one.modifiers or one.name == "mov"
+        for word in _WORD.findall(one.text)
+        if word in places
+    }
 
 
 class _Pair:
