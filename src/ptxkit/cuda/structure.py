@@ -66,6 +66,7 @@ def canonical(node: n.Node, *, constants: bool = True) -> n.Node:
 def write_canonical(node: n.Node) -> str:
     """The S-expression of ``canonical(node)``, without making that tree.
 
+    >>> from ptxkit.cuda import read
     >>> write_canonical(read("(= out (+ p p))"))
     '(= v0 (+ v1 v1))'
     """
