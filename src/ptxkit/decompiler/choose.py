@@ -116,6 +116,9 @@ def decompile(
         except ToolchainError as error:
             tree, maker, verdict = lifted, "symbolic", Verdict()
             notes.append(f"not verified: {error}")
+        except RecursionError:
+            tree, maker, verdict = lifted, "symbolic", Verdict()
+            notes.append("not verified: the code is nested too deeply")
         if not verdict.equivalent:
             notes += verdict.reasons
     if names == "learned":

@@ -63,7 +63,7 @@ def debug_names(module: Module) -> dict[str, FunctionNames]:
         return {}
     try:
         return _Reader({name: _Bytes.of(section) for name, section in sections.items()}).run()
-    except (DebugInfoError, IndexError):
+    except (DebugInfoError, LookupError, ValueError):
         return {}
 
 

@@ -13,6 +13,7 @@ a short name by an entry point in the group ``ptxkit.sources``::
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -257,6 +258,8 @@ def find(name: str) -> Source:
     """
     module, _, attribute = BUILT_IN.get(name, name).partition(":")
     if attribute:
+        if not any(place in ("", str(Path.cwd())) for place in sys.path):
+            sys.path.append(str(Path.cwd()))  # a source of one's own lies in the folder one is in
         try:
             made = getattr(import_module(module), attribute)()
         except (ModuleNotFoundError, AttributeError) as error:

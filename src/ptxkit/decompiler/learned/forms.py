@@ -43,6 +43,7 @@ FORMS = {
     "loop": "a do in an if as a for",
     "guard": "an if around the rest of a kernel as a return",
 }
+_SHIFTS = frozenset(("<<", ">>", "<<=", ">>="))
 _POWERS = {"<<": "*", ">>": "/", "&": "%", "<<=": "*=", ">>=": "/=", "&=": "%="}
 
 
@@ -144,6 +145,9 @@ class _Writer:
         match made:
             case n.Binary(operator=operator, left=left, right=n.Literal() as right):
                 other = _power(operator, right)
+                if place in _SHIFTS and not self._is_unsigned(left):
+                    # A negative number of bits is nothing, so that a compiler would not mind.
+                    other = None
                 if other is not None and self._ask(
                     "power", operator, f"{operator} {right.value}", f"{operator} in {place}",
                     f"{operator} of {self._sort(left)}",
@@ -232,9 +236,15 @@ class _Writer:
                 ):  # fmt: skip
                     node = replace(node, operator=_POWERS[operator], value=other)
                 return replace(node, target=self._inside(node.target, "target"))
+            case n.Assign(operator=operator) if operator in _SHIFTS:
+                return node.rebuilt(lambda part: self._inside(part, operator))
             case n.Declare() | n.Assign() | n.Evaluate() | n.Return():
                 return node.rebuilt(lambda part: self._inside(part, type(node).__name__))
         return node
+
+    def _is_unsigned(self, node: n.Expression) -> bool:
+        given = self._type(node)
+        return isinstance(given, Scalar) and given.is_integer and not given.signed
 
     def _choice(self, node: n.If, declared: n.Declare | None) -> n.Statement:
         """``if (c) x = a; else x = b;`` as ``x = c ? a : b;``."""

@@ -7,6 +7,7 @@ looked at: every use must mean the declaration that it meant before.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -29,6 +30,7 @@ FORBIDDEN = frozenset((
     *(word for type in SCALARS.values() for word in type.spelling.split()),
     *(vector.spelling for vector in VECTORS.values()), "dim3", "NULL", "EOF", "linux", "unix",
 ))  # fmt: skip
+_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 #: A name that is less probable than this is not taken.
 LEAST = 0.1
 
@@ -52,8 +54,7 @@ def chosen_names(
     function: n.Function, model: Classifier, taken: Collection[str] = (), keep: Collection[str] = ()
 ) -> dict[str, str]:
     """New names by old ones; what is not in it keeps its name. ``taken`` are names of the file."""
-    called = {x.function for s in function.body or () for x in s.walk() if isinstance(x, n.Call)}
-    fixed = {*keep, *called}
+    fixed = {*keep, *_in_texts(function)}
     found = {name: c for name, c in contexts(function).items() if name not in fixed}
     if not found:
         return {}
@@ -150,6 +151,17 @@ def names_of_file(tree: n.CudaModule) -> set[str]:
                 case n.Declare(type=Struct(name=name)) | n.Parameter(type=Struct(name=name)):
                     found.add(name)
     return found
+
+
+def _in_texts(function: n.Function) -> set[str]:
+    """Words of what is called, which may be an expression, and of names that are more than that."""
+    texts = (
+        x.function if isinstance(x, n.Call) else x.name
+        for s in function.body or ()
+        for x in s.walk()
+        if isinstance(x, n.Call) or (isinstance(x, n.Name) and not x.name.isidentifier())
+    )
+    return {word for text in texts for word in _WORD.findall(text)}
 
 
 def _mentioned(function: n.Function) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 from ptxkit.cuda import nodes as n
 
 N = TypeVar("N", bound=n.Node)
+_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def rebuilt(node: N, change: Callable[[Any], Any]) -> N:
@@ -89,6 +91,10 @@ def read(node: n.Node) -> Iterator[str]:
                 yield name
             case n.Assign(target=n.Name(), value=value, operator="="):
                 stack.append(value)
+            case n.Call(function=function) if "(" in function:
+                # A pointer that is called stands in the text of what is called.
+                yield from _WORD.findall(function)
+                stack.extend(item.children())
             case n.Asm(outputs=outputs, inputs=inputs):
                 stack.extend(o.expression for o in inputs)
                 stack.extend(

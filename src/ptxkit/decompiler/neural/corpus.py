@@ -202,6 +202,10 @@ def read_pairs(files: list[str], arch: str | None = None) -> tuple[list[Pair], C
     found: list[Pair] = []
     refused: Counter[str] = Counter()
     for file in files:
+        if "ast" not in parquet.read_schema(file).names:
+            raise UsageError(
+                f"'{file}' has no trees to learn from: it is not of a dataset of ptxkit synth tiers"
+            )
         table = parquet.read_table(file, columns=["category", "ast", "targets"])
         for row in table.to_pylist():
             module = cuda.read(row["ast"])

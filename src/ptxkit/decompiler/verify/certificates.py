@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda.printer import COMPILE_WITH
 from ptxkit.decompiler.verify.dataflow import same_dataflow
-from ptxkit.decompiler.verify.execution import DEVICES, MOST, WANTED, same_execution
+from ptxkit.decompiler.verify.execution import (
+    DEVICES,
+    MOST,
+    WANTED,
+    same_execution,
+    seen_to_differ,
+)
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.decompiler.verify.inputs import Trial
 from ptxkit.decompiler.verify.verdict import Verdict
@@ -119,7 +125,12 @@ def certify(
     reasons = []
     proof = same_dataflow(original, candidate, kernel, other)
     if proof.equal:
-        return Verdict(True, same_dataflow=True)
+        wrong = ""
+        if execute and original[kernel].is_entry:
+            wrong = seen_to_differ(original, candidate, kernel, other)
+        if not wrong:
+            return Verdict(True, same_dataflow=True)
+        return Verdict(True, reasons=(f"E2: it seemed to be proved, but a run shows: {wrong}",))
     reasons.append(f"E2: {proof.reason}")
     if not original[kernel].is_entry:
         reasons.append("E3: only kernels can be run")

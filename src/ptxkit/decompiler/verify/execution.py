@@ -358,7 +358,8 @@ class Comparison:
         except PtxkitError as error:
             return f"the last blocks first, the candidate alone fails: {_first_line(error)}"
         why = self._difference(original, candidate, inputs)
-        if why is None or self._is_order(original, candidate, first):
+        held = {name: self._before(name, inputs) for name in original.variables}
+        if why is None or self._is_order(original, candidate, first, held):
             return None
         return f"the last blocks first, {why}"
 
@@ -626,16 +627,22 @@ class Comparison:
             again = self._outcome(0, trial, inputs, seconds=_PATIENT, descending=True)
         except PtxkitError:
             return False
-        return self._is_order(first, second, again)
+        held = {name: self._before(name, inputs) for name in first.variables}
+        return self._is_order(first, second, again, held)
 
-    def _is_order(self, first: _Outcome, second: _Outcome, again: _Outcome) -> bool:
-        """Whether the second differs only where the first does so in another order, too."""
+    def _is_order(
+        self, first: _Outcome, second: _Outcome, again: _Outcome, held: dict[str, bytes]
+    ) -> bool:
+        """Whether the second differs only where the first does so in another order, too.
+
+        ``held`` are the variables at the start: one that a candidate does not have stays so.
+        """
         pairs = [(first.output.encode(), second.output.encode(), again.output.encode())]
         for what in ("memory", "surfaces"):
             outcomes = (getattr(one, what) for one in (first, second, again))
             pairs += list(zip(*outcomes, strict=True))
         for name, data in first.variables.items():
-            pairs.append((data, second.variables.get(name, data), again.variables[name]))
+            pairs.append((data, second.variables.get(name, held[name]), again.variables[name]))
         counted = [(first.events[w], second.events[w], again.events[w]) for w in second.events]
         return all(a == b or a != c for a, b, c in counted) and all(map(_settled, pairs))
 
@@ -709,6 +716,24 @@ def _said(error: SimulationError) -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
+
+
+def seen_to_differ(
+    original: Module, candidate: Module, kernel: str, other: str | None = None, launches: int = 16
+) -> str:
+    """What a few launches show to be different; nothing where they show nothing, or cannot run.
+
+    A proof is only as good as its rules: what it says must not be contradicted by a run.
+    """
+    try:
+        comparison = Comparison(original, candidate, kernel, other or kernel)
+        for trial in trials(comparison.usage, comparison.kernels[0].rules, launches):
+            found = comparison._trial(trial)
+            if isinstance(found, Execution) and found.different:
+                return found.reason
+    except PtxkitError:
+        return ""
+    return ""
 
 
 def same_execution(

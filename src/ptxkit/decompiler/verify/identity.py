@@ -34,6 +34,9 @@ def same_ptx(original: Module, candidate: Module, kernel: str, other: str | None
     return _Pairing(original, candidate).same(original[kernel], candidate[other])
 
 
+_FOUND_BY_NAME = frozenset(("global", "const"))
+
+
 class _Pairing:
     """Which symbol of one module is which of the other, as far as has been seen."""
 
@@ -79,10 +82,26 @@ class _Pairing:
                 [_reshaped(s) for s in first], [_reshaped(s) for s in second]
             )
         if isinstance(a, Variable) and isinstance(b, Variable):
+            if a.space in _FOUND_BY_NAME and not self._may_be_renamed(a, b):
+                return False
             if a.space in _UNINITIALISED and b.space in _UNINITIALISED:
                 return _room(a) == _room(b)
             return self._same_words([_plain(a.text)], [_plain(b.text)])
         return False
+
+    def _may_be_renamed(self, a: Variable, b: Variable) -> bool:
+        """Whether two variables have one name, or names that the other side does not know.
+
+        A host, or another module, may find them by their names.
+        """
+        names = [one.name for one in a.declarators], [one.name for one in b.declarators]
+        if names[0] == names[1]:
+            return True
+        if a.linkage or b.linkage:
+            return False
+        return not any(x in self.symbols[1] for x in names[0]) and not any(
+            x in self.symbols[0] for x in names[1]
+        )
 
     def _same_words(self, a: list[str], b: list[str]) -> bool:
         """Whether texts differ only in symbols of the modules, and pair those."""

@@ -58,6 +58,8 @@ def _upper(
     left = unbounded_sum(terms, ("sum", width, constant - rest, tuple(high)), False)
     if not (left[0] >= 0 and left[1] < 1 << width):
         return None
+    if any(number >> width - 1 for number in (constant, *(factor for _, factor in high))):
+        return None  # a negative one, whose upper bits are not those of a shift
     made = terms.constant(width, constant >> by)
     for atom, factor in high:
         made = terms.add(width, made, terms.scale(width, atom, factor >> by))

@@ -211,7 +211,9 @@ class Decoder:
         """Variables that nobody outside finds by their names: what they are, and a number."""
         found: dict[int, tuple[str, int]] = {}
         alike: Counter[str] = Counter()
-        for variable in self.module.variables:
+        # In the order of their names: those that both modules have are the same ones.
+        ordered = sorted(self.module.variables, key=lambda v: [d.name for d in v.declarators])
+        for variable in ordered:
             if not variable.linkage and len(variable.declarators) == 1:
                 (one,) = variable.declarators
                 nameless = " ".join(variable.text.replace(one.name, "", 1).split())

@@ -29,7 +29,10 @@ _ROUNDS = 60
 #: Loops of one function that a loop of the other may meet, on average.
 _PARTNERS = 3
 #: What depends on which threads are there with this one.
-_JOINT = frozenset("activemask elect vote match shfl redux bar barrier".split())
+_JOINT = frozenset(
+    "activemask elect vote match shfl redux bar barrier mma wmma wgmma ldmatrix stmatrix"
+    " movmatrix tcgen05".split()
+)
 
 Name = tuple[int, Register]
 """A register of one of the two sides."""

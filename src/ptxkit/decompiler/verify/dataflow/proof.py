@@ -66,6 +66,9 @@ def same_dataflow(
             # Compilers leave out what has no effect, and read nothing that was not read before.
             if _parameters_read(b) - _parameters_read(a):
                 return Proof(False, "it reads a parameter that the original does not read")
+            moved = [i.opcode for i in a.instructions] != [i.opcode for i in b.instructions]
+            if moved and any(map(_is_beyond, (a, b))):
+                return Proof(False, "which threads are there is not followed")
             pair = _Pair(original, candidate, a, b, places)
             reason = pair.prove()
             if reason:
@@ -81,6 +84,12 @@ def same_dataflow(
     except RecursionError:
         return Proof(False, "the conditions are nested too deeply")
     return Proof(True)
+
+
+def _is_beyond(function: Function) -> bool:
+    """Whether a function asks who else is there, or ends a thread on behalf of its caller."""
+    names = {one.name for one in function.instructions}
+    return ("activemask" in names and "bra" in names) or ("exit" in names and not function.is_entry)
 
 
 def _parameters_read(function: Function) -> set[int]:

@@ -1,0 +1,88 @@
+"""Programs that differ, and that a verifier may take for the same."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxkit
+from ptxkit.decompiler.verify import verify
+
+ONE = 'extern "C" __global__ void k(unsigned *y, int n) { unsigned t = threadIdx.x; '
+#: What it is about: the original, and what is no copy of it.
+PAIRS = {
+    "tables that a host fills by name": (
+        '__constant__ float gain[4], bias[4]; extern "C" __global__ void k(float *y) '
+        "{ int t = threadIdx.x; y[t] = gain[t] - bias[t]; }",
+        '__constant__ float gain[4], bias[4]; extern "C" __global__ void k(float *y) '
+        "{ int t = threadIdx.x; y[t] = bias[t] - gain[t]; }",
+    ),
+    "a variable that nobody names": (
+        '__device__ int hits; extern "C" __global__ void k(const int *x) '
+        "{ if (x[threadIdx.x] > 5) hits = 1; }",
+        'extern "C" __global__ void k(const int *x) { }',
+    ),
+    "upper bits of a difference": (
+        ONE + "y[t] = (16383u - 16u * t) >> 4; }",
+        ONE + "y[t] = 1023u + 268435455u * t; }",
+    ),
+    "an end of the thread inside of a function": (
+        "__noinline__ __device__ void f(int x) { if (x == 3) asm volatile(\"exit;\"); } "
+        + ONE + "f(t); y[t] = 1; }",
+        "__noinline__ __device__ void f(int x) { if (x == 3) asm volatile(\"ret;\"); } "
+        + ONE + "f(t); y[t] = 1; }",
+    ),
+    "a read beyond all memory": (
+        ONE + "y[t] = n; }",
+        ONE + 'unsigned v; asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(y + 900000 + n));'
+        " y[t] = n; }",
+    ),
+    "who is there": (
+        ONE + "unsigned a; if (t & 1) a = __activemask(); else a = __activemask();"
+        " y[t] = a; y[t + 64] = __activemask(); }",
+        ONE + "unsigned a = __activemask(), b;"
+        " if (t & 1) b = __activemask(); else b = __activemask(); y[t] = a; y[t + 64] = b; }",
+    ),
+    "what a pointer begins with": (
+        '__device__ int a = 1; __device__ int *p = &a; extern "C" __global__ void k(int *y) '
+        "{ int t = threadIdx.x; y[t] = *p + 1 + t; }",
+        '__device__ int a = 2; __device__ int *p = &a; extern "C" __global__ void k(int *y) '
+        "{ int t = threadIdx.x; y[t] = t + *p + 1; }",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_what_differs_is_not_accepted(name: str) -> None:
+    original, candidate = PAIRS[name]
+    module = ptxkit.compile_cuda(original, arch="sm_90")
+    found = verify(module, candidate)
+    assert found.compiles
+    assert not found.equivalent, found.level
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_and_what_is_the_same_compiles(name: str) -> None:
+    original, _ = PAIRS[name]
+    assert verify(ptxkit.compile_cuda(original, arch="sm_90"), original).same_ptx
+
+
+def test_a_shift_is_by_no_negative_number() -> None:
+    module = ptxkit.compile_cuda(
+        'extern "C" __global__ void k(const int *a, const int *b, int *o)'
+        " { int i = threadIdx.x; o[i] = a[i] >> (b[i] & 31); }"
+    )
+    assert "% 32" not in ptxkit.decompile(module, "symbolic").cuda
+
+
+def test_what_is_called_by_a_pointer_keeps_its_name() -> None:
+    module = ptxkit.compile_cuda(
+        "typedef float (*fn)(float);"
+        "__device__ float f1(float x) { return x + 1; }"
+        "__device__ float f2(float x) { return x * 2; }"
+        "__device__ fn tab[2] = {f1, f2};"
+        'extern "C" __global__ void k(float *x, const int *w)'
+        " { int t = threadIdx.x; x[t] = tab[w[t] & 1](x[t]); }"
+    )
+    found = ptxkit.decompile(module, "symbolic")
+    assert found.verdict.equivalent
+    assert verify(module, found.cuda).equivalent
