@@ -16,6 +16,7 @@ from ptxkit.syntax.nodes import FunctionDirective
 
 _MOST_INSTRUCTIONS = 20_000
 _WORD = re.compile(r"[\w$]+", re.ASCII)
+_INDIRECT = re.compile(r"(?:@!?%\w+\s+)?call(?:\.uni)?\s*(?:\([^)]*\)\s*,)?\s*%")
 _FEW_CASES = 24
 
 
@@ -66,6 +67,8 @@ def same_dataflow(
             # Compilers leave out what has no effect, and read nothing that was not read before.
             if _parameters_read(b) - _parameters_read(a):
                 return Proof(False, "it reads a parameter that the original does not read")
+            if any(_INDIRECT.match(i.text) for i in a.instructions if i.name == "call"):
+                return Proof(False, "which function is called is not followed")
             moved = [i.opcode for i in a.instructions] != [i.opcode for i in b.instructions]
             if moved and any(map(_is_beyond, (a, b))):
                 return Proof(False, "which threads are there is not followed")
