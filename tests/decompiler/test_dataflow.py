@@ -376,3 +376,12 @@ def test_what_is_read_in_vain_may_not_be_there() -> None:
     plain, vain = ptxkit.parse(head + store), ptxkit.parse(head + more + store)
     assert same_dataflow(plain, plain, "k").equal
     assert not same_dataflow(plain, vain, "k").equal
+
+
+def test_both_halves_of_a_register_are_multiplied() -> None:
+    body = """mov.u32 %r3, {}; mov.u32 %r4, 1006648320;
+    mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16
+        {{%r5, %r6}}, {{%r3, %r3}}, {{%r4}}, {{%r4, %r4}};
+    st.global.u32 [%rd1], %r5; ret;"""
+    assert proved(body.format(0x3C003C00), body.format(0x3C003C00))
+    assert not proved(body.format(0x3C003C00), body.format(0x40003C00))

@@ -261,6 +261,8 @@ class Semantics:
                 values.append(self.decisions.leaf(self.terms.make("sink")))
             elif source.kind == "register" and source.parts[0].value == "pred":
                 values.append(self._as_term(self.read(state, source.value)))
+            elif step.name in _WHOLE and source.kind in ("vector", "register"):
+                values.append(self.value(state, source, "b64"))
             elif source.kind in ("vector", "address"):
                 values.append(self.value(state, source, _narrow(type)))
             else:
@@ -400,6 +402,10 @@ def _is_silent(step: Step) -> bool:
 _ORDERED = frozenset(
     (".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".sc", ".weak.volatile")
 )
+
+
+#: Instructions that take registers as they are, whatever the type of what is in them.
+_WHOLE = frozenset("mma wmma wgmma stmatrix movmatrix tcgen05 isspacep".split())
 
 
 def _narrow(type: str) -> str:
