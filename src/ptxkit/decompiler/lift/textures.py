@@ -76,7 +76,9 @@ def _surface(lift: Lift, node: Instruction) -> None:
     number = number.children[0] if number.kind == "Vector" else number
     if node.name == "sust":
         written = type if type == "b32" else f"u{type[1:]}"
-        call = Intrinsic(f"{name}write<{_NUMBERS[type]}>", (written, *takes), "")
+        # Four bytes are what they are: a float, too. Fewer would be an int without a word.
+        kind = "" if type == "b32" else f"<{_NUMBERS[type]}>"
+        call = Intrinsic(f"{name}write{kind}", (written, *takes), "")
         return lift.effect(lift.collective(call, lift.read(number, type), *where))
     call = Intrinsic(f"{name}read<{_NUMBERS[type]}>", takes, f"u{type[1:]}")
     return lift.write(number, f"u{type[1:]}", lift.collective(call, *where))
