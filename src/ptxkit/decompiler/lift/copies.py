@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from ptxkit.cuda import nodes as n
@@ -109,7 +109,7 @@ class Copies:
                 return node if same else n.If(condition, *inner)
             case n.While(body=body) | n.DoWhile(body=body) | n.For(body=body):
                 made = self._list(body)
-                return node if made is body else _with_body(node, made)
+                return node if made is body else replace(node, body=made)
         return node
 
     def _index(self, counted: Counted) -> str:
@@ -333,16 +333,6 @@ def _uses(body: list[n.Statement], names: set[str]) -> dict[str, list[int]]:
         for name in {p.name for p in statement.walk() if isinstance(p, n.Name)} & names:
             found[name].append(place)
     return found
-
-
-def _with_body(node: n.Statement, body: Body) -> n.Statement:
-    match node:
-        case n.While(condition=condition):
-            return n.While(condition, body, node.unroll)
-        case n.DoWhile(condition=condition):
-            return n.DoWhile(body, condition, node.unroll)
-    assert isinstance(node, n.For)
-    return n.For(node.start, node.condition, node.step, body, node.unroll)
 
 
 def _runs(shapes: list[int], ends: list[bool]) -> Iterator[tuple[int, int, int]]:
