@@ -217,6 +217,7 @@ void postpone_others(Machine &machine, std::uint32_t now) {
     Part others = *machine.part;
     others.mask &= ~now;
     others.pc = machine.next - 1;
+    machine.repeated |= machine.mask & ~now;
     machine.part->mask = now;
     machine.mask = now;
     warp.frames[others.frame].users += 1;
@@ -229,6 +230,7 @@ bool converge(Machine &machine, std::uint32_t members) {
     Warp &warp = *machine.warp;
     const std::uint32_t wanted = members & warp.existing & ~warp.exited;
     if ((wanted & ~machine.mask) == 0) return true;
+    machine.repeated |= machine.mask;
     split_inactive(machine);
     machine.part->pc = machine.next - 1;
     machine.part->state = Part::State::AtWarpSync;

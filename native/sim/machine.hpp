@@ -162,6 +162,7 @@ class Machine {
     std::uint32_t next = 0;      // where the part goes on
     bool switched = false;       // the parts have changed: choose anew
     bool yielded = false;        // the part waits for others: let them run
+    std::uint32_t repeated = 0;  // lanes that come back to this instruction: not counted this time
 };
 
 }  // namespace ptxkit::sim

@@ -216,17 +216,22 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
         }
         machine.next = pc + 1;
         ++steps;
-        if (counted != nullptr)
-            counted[pc] += static_cast<std::uint64_t>(std::popcount(mask));
+        machine.repeated = 0;
+        const auto count = [&] {
+            if (counted != nullptr)
+                counted[pc] += static_cast<std::uint64_t>(std::popcount(mask & ~machine.repeated));
+        };
         if constexpr (kObserved) {
             machine.mask = mask;
             machine.block.observers->before(machine, inst, mask);
             if (mask != 0) inst.operation(machine, inst);
             machine.block.observers->after(machine, inst, mask);
+            count();
             if (machine.switched) return;
         } else if (mask != 0) {
             machine.mask = mask;
             inst.operation(machine, inst);
+            count();
             if (machine.switched) return;
         }
         pc = machine.next;

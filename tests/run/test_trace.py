@@ -185,3 +185,33 @@ def test_threads_and_blocks_that_are_not_there() -> None:
 def test_another_block() -> None:
     trace = mixed()["mixed"].trace((2, 2), (8, 2), *arguments(), thread=(1, 1), block=(1, 1))
     assert next(r for r in trace if r.text.startswith("mov.u32 %r1")).writes == {"%r1": 1}
+
+
+def test_lanes_that_wait_for_others_are_counted_once() -> None:
+    module = ptxkit.parse("""
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry late(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    setp.lt.u32 %p1, %r1, 7;
+    @%p1 bra FEW;
+    add.u32 %r1, %r1, 5;
+FEW:
+    shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;
+    mov.u32 %r3, %tid.x;
+    mul.wide.u32 %rd1, %r3, 4;
+    ld.param.u64 %rd2, [out];
+    add.u64 %rd3, %rd2, %rd1;
+    st.global.u32 [%rd3], %r2;
+    ret;
+}""")
+    kernel = ptxkit.load(module, device="cpu")["late"]
+    for descending in (False, True):
+        out = np.zeros(32, dtype=np.uint32)
+        report = kernel[1, 32](out, count=True, descending=descending)
+        assert {node.name: count for node, count in report.counts}["shfl"] == 32
