@@ -250,8 +250,9 @@ def test_variable_that_a_host_can_change_may_not_be_missing() -> None:
 
 
 def test_same_numbers_in_every_process() -> None:
-    from ptxkit.decompiler.verify.inputs import GUARD, trials
+    from ptxkit.decompiler.verify.inputs import GUARD
     from ptxkit.decompiler.verify.pair import Pair
+    from ptxkit.decompiler.verify.trials import trials
 
     m = module(SAXPY)
     made = []

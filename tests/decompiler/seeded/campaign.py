@@ -22,8 +22,8 @@ from tests.kernels import suite
 import ptxkit
 from ptxkit.cuda import print_module
 from ptxkit.decompiler.verify import Verdict, certify, compiled
-from ptxkit.decompiler.verify.inputs import trials
 from ptxkit.decompiler.verify.pair import Against, Pair
+from ptxkit.decompiler.verify.trials import trials
 from ptxkit.errors import PtxkitError
 from ptxkit.run import Surface
 from ptxkit.syntax import Module

@@ -17,14 +17,14 @@ from itertools import chain
 from typing import Any
 
 from ptxkit.decompiler.verify.gpu import LAUNCHES, OnGpu
-from ptxkit.decompiler.verify.inputs import (
+from ptxkit.decompiler.verify.pair import TRIED, Against, Pair, first_line
+from ptxkit.decompiler.verify.trials import (
     Trial,
     block_shapes,
     large_trials,
     marked_trials,
     trials,
 )
-from ptxkit.decompiler.verify.pair import TRIED, Against, Pair, first_line
 from ptxkit.decompiler.verify.unreached import ground
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Module

@@ -11,8 +11,9 @@ from typing import Any
 
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dialect import Dialect, product
-from ptxkit.decompiler.verify.inputs import Inputs, Trial
+from ptxkit.decompiler.verify.inputs import Inputs
 from ptxkit.decompiler.verify.ordering import Order, order_of
+from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.usage import stored_bytes
 from ptxkit.run import RunReport, load
 from ptxkit.syntax import Instruction, Module

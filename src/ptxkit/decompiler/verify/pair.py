@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptxkit.decompiler.verify.difference import difference, doubt, only_by_order
-from ptxkit.decompiler.verify.inputs import InputMaker, Inputs, Trial, block_shapes
+from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
 from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
 from ptxkit.decompiler.verify.search import Search
+from ptxkit.decompiler.verify.trials import Trial, block_shapes
 from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.errors import PtxkitError
 from ptxkit.run import SimulationError
