@@ -250,15 +250,16 @@ def test_variable_that_a_host_can_change_may_not_be_missing() -> None:
 
 
 def test_same_numbers_in_every_process() -> None:
-    from ptxkit.decompiler.verify.execution import Comparison
-    from ptxkit.decompiler.verify.inputs import GUARD, trials
+    from ptxkit.decompiler.verify.inputs import GUARD
+    from ptxkit.decompiler.verify.pair import Pair
+    from ptxkit.decompiler.verify.trials import trials
 
     m = module(SAXPY)
     made = []
     for _ in range(3):
-        comparison = Comparison(m, m, "k", "k")
-        trial = next(iter(trials(comparison.usage, comparison.kernels[0].rules, 1)))
-        arenas = comparison.maker.make(trial).arenas
+        pair = Pair(m, m, "k", "k")
+        trial = next(iter(trials(pair.usage, pair.rules, 1)))
+        arenas = pair.maker.make(trial).arenas
         assert all(arena.start == GUARD for arena in arenas)
         made.append([arena.before.tobytes() for arena in arenas])
     assert made[0] == made[1] == made[2]

@@ -17,7 +17,7 @@ from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.verify import Verdict
 from ptxkit.decompiler.verify.certificates import Compiled, certify, compiled, paired
 from ptxkit.decompiler.verify.identity import same_ptx
-from ptxkit.decompiler.verify.inputs import Trial
+from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.syntax import Module
 
 #: Longer functions take long to compile: of these fewer forms are tried for identical PTX.

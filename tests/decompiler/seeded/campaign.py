@@ -22,8 +22,8 @@ from tests.kernels import suite
 import ptxkit
 from ptxkit.cuda import print_module
 from ptxkit.decompiler.verify import Verdict, certify, compiled
-from ptxkit.decompiler.verify.execution import Comparison, Execution
-from ptxkit.decompiler.verify.inputs import trials
+from ptxkit.decompiler.verify.pair import Against, Pair
+from ptxkit.decompiler.verify.trials import trials
 from ptxkit.errors import PtxkitError
 from ptxkit.run import Surface
 from ptxkit.syntax import Module
@@ -143,9 +143,9 @@ def _suite_witness(kernel: object, entry: str, a: Module, b: Module) -> bool:
 def _unseen(a: Module, b: Module, names: list[str]) -> bool:
     """Whether other launches than those that the verifier draws show a difference."""
     for name in names:
-        comparison = Comparison(a, b, name, name)
-        for trial in trials(comparison.usage, comparison.kernels[0].rules, 150, first=100_000):
-            if isinstance(comparison._trial(trial), Execution):
+        pair = Pair(a, b, name, name)
+        for trial in trials(pair.usage, pair.rules, 150, first=100_000):
+            if isinstance(pair.launch(trial), Against):
                 return True
     return False
 

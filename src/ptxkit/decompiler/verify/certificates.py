@@ -17,7 +17,7 @@ from ptxkit.decompiler.verify.execution import (
     seen_to_differ,
 )
 from ptxkit.decompiler.verify.identity import same_ptx
-from ptxkit.decompiler.verify.inputs import Trial
+from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.verdict import Verdict
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.isa.targets import Target

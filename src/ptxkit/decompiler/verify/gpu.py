@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.decompiler.verify.inputs import InputMaker, Inputs, Trial
+from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
+from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.run import load
 from ptxkit.run.cuda_driver import check, current, current_device

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.decompiler.verify.inputs import MIXED, Trial
+from ptxkit.decompiler.verify.trials import MIXED, Trial
 from ptxkit.decompiler.verify.usage import Origin, Usage
 from ptxkit.decompiler.verify.values import KINDS
 from ptxkit.run.layout import scalar_bytes

@@ -1,0 +1,93 @@
+"""Whether what two runs left behind is the same; and if it is, whether that is enough.
+
+Who writes last where several threads write, or reads before another has written, is up to the
+order in which they run: what the original leaves otherwise in another order is no difference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptxkit.decompiler.verify.inputs import Inputs
+from ptxkit.decompiler.verify.ordering import weaker
+from ptxkit.decompiler.verify.outcome import Outcome, Side
+
+#: Bytes that a race is taken for as a whole.
+_NEAR = 64
+
+
+def difference(
+    first: Outcome, second: Outcome, inputs: Inputs, held: dict[str, bytes]
+) -> str | None:
+    """What is not the same after two runs.
+
+    ``held`` are the variables at the start: one that a candidate does not have stays so.
+    """
+    for arena, a, b in zip(inputs.arenas, first.memory, second.memory, strict=True):
+        if a != b:
+            return _where(arena, a, b)
+    for name, data in first.variables.items():
+        if second.variables.get(name, held[name]) != data:
+            return f"the variable '{name}' differs"
+    for a, b in zip(first.surfaces, second.surfaces, strict=True):
+        if a != b:
+            return "a surface differs"
+    if first.output != second.output:
+        return f"what is printed differs: {second.output[:60]!r} for {first.output[:60]!r}"
+    for what in {**first.events, **second.events}:
+        if first.events[what] != second.events[what]:
+            return f"there are {second.events[what]:,} {what} for {first.events[what]:,}"
+    return None
+
+
+def only_by_order(first: Outcome, second: Outcome, again: Outcome, held: dict[str, bytes]) -> bool:
+    """Whether the second differs only where the first does so in another order, too."""
+    pairs = [(first.output.encode(), second.output.encode(), again.output.encode())]
+    for what in ("memory", "surfaces"):
+        outcomes = (getattr(one, what) for one in (first, second, again))
+        pairs += list(zip(*outcomes, strict=True))
+    for name, data in first.variables.items():
+        pairs.append((data, second.variables.get(name, held[name]), again.variables[name]))
+    counted = [(first.events[w], second.events[w], again.events[w]) for w in second.events]
+    return all(a == b or a != c for a, b, c in counted) and all(map(_settled, pairs))
+
+
+def doubt(first: Outcome, second: Outcome, sides: tuple[Side, Side]) -> str | None:
+    """Why two kernels may differ though they did not in a launch."""
+    less = weaker(first.orders, second.orders)
+    if less:
+        return less
+    if second.products[0] < first.products[0] and second.products[1] > first.products[1]:
+        # Indices that would overflow are beyond all memory that there is to try them with.
+        return "it multiplies in 32 bits what the original does in 64"
+    if second.stored > first.stored:
+        # What is written twice is the same only as long as nobody reads it in between.
+        return f"it writes {second.stored:,} bytes for {first.stored:,}"
+    if second.loads > first.loads and sides[0].load_sites == sides[1].load_sites:
+        # As many loads are written down, but a loop takes a turn more, or a guard is gone.
+        return f"it loads {second.loads:,} times for {first.loads:,}"
+    return None
+
+
+def _settled(outcomes: tuple[bytes, bytes, bytes]) -> bool:
+    """Whether the second differs from the first only where the third does, too, or near that.
+
+    Numbers that depend on the order are the same in two orders by chance now and then.
+    """
+    first, second, again = (np.frombuffer(one, np.uint8) for one in outcomes)
+    if not len(first) == len(second) == len(again):
+        return outcomes[0] == outcomes[1] or outcomes[0] != outcomes[2]
+    wrong, unsettled = (np.unique(np.nonzero(first != o)[0] // _NEAR) for o in (second, again))
+    return bool(np.isin(wrong, unsettled).all())
+
+
+def _where(arena: Any, a: bytes, b: bytes) -> str:
+    place = int(np.nonzero(np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8))[0][0])
+    offset = place - arena.start
+    word = slice(place - place % 4, place - place % 4 + 4)
+    return (
+        f"the memory of '{arena.origin}' differs at byte {offset}: "
+        f"{b[word][::-1].hex()} instead of {a[word][::-1].hex()}"
+    )

@@ -1,0 +1,154 @@
+"""One run of a kernel on the simulator, and everything that it leaves behind."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dialect import Dialect, product
+from ptxkit.decompiler.verify.inputs import Inputs
+from ptxkit.decompiler.verify.ordering import Order, order_of
+from ptxkit.decompiler.verify.trials import Trial
+from ptxkit.decompiler.verify.usage import stored_bytes
+from ptxkit.run import RunReport, load
+from ptxkit.syntax import Instruction, Module
+from ptxkit.syntax.scopes import Scopes
+
+_STEPS = 100_000
+#: A candidate may take so many times as many steps: another order of blocks is no difference.
+_SLOWER = 10
+#: In another order the lanes of a warp go apart, and each takes its own steps.
+_APART = 4 * _SLOWER
+#: Seconds on a clock for a launch of the original, and of the candidate after it: a busy machine
+#: must not make one of them fail alone.
+_SECONDS, PATIENT = 1.0, 10.0
+
+#: What must happen equally often, whatever it is called.
+_COUNTED = {
+    "bar": "barriers", "barrier": "barriers", "membar": "fences", "fence": "fences",
+    "atom": "atomics", "red": "atomics", "shfl": "shuffles", "vote": "votes", "match": "votes",
+    "redux": "votes", "trap": "traps", "nanosleep": "sleeps",
+}  # fmt: skip
+#: Stores that no other thread sees.
+_PRIVATE = frozenset((".param", ".local", ".param::func", ".param::entry"))
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one run left behind."""
+
+    memory: list[bytes]
+    variables: dict[str, bytes]
+    surfaces: list[bytes]
+    output: str
+    events: Counter[str]
+    loads: int
+    stored: int
+    """Bytes written to memory that others see, as often as they are."""
+    orders: Counter[Order]
+    products: tuple[int, int]
+    """How often numbers were multiplied with all bits of the result, and with half of them."""
+    report: RunReport
+
+
+class Side:
+    """One of two kernels that are compared, ready to run."""
+
+    def __init__(self, module: Module, kernel: str, patient: bool = False) -> None:
+        """With ``patient`` it may take longer, as a candidate may after its original."""
+        self.module = module
+        self.name = kernel
+        self.loaded = load(module, "cpu")
+        self.kernel = self.loaded[kernel]
+        self.coverage = Coverage.of(module, module[kernel])
+        self.load_sites = sum(map(_loads, self.coverage.instructions()))
+        self.dialect = Dialect.of(self.coverage.instructions(), Scopes(module))
+        self.variables = {d.name for v in module.variables for d in v.declarators}
+        self._slower, self._seconds = (_SLOWER, PATIENT) if patient else (1, _SECONDS)
+        self._initial: dict[str, Any] = {}
+
+    def run(
+        self,
+        trial: Trial,
+        inputs: Inputs,
+        variables: Collection[str],
+        memory: list[Any] | None = None,
+        seconds: float | None = None,
+        **options: Any,
+    ) -> Outcome:
+        """Launch it with memory and the named variables as they were at first."""
+        for arena in inputs.arenas:
+            arena.restore()
+        textures = [s.array.copy() for s in inputs.surfaces]
+        held = self._set_variables(variables, inputs)
+        launcher = self.kernel[trial.grid, trial.block, trial.shared]
+        if trial.cluster or trial.cooperative:
+            launcher = launcher.with_options(
+                cluster=(trial.cluster, 1, 1) if trial.cluster else None,
+                cooperative=trial.cooperative,
+            )
+        slower = _APART if options.get("descending") else self._slower
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            report = launcher(
+                *inputs.arguments, memory=memory or inputs.memory, threads=1,
+                step_limit=_STEPS * (1 + trial.cooperative) * slower,
+                time_limit=seconds or self._seconds, count=True, **options,
+            )  # fmt: skip
+        surfaces = [s.array.tobytes() for s in inputs.surfaces]
+        for surface, before in zip(inputs.surfaces, textures, strict=True):
+            if surface.writable:
+                surface.array[...] = before
+        kept = {name: self.loaded.variable(name).tobytes() for name in held}
+        return _outcome(report, [a.whole.tobytes() for a in inputs.arenas], kept, surfaces)
+
+    def _set_variables(self, wanted: Collection[str], inputs: Inputs) -> list[str]:
+        """Give every variable of the module its value again; their names."""
+        names = [name for name in wanted if name in self.variables]
+        for name in names:
+            array = self.loaded.variable(name)
+            start = self._initial.setdefault(name, array.copy())
+            value = inputs.variables.get(name, start)
+            if value.size == array.size:
+                array[:] = value
+        return names
+
+    def before(self, name: str, inputs: Inputs) -> bytes:
+        """What a variable held at the start of a run."""
+        return bytes(inputs.variables.get(name, self._initial[name]).tobytes())
+
+
+def _outcome(
+    report: RunReport, memory: list[bytes], variables: dict[str, bytes], surfaces: list[bytes]
+) -> Outcome:
+    """What a report counts, beside what is in memory."""
+    events: Counter[str] = Counter()
+    orders: Counter[Order] = Counter()
+    loads = stored = wide = narrow = 0
+    for node, count in report.counts:
+        order = order_of(node) if count else None
+        if order is not None:
+            orders[order] += count
+        if node.name in ("mul", "mad"):
+            kind = product(node)
+            wide += count * (kind == "wide")
+            narrow += count * (kind == "narrow")
+        if node.name in _COUNTED:
+            events[_COUNTED[node.name]] += count
+        elif _loads(node):
+            loads += count
+        elif node.name == "st" and not _PRIVATE.intersection(node.modifiers):
+            stored += count * stored_bytes(node)
+    return Outcome(
+        memory, variables, surfaces, report.output, +events, loads, stored, orders,
+        (wide, narrow), report,
+    )  # fmt: skip
+
+
+def _loads(node: Instruction) -> bool:
+    return node.name == "ld" and ".global" in node.modifiers

@@ -1,0 +1,287 @@
+"""Two kernels side by side: one launch of both after another, and what they say together.
+
+The original decides what a launch is worth: one that makes it fault, or run too long, says
+nothing and is left out. So is one after which all that differs is what depends on the order of
+the threads in the original, too.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from ptxkit.decompiler.verify.difference import difference, doubt, only_by_order
+from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
+from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
+from ptxkit.decompiler.verify.search import Search
+from ptxkit.decompiler.verify.trials import Trial, block_shapes
+from ptxkit.decompiler.verify.usage import Usage, usage_of
+from ptxkit.errors import PtxkitError
+from ptxkit.run import SimulationError
+from ptxkit.run.layout import variable_size
+from ptxkit.syntax import Module
+
+#: Shapes of blocks that also run under the sanitizer, and the events that ask for it. Few threads
+#: leave other parts of shared memory unwritten than many do.
+_SANITIZED = 12
+_TOGETHER = frozenset(("barriers", "shuffles", "votes"))
+#: Launches that also run with their last blocks and warps first.
+_TURNED = 6
+#: Launches for which the memory that the original touches is looked for take no longer than that.
+_QUICK = 0.02
+#: What a launch is called that said something, and one that depends on the order of threads.
+TRIED, RACE = "tried", "race"
+#: How a kernel ends itself.
+_STOPS = frozenset(("assert", "trap"))
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What speaks against two kernels being equal."""
+
+    reason: str
+    seen: bool = True
+    """Whether a difference was seen, not only feared."""
+
+
+class Pair:
+    """Two kernels that may be equal."""
+
+    def __init__(self, original: Module, candidate: Module, kernel: str, other: str) -> None:
+        self.sides = Side(original, kernel), Side(candidate, other, patient=True)
+        self.usage: Usage = usage_of(original, original[kernel])
+        theirs = usage_of(candidate, candidate[other])
+        self.usage.constants |= theirs.constants
+        self.usage.thresholds |= theirs.thresholds
+        self.parameters = self.sides[0].kernel.parameters
+        self.rules = self.sides[0].kernel.rules
+        self.variables = _variables(original, self.usage)
+        self.uninitialised = _variables(original, self.usage, initialised=False)
+        self.maker = InputMaker(self.parameters, self.usage, self.uninitialised)
+        self.search = Search(self.usage, block_shapes(self.usage, self.rules))
+        self.coverage = self.sides[0].coverage, self.sides[1].coverage
+        self.tried: list[Trial] = []
+        """Launches that said something."""
+        self.skipped: Counter[str] = Counter()
+        """And why others did not."""
+        self.other_loads = False
+        """Whether the two read memory more or less often than each other."""
+        self.turned = self.unordered = 0
+        self._sanitized: set[tuple[int, int, int]] = set()
+
+    def signature(self) -> str:
+        """Why the two cannot be launched alike."""
+        kernels = [side.kernel for side in self.sides]
+        first, second = ([(i.offset, i.size) for i in k.parameters] for k in kernels)
+        if first != second:
+            return f"the parameters differ: {len(first)} of sizes {[s for _, s in first]}, " \
+                   f"against {len(second)} of {[s for _, s in second]}"  # fmt: skip
+        rules, theirs = (kernel.rules for kernel in kernels)
+        # Every launch that the original takes must be one that the candidate takes.
+        most = math.prod(rules.required_block or (rules.most_threads or 1024,))
+        if (theirs.required_block or rules.required_block) != rules.required_block or (
+            theirs.most_threads is not None and most > theirs.most_threads
+        ):
+            return "the launch bounds differ"
+        if theirs.required_cluster != rules.required_cluster:
+            return "the sizes of clusters differ"
+        # A host finds such a variable by its name, and may change it between launches.
+        for variable in self.sides[0].module.variables:
+            for one in variable.declarators if variable.linkage else ():
+                if one.name in self.variables and one.name not in self.sides[1].variables:
+                    return f"the variable '{one.name}' is missing"
+        return ""
+
+    def launch(self, trial: Trial) -> Against | str:
+        """One launch of both: what speaks against them, else how it ended."""
+        inputs = self.maker.make(trial)
+        try:
+            first = self._outcome(0, trial, inputs)
+        except PtxkitError as error:
+            self.skipped[_kind(error)] += 1
+            if isinstance(error, SimulationError) and error.kind in _STOPS:
+                return self._stopped(trial, inputs, error)
+            return {"out-of-bounds": "bounds"}.get(_kind(error), _kind(error))
+        try:
+            second = self._outcome(1, trial, inputs)
+        except PtxkitError as error:
+            return Against(f"with {trial}, the candidate alone fails: {first_line(error)}")
+        why = self._difference(first, second, inputs)
+        if why is not None and self._depends_on_order(trial, inputs, first, second):
+            self.skipped[RACE] += 1
+            return RACE
+        if why is None and _TOGETHER & first.events.keys() and self._is_new(trial):
+            why = self._races(trial, inputs)
+        if why is None and self.turned < _TURNED and _warps(trial) > 1:
+            why = self._turned(trial, inputs, first)
+        if why is not None:
+            return Against(f"with {trial}, {why}")
+        why = doubt(first, second, self.sides)
+        if why is not None:
+            return Against(f"with {trial}, nothing differed, but {why}", seen=False)
+        self.tried.append(trial)
+        self.other_loads |= first.loads != second.loads
+        new = [
+            covered.add(one.report)
+            for covered, one in zip(self.coverage, (first, second), strict=True)
+        ]
+        if any(new):
+            self.search.add(trial)
+        self.search.last = trial
+        return TRIED
+
+    def _outcome(self, side: int, trial: Trial, inputs: Inputs, **options: Any) -> Outcome:
+        return self.sides[side].run(trial, inputs, self.variables, **options)
+
+    def _difference(self, first: Outcome, second: Outcome, inputs: Inputs) -> str | None:
+        return difference(first, second, inputs, self._held(first, inputs))
+
+    def _held(self, outcome: Outcome, inputs: Inputs) -> dict[str, bytes]:
+        """What the variables of the original held at the start."""
+        return {name: self.sides[0].before(name, inputs) for name in outcome.variables}
+
+    def _stopped(self, trial: Trial, inputs: Inputs, first: SimulationError) -> Against | str:
+        """The original stopped itself: the candidate must, too, and is then not compared."""
+        try:
+            self._outcome(1, trial, inputs)
+        except SimulationError as second:
+            if second.kind not in _STOPS:
+                return first.kind
+            # Which of several assertions is first depends on who runs first.
+            if _said(first) == _said(second):
+                new = [
+                    covered.add_stop(one.counts)
+                    for covered, one in zip(self.coverage, (first, second), strict=True)
+                ]
+                if any(new):
+                    self.search.add(trial)
+            return first.kind
+        except PtxkitError:
+            return first.kind
+        return Against(f"with {trial}, the original alone stops: {first_line(first)}")
+
+    def _is_new(self, trial: Trial) -> bool:
+        """Whether no launch with such a block ran under the sanitizer, and some still may."""
+        if trial.block in self._sanitized or len(self._sanitized) >= _SANITIZED:
+            return False
+        self._sanitized.add(trial.block)
+        return True
+
+    def _races(self, trial: Trial, inputs: Inputs) -> str | None:
+        """What a sanitizer finds in the candidate and not in the original."""
+        found = []
+        for side in (0, 1):
+            try:
+                report = self._outcome(side, trial, inputs, sanitize="report").report
+            except PtxkitError as error:
+                if side == 0:
+                    return None
+                return f"under the sanitizer the candidate fails: {first_line(error)}"
+            found.append({f.kind for f in report.findings if f.severity != "note"})
+        new = sorted(found[1] - found[0])
+        return f"the candidate alone has a {new[0]}" if new else None
+
+    def _depends_on_order(
+        self, trial: Trial, inputs: Inputs, first: Outcome, second: Outcome
+    ) -> bool:
+        """Whether all that differs is what the original leaves otherwise in another order, too."""
+        try:
+            again = self._outcome(0, trial, inputs, seconds=PATIENT, descending=True)
+        except PtxkitError:
+            return False
+        return only_by_order(first, second, again, self._held(first, inputs))
+
+    def _turned(self, trial: Trial, inputs: Inputs, first: Outcome) -> str | None:
+        """Run both with the last blocks and warps first; notice whether that changes anything."""
+        self.turned += 1
+        try:
+            original = self._outcome(0, trial, inputs, descending=True)
+        except PtxkitError:
+            self.unordered += 1
+            return None
+        self.unordered += bool(self._difference(first, original, inputs))
+        try:
+            candidate = self._outcome(1, trial, inputs, descending=True)
+        except PtxkitError as error:
+            return f"the last blocks first, the candidate alone fails: {first_line(error)}"
+        why = self._difference(original, candidate, inputs)
+        if why is None or only_by_order(original, candidate, first, self._held(original, inputs)):
+            return None
+        return f"the last blocks first, {why}"
+
+    # ---- the memory that is touched --------------------------------------------------------
+
+    def outside(self, trial: Trial) -> Against | None:
+        """Run the candidate with no more memory than the original touches."""
+        inputs = self.maker.make(trial)
+        start = time.process_time()
+        self._outcome(0, trial, inputs)
+        if time.process_time() - start > _QUICK:
+            return None
+        windows = [slice(0, arena.whole.size) for arena in inputs.arenas]
+        for place, arena in enumerate(inputs.arenas):
+            windows[place] = self._window(trial, inputs, place, arena.start)
+        memory = [a.whole[w] for a, w in zip(inputs.arenas, windows, strict=True)]
+        try:
+            self._outcome(0, trial, inputs, memory=memory)
+            self._outcome(1, trial, inputs, memory=memory)
+        except PtxkitError as error:
+            return Against(f"with {trial}, the candidate touches more memory: {first_line(error)}")
+        return None
+
+    def _window(self, trial: Trial, inputs: Inputs, place: int, start: int) -> slice:
+        """The part of an arena, in words, that the original touches."""
+
+        def runs(window: slice) -> bool:
+            memory = [a.whole for a in inputs.arenas]
+            memory[place] = memory[place][window]
+            try:
+                self._outcome(0, trial, inputs, memory=memory)
+            except PtxkitError:
+                return False
+            return True
+
+        size = inputs.arenas[place].whole.size
+        if not runs(slice(start, size)):
+            # It reaches below its pointer: how far is not looked for.
+            return slice(0, size)
+        least, most = start, size
+        while (middle := (least + most) // 8 * 4) > least:
+            if runs(slice(start, middle)):
+                most = middle
+            else:
+                least = middle
+        return slice(start, most)
+
+
+def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[str, int]:
+    """The variables in memory that are used, and their bytes; or those that nothing initialises."""
+    found: dict[str, int] = {}
+    for variable in module.variables:
+        if variable.space not in ("global", "const") or variable.type in ("texref", "surfref"):
+            continue
+        for one in variable.declarators:
+            if one.name in usage.variables and (initialised or one.initializer is None):
+                found[one.name] = variable_size(variable, one)[0]
+    return found
+
+
+def _warps(trial: Trial) -> int:
+    return math.prod(trial.grid) * -(-math.prod(trial.block) // 32)
+
+
+def _kind(error: PtxkitError) -> str:
+    return error.kind if isinstance(error, SimulationError) else first_line(error)
+
+
+def _said(error: SimulationError) -> str:
+    """What an assertion says, without the name of the kernel."""
+    return error.diagnostic.message.rpartition(" (in '")[0]
+
+
+def first_line(error: Exception) -> str:
+    """What an error says in one line."""
+    return str(error).partition("\n")[0]

@@ -1,0 +1,208 @@
+"""Launches to try a kernel with: shapes of grids and blocks, and sizes.
+
+A trial is made from its number alone, so that a result can be had again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ptxkit.decompiler.verify.usage import Origin, Usage
+from ptxkit.decompiler.verify.values import KINDS
+from ptxkit.run.shape import Dimensions, LaunchRules
+
+#: More elements than 16 bits can count.
+LARGE = 66_000
+_DYNAMIC_SHARED = 40 << 10
+#: More than that have a launch of :func:`large_trials`.
+FEW_BLOCKS = 64
+
+# Those that people use, then some that nobody does.
+_LINES = (
+    *((64, 1, 1), (128, 1, 1), (32, 1, 1), (256, 1, 1), (96, 1, 1), (512, 1, 1)),
+    # A rest of all lengths for loops that take four, eight or sixteen at once.
+    *((47, 1, 1), (33, 1, 1), (50, 1, 1), (7, 1, 1), (1, 1, 1)),
+)
+_PLANES = (
+    *((16, 16, 1), (32, 8, 1), (8, 8, 1), (32, 4, 1), (16, 8, 1), (32, 32, 1)),
+    *((5, 7, 1), (13, 3, 1), (1, 1, 1)),
+)
+#: Blocks of sizes that code compares with, at most.
+_NEAR = 4
+#: Numbers up to the first are tried as sizes anyway, those from the second on are none; so many
+#: between them are tried, in so many places.
+_SMALL, _WORD = 198, 1 << 31
+_MARKED, _PLACES = 6, 3
+_CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
+#: A way to fill memory beside those of `values`: each field of a record has its own.
+MIXED = "mixed"
+_ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2), (1, 1, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One launch, without the memory."""
+
+    number: int
+    kind: str
+    grid: Dimensions
+    block: Dimensions
+    sizes: tuple[int, ...]
+    shared: int = 0
+    cluster: int = 0
+    cooperative: bool = False
+    ascending: bool = False
+    cleared: bool = False
+    """Whether memory that is only written to, or by atomics, starts as zeros."""
+    instead: frozenset[tuple[Origin, Origin | None]] = frozenset()
+    """Pointers that point to the memory of another one, or to nothing."""
+
+    def __str__(self) -> str:
+        sizes = f", sizes {', '.join(map(str, self.sizes))}" if self.sizes else ""
+        others = "".join(
+            sorted(f", {one} as {other}" if other else f", no {one}" for one, other in self.instead)
+        )
+        return f"{self.kind} numbers, grid {self.grid}, block {self.block}{sizes}{others}"
+
+
+def trials(usage: Usage, rules: LaunchRules, count: int, first: int = 0) -> Iterator[Trial]:
+    """Launches that are worth trying, the most promising first; others from another first one."""
+    blocks = block_shapes(usage, rules)
+    axes = 3 if "%ctaid.z" in usage.special else 2 if "%ctaid.y" in usage.special else 1
+    clustered = "mapa" in usage.names or any(s.startswith(_CLUSTERED) for s in usage.special)
+    cluster = 2 if clustered and rules.required_cluster is None else 0
+    cooperative = any(s.startswith("%envreg") for s in usage.special)
+    shared = _shared(usage, rules)
+    for number in range(first, first + count):
+        generator = np.random.default_rng([number, 0x507])
+        block = blocks[number % len(blocks)] if number % 3 else blocks[number // 3 % len(blocks)]
+        extent = (2, 3, 1, 4)[number % 4]
+        grid = (extent, *(2,) * (axes - 1), *(1,) * (3 - axes))
+        if cluster or rules.required_cluster:
+            along = rules.required_cluster or (cluster, 1, 1)
+            grid = tuple(g * c for g, c in zip(grid, along, strict=True))
+        yield Trial(
+            number,
+            # Counted so that every kind meets every pattern of sizes.
+            KINDS[(number + number // 8) % len(KINDS)],
+            (grid[0], grid[1], grid[2]),
+            block,
+            _sizes(number, len(usage.sizes), block, usage.constants, generator),
+            shared,
+            cluster,
+            cooperative,
+            ascending=number % 2 == 0,
+            cleared=number % 3 == 1,
+        )
+
+
+def _shared(usage: Usage, rules: LaunchRules) -> int:
+    """Bytes of dynamic shared memory: much where the kernel is made for one shape of blocks."""
+    if not usage.dynamic_shared:
+        return 0
+    return _DYNAMIC_SHARED if rules.required_block is None else 4 * _DYNAMIC_SHARED
+
+
+def block_shapes(usage: Usage, rules: LaunchRules) -> list[Dimensions]:
+    """Blocks that a kernel may be meant for."""
+    if rules.required_block is not None:
+        return [rules.required_block]
+    blocks: list[Dimensions] = []
+    if "%tid.z" in usage.special and "%ctaid.z" in usage.special:
+        blocks += _ROOMS
+    if "%tid.y" in usage.special and "%ctaid.y" in usage.special:
+        blocks += _PLANES
+    elif "%tid.y" in usage.special:
+        blocks += (*_LINES[:4], *_PLANES)
+    if not blocks:
+        blocks += _LINES
+        if "%ntid.x" in usage.special:
+            # Loops over the threads of a block change their ways around such numbers, too.
+            near = sorted({c + d for c in usage.constants for d in (1, 0, 2) if 2 <= c + d <= 9})
+            blocks += [(n, 1, 1) for n in near[:_NEAR] if (n, 1, 1) not in blocks]
+    most = rules.most_threads or 1024
+    fitting = [b for b in blocks if math.prod(b) <= most]
+    if rules.most_threads is not None and not any(math.prod(b) == most for b in fitting):
+        fitting.append((most, 1, 1))  # what it was compiled for
+    return fitting
+
+
+def _sizes(
+    number: int, count: int, block: Dimensions, constants: set[int], generator: Any
+) -> tuple[int, ...]:
+    """Values for the numbers that bound or scale indices.
+
+    Loops change their ways around the numbers that the code compares with.
+    """
+    if count == 0:
+        return ()
+    near = sorted({c + d for c in constants for d in (-1, 0, 1, 2) if -3 <= c + d <= 200})
+    if count == 1:
+        few = [100, 33, -1, block[0], 0, 2 * block[0], 1, 257, 5, block[0] + 1, 300, 64, 2, 37, -3]
+        few += [16, 3, *near]
+        return (few[number % len(few)],)
+    most = 40 if count == 2 else 14
+    few = [1, 2, 3, 4, 5, 7, 8, 9, *(v for v in near if 0 < v <= most), 13, most]
+    values = [int(v) for v in generator.integers(1, most, count)]
+    place = number // 8 % count
+    # Where code has still not run, larger things with smaller parts are more likely to reach it.
+    pattern = number % 8 if number < 40 else (6, 0, 6, 5)[number % 4]
+    if pattern == 1:
+        values = [values[0]] * count
+    elif pattern == 2:
+        values = [int(v) for v in generator.choice((1, 2, 4, 8, 16), count)]
+    elif pattern == 3:
+        values = [int(v) for v in generator.integers(1, 7, count)]
+        values[int(generator.integers(0, count))] = int(generator.integers(60, 300))
+    elif pattern == 4:
+        values[place] = int(generator.integers(-3, 0))
+    elif pattern == 5:
+        values = [int(v) for v in generator.choice(few, count)]
+    elif pattern == 6:
+        # The largest first, as people write the size of a thing before that of its parts.
+        values = sorted((int(v) for v in generator.integers(8, 40, count)), reverse=True)
+    elif pattern == 7:
+        values[place] = 0
+    return tuple(values)
+
+
+def large_trials(usage: Usage, rules: LaunchRules, blocks: list[Dimensions]) -> Iterator[Trial]:
+    """Launches with so many elements that a 16-bit number cannot count them."""
+    shared = _shared(usage, rules)
+    count = len(usage.sizes)
+    block = next((b for b in blocks if math.prod(b) >= 64), blocks[0])
+    wide = "%ctaid.y" in usage.special
+    for place in range(min(max(count, 1), 2)):
+        if wide:
+            sizes = (300,) * count if count <= 2 else (300, *(3,) * (count - 1))
+            grid = (-(-300 // block[0]), -(-300 // block[1]), 1)
+        else:
+            sizes = tuple(LARGE if k == place else 2 for k in range(count))
+            grid = (-(-LARGE // block[0]), 1, 1)
+        yield Trial(1000 + place, "random", grid, block, sizes, shared, cleared=True)
+        if wide:
+            return
+
+
+def marked_trials(
+    usage: Usage, rules: LaunchRules, blocks: list[Dimensions]
+) -> Iterator[list[Trial]]:
+    """Few threads with sizes around each large number that the code compares with."""
+    shared = _shared(usage, rules)
+    block = next((b for b in blocks if math.prod(b) >= 64), blocks[0])
+    count = len(usage.sizes)
+    marks = sorted((c for c in usage.constants if _SMALL < abs(c) < _WORD), key=abs)[:_MARKED]
+    number = 2000
+    for place in range(min(count, _PLACES)):
+        for mark in marks:
+            group = []
+            for size in (mark + 1, mark, mark - 1):
+                sizes = tuple(size if k == place else 2 for k in range(count))
+                number += 1
+                group.append(Trial(number, "random", (2, 1, 1), block, sizes, shared, cleared=True))
+            yield group
