@@ -252,3 +252,15 @@ def test_a_constant_put_down_as_an_integer_may_be_a_number() -> None:
     dialects = [Dialect.of(m["k"].instructions, Scopes(m)) for m in modules]
     assert not dialects[0].foreign(dialects[1])
     assert dialects[0].foreign(dialects[2]) == "computes with 0f3F800001"
+
+
+def test_private_variables_of_one_name_may_be_different_ones() -> None:
+    """Strings are numbered through a file: `$str$1` need not be what the other calls so."""
+    other = 'extern "C" __global__ void other(int n) { if (n == 1) printf("one %d\\n", n); }'
+    kernel = """
+        extern "C" __global__ void k(int *x, int n) {
+            if (threadIdx.x < n) x[threadIdx.x] = n; else printf("%s %d\\n", "more than", n);
+        }"""
+    wrong = kernel.replace("more than", "less than")
+    assert compared(other + kernel, kernel).equal
+    assert not compared(other + kernel, wrong).equal

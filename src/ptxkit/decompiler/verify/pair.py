@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,7 @@ class Pair:
         self.rules = self.sides[0].kernel.rules
         self.variables = _variables(original, self.usage)
         self.uninitialised = _variables(original, self.usage, initialised=False)
+        self.sides[1].variables -= _namesakes(*self.sides, self.variables)
         self.maker = InputMaker(self.parameters, self.usage, self.uninitialised)
         self.search = Search(self.usage, block_shapes(self.usage, self.rules))
         self.coverage = self.sides[0].coverage, self.sides[1].coverage
@@ -255,6 +257,26 @@ class Pair:
             else:
                 least = middle
         return slice(start, most)
+
+
+def _namesakes(original: Side, candidate: Side, names: Iterable[str]) -> set[str]:
+    """Private variables of the candidate that have a name of the original's by chance.
+
+    Compilers number strings through a file, so that ``$str$2`` is another one in another file.
+    """
+    linked = {
+        one.name
+        for module in (original.module, candidate.module)
+        for variable in module.variables
+        for one in variable.declarators
+        if variable.linkage
+    }
+    return {
+        name
+        for name in names
+        if name in candidate.variables and name not in linked
+        and original.loaded.variable(name).tobytes() != candidate.loaded.variable(name).tobytes()
+    }  # fmt: skip
 
 
 def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[str, int]:
