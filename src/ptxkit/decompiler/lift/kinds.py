@@ -26,7 +26,7 @@ from ptxkit.cuda.types import (
 )
 from ptxkit.decompiler.lift.declared import declared_types, votes_of
 from ptxkit.decompiler.lift.function import Program
-from ptxkit.decompiler.lift.substitute import exit_values
+from ptxkit.decompiler.lift.reading import exit_values
 from ptxkit.decompiler.lift.sums import sum_of
 from ptxkit.decompiler.lift.values import Step, Value, Variable, parts_of
 from ptxkit.isa.types import SCALAR_TYPES

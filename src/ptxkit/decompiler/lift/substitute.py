@@ -8,68 +8,33 @@ short comparisons.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
+from ptxkit.decompiler.lift.address_parts import parts_of_addresses
+from ptxkit.decompiler.lift.flow import Flow
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.idioms import Idioms
+from ptxkit.decompiler.lift.operands import COPIES, Operands
 from ptxkit.decompiler.lift.order import Order, as_written, indices_first, moved_away, out_of_line
+from ptxkit.decompiler.lift.reading import exit_values, leaves, set_exit
+from ptxkit.decompiler.lift.unread import drop_unread
 from ptxkit.decompiler.lift.values import (
     Definition,
     FactTable,
     Step,
     Value,
     Variable,
-    raw,
     replaced,
 )
 
 _LIMIT = 28
-#: So many more operations are not behind `&&` where they are always computed.
-_HEAVY = 3
 #: After so many attempts nothing is substituted.
 _ROUNDS = 40
-_COPIES = frozenset(("const", "var", "symbol", "slot", "component"))
-_ADDRESS_PARTS = frozenset(
-    "add sub mul shl sext zext const var symbol slot generic specific builtin component".split()
-)
 #: Collectives that leave memory alone.
 _HARMLESS = ("__shfl", "__ballot", "__any", "__all", "__activemask", "__match", "__reduce")
 _COMPARISONS = frozenset(
     "eq ne lt.s le.s gt.s ge.s lt.u le.u gt.u ge.u feq fne flt fle fgt fge".split()
 )
-_SIGNED_TAKERS = frozenset("lt.s le.s gt.s ge.s div.s rem.s shr.s min.s max.s sext mulhi.s".split())
-
-
-def exit_values(block: FlowBlock) -> tuple[Value, ...]:
-    """The values that decide where control goes after a block."""
-    exit = block.exit
-    if isinstance(exit, Branch):
-        return (exit.condition,)
-    if isinstance(exit, Select):
-        return (exit.value,)
-    return ()
-
-
-def set_exit(block: FlowBlock, value: Value) -> None:
-    """Change the value that decides where control goes."""
-    exit = block.exit
-    if isinstance(exit, Branch):
-        block.exit = Branch(value, exit.then, exit.otherwise)
-    elif isinstance(exit, Select):
-        block.exit = Select(value, exit.targets)
-
-
-def leaves(value: Value) -> Iterator[Definition]:
-    """The versions of variables in a value, as often as they occur."""
-    stack = [value]
-    while stack:
-        one = stack.pop()
-        if one.op == "var":
-            yield one.data
-        else:
-            stack.extend(one.args)
 
 
 @dataclass(slots=True)
@@ -93,7 +58,6 @@ class Substitution:
     """Whether operands of floating point stay in their order."""
     facts: FactTable = field(default_factory=FactTable)
     uses: dict[Definition, int] = field(default_factory=dict)
-    reads: dict[Variable, int] = field(default_factory=dict)
     candidates: dict[Definition, _Candidate] = field(default_factory=dict)
     expanded: dict[Definition, Value] = field(default_factory=dict)
     carriers: dict[Definition, frozenset[Definition]] = field(default_factory=dict)
@@ -106,14 +70,10 @@ class Substitution:
     signed: set[Definition] = field(default_factory=set)
     numbers: dict[Definition, Value] = field(default_factory=dict)
     """Versions that are numbers, though their variables change; addresses are none."""
-    loaded: dict[Definition, int] = field(default_factory=dict)
-    """Loads that are used once, and their lines."""
     indices: set[Definition] = field(default_factory=set)
     """What is computed from the indices of threads alone."""
-    fixed: set[Definition] = field(default_factory=set)
-    """What stays where it stands, since it has an effect."""
-    read: dict[Definition, int] = field(default_factory=dict)
-    """Indices of threads, and which of them was read first."""
+    pinned: set[Variable] = field(default_factory=set)
+    dropped: set[Definition] = field(default_factory=set)
 
     @property
     def flow(self) -> Flow:
@@ -127,16 +87,17 @@ class Substitution:
 
     def run(self) -> None:
         """Drop what is dead, then substitute."""
-        self._drop_dead()
+        reads = drop_unread(self.flow, self.facts)
         if Idioms(self.program).run():
-            self._drop_dead()
+            reads = drop_unread(self.flow, self.facts)
+        self.uses, self.pinned = reads.uses, reads.pinned
         if self.order == "line" or self.in_order:
             as_written(self.flow, self.in_order)
         elif self.order == "block":
             indices_first(self.flow)
         self._depths()
-        self._mark_addresses()
-        self._order()
+        self.addresses, self.signed = parts_of_addresses(self.flow)
+        Operands(self.program, self.order, self.exact, self.facts, self.uses).run()
         self._choose()
         for _ in range(_ROUNDS):
             gone = self._check() or self._keep_in_order()
@@ -174,59 +135,6 @@ class Substitution:
         """What decides where control goes after a block."""
         return exit_values(self.flow.blocks[block])
 
-    # ---- dead code -----------------------------------------------------------------------
-
-    def _drop_dead(self) -> None:
-        where: dict[Variable, list[Step]] = {}
-        reads: dict[Variable, int] = {}
-        uses: dict[Definition, int] = {}
-
-        def count(value: Value, by: int) -> None:
-            for definition in leaves(value):
-                variable = definition.variable
-                reads[variable] = reads.get(variable, 0) + by
-                uses[definition] = uses.get(definition, 0) + by
-
-        written: set[Definition] = set()
-        for block in self.flow.blocks.values():
-            for step in block.statements:
-                for value in step.args:
-                    count(value, 1)
-                if step.kind == "set":
-                    where.setdefault(step.targets[0].variable, []).append(step)
-                written.update(step.targets)
-            for value in exit_values(block):
-                count(value, 1)
-        dead: set[int] = set()
-        pending = [v for v in where if not reads.get(v)]
-        while pending:
-            variable = pending.pop()
-            for step in where[variable]:
-                value = step.args[0]
-                if id(step) in dead or self.facts.of(value).effect or variable.role == "result":
-                    continue
-                if "volatile" in self.facts.of(value).loads:
-                    continue
-                dead.add(id(step))
-                count(value, -1)
-                for definition in leaves(value):
-                    other = definition.variable
-                    if not reads.get(other) and other in where:
-                        pending.append(other)
-        for block in self.flow.blocks.values():
-            kept = []
-            for step in block.statements:
-                if id(step) in dead:
-                    continue
-                unread = step.kind == "set" and not reads.get(step.targets[0].variable)
-                if unread and step.args[0].op in ("atomic", "collective", "function"):
-                    # Its effect is wanted, its result is not.
-                    step = Step("effect", [], step.args, step.data, step.line)
-                kept.append(step)
-            block.statements = kept
-        self.uses, self.reads = uses, reads
-        self.pinned = {d.variable for d in uses if d not in written and d.variable.definitions == 1}
-
     # ---- candidates ----------------------------------------------------------------------
 
     def _depths(self) -> None:
@@ -235,115 +143,6 @@ class Substitution:
         for head in flow.order:
             for block in flow.loop_blocks(head):
                 self.depths[block] += 1
-
-    def _mark_addresses(self) -> None:
-        """Definitions that addresses are made of."""
-        values: dict[Definition, Value] = {}
-        sets: dict[Variable, list[Value]] = {}
-        pending: list[Definition] = []
-        for block in self.flow.blocks.values():
-            for step in block.statements:
-                if step.kind == "set":
-                    values[step.targets[0]] = step.args[0]
-                    if step.targets[0].variable.definitions > 1:
-                        sets.setdefault(step.targets[0].variable, []).append(step.args[0])
-                if step.kind == "store":
-                    pending.extend(leaves(step.args[0]))
-                for value in step.args:
-                    for part in value.walk():
-                        if part.op in ("load", "atomic"):
-                            pending.extend(leaves(part.args[0]))
-                        if part.op in _SIGNED_TAKERS or (
-                            part.op == "cvt" and part.data[1][0] == "s"
-                        ):
-                            self.signed.update(leaves_here(part))
-            for value in exit_values(block):
-                for part in value.walk():
-                    if part.op in _SIGNED_TAKERS:
-                        self.signed.update(leaves_here(part))
-        # What holds bytes: an index is scaled in there, and belongs to the address.
-        whole = set(pending)
-        while pending:
-            definition = pending.pop()
-            if definition in self.addresses:
-                continue
-            # A pointer that moves is set to addresses.
-            for value in sets.pop(definition.variable, ()):
-                if value.width == 64:
-                    pending.extend(leaves(value))
-            value = values.get(definition)
-            if value is None or value.op not in _ADDRESS_PARTS:
-                continue
-            bytes_ = definition in whole
-            scales = bytes_ and value.op in ("shl", "mul") and value.args[1].op == "const"
-            if definition.variable.width != 64 and not (scales or _names_memory(value, values)):
-                continue
-            self.addresses.add(definition)
-            inner = list(leaves(value))
-            if bytes_ and value.op in ("add", "sub", "var", "generic", "specific"):
-                whole.update(inner)
-            pending.extend(inner)
-
-    def _order(self) -> None:
-        """Write what was computed first on the left, where the order is free."""
-        places: dict[Definition, int] = {}
-        weights: dict[Definition, int] = {}
-        for number in self.flow.order:
-            for step in self.flow.blocks[number].statements:
-                step.args = [self._sorted(value, places, weights) for value in step.args]
-                for target in step.targets:
-                    places[target] = _place(step, places)
-                    if step.kind == "set" and step.args[0].op == "builtin":
-                        self.read[target] = len(self.read) + 1
-                    if step.kind != "set" or self.facts.of(step.args[0]).effect:
-                        self.fixed.add(target)
-                if step.kind == "set":
-                    if _is_load(step.args[0]) and self.uses.get(step.targets[0]) == 1:
-                        self.loaded[step.targets[0]] = step.line
-                    inner = [weights.get(d, 0) for d in leaves(step.args[0]) if self.uses[d] == 1]
-                    weights[step.targets[0]] = sum(inner) + (step.args[0].op not in _COPIES)
-
-    def _sorted(
-        self, value: Value, places: dict[Definition, int], weights: dict[Definition, int]
-    ) -> Value:
-        if self.exact and value.op in ("fadd", "fmul", "fma"):
-            return value
-        if value.width == 1 and value.op in ("and", "or"):
-            # Both were computed: what takes long would not have been, after `&&`.
-            one, two = (weights.get(a.data, 0) if a.op == "var" else 0 for a in value.args)
-            if abs(one - two) > _HEAVY:
-                return value if one > two else raw(value.op, 1, value.args[::-1], value.data)
-        if value.op in _FREE and all(a.op == "var" and a.data in self.loaded for a in value.args):
-            # The compiler reads the second one first, if it moves loads about.
-            one, two = (self.loaded[a.data] for a in value.args)
-            if (one < two) == self.in_order:
-                return value
-            return raw(value.op, value.width, value.args[::-1], value.data)
-        if self.in_order and value.op != "fma":
-            stays = any(a.op != "var" or a.data in self.fixed for a in value.args)
-            return self._as_read(value) if stays else _ordered(value, places, self.uses)
-        if value.op == "fma" and self._after_loads(value):
-            return raw("fma", value.width, value.args, (*value.data[:2], "after"))
-        if self.order == "line" and value.width > 1:
-            return value  # what is computed first stands on a line of its own
-        return _ordered(value, places, self.uses)
-
-    def _as_read(self, value: Value) -> Value:
-        """``threadIdx.x + blockIdx.x * blockDim.x``, if that was read first."""
-        if value.op != "add" or value.args[0].op != "mul":
-            return value
-        product, index = (min((self.read.get(d, 0) for d in leaves(a)), default=0)
-                          for a in value.args)  # fmt: skip
-        if not index or index > product:
-            return value
-        return raw("add", value.width, value.args[::-1], value.data)
-
-    def _after_loads(self, value: Value) -> bool:
-        """Whether what a product is added to was computed before its factors were read."""
-        *factors, addend = value.args
-        if addend.op != "var" or self.uses.get(addend.data, 0) != 1 or addend.data in self.loaded:
-            return False
-        return all(f.op == "var" and f.data in self.loaded for f in factors)
 
     def _choose(self) -> None:
         epochs: dict[str, int] = {}
@@ -384,7 +183,7 @@ class Substitution:
             self.indices.add(target)
             if target in self.signed:
                 return False
-        if uses == 1 or value.op in _COPIES:
+        if uses == 1 or value.op in COPIES:
             return True
         if value.op == "builtin":
             return True
@@ -442,9 +241,6 @@ class Substitution:
         self.expanded[definition] = value
         self.carriers[definition] = frozenset(inside)
         return value
-
-    dropped: set[Definition] = field(default_factory=set)
-    pinned: set[Variable] = field(default_factory=set)
 
     def _lookup(self, leaf: Value) -> Value | None:
         if leaf.data in self.candidates:
@@ -556,66 +352,3 @@ class Substitution:
                     held.pop(one.variable, None)
                 kept.append(step)
             self.flow.blocks[number].statements = kept
-
-
-def _is_load(value: Value) -> bool:
-    inner = value.args[0] if value.op in ("sext", "zext") else value
-    return inner.op == "load"
-
-
-def _place(step: Step, places: dict[Definition, int]) -> int:
-    """Where a value stands among others; 0 where that says nothing."""
-    if step.kind == "set" and step.args[0].op == "load":
-        # The compiler moves loads about: where the address is computed counts.
-        address = step.args[0].args[0]
-        if address.op == "add" and address.args[1].op == "const":
-            address = address.args[0]
-        return places.get(address.data, 0) if address.op == "var" else 0
-    if step.kind == "set" and step.args[0].op == "builtin":
-        return 0
-    return len(places) + 1
-
-
-_FREE = frozenset("add mul and or xor fadd fmul eq ne feq fne".split())
-
-
-def _ordered(value: Value, places: dict[Definition, int], uses: dict[Definition, int]) -> Value:
-    if value.op not in _FREE and value.op != "fma":
-        return value
-    known = []
-    for argument in value.args:
-        if argument.op != "var":
-            known.append(0)
-            continue
-        known.append(places.get(argument.data, 0) if uses.get(argument.data, 0) == 1 else 0)
-    if value.op == "fma":
-        loads = not any(known[:2])
-        if known[2] and (known[2] < max(known[:2]) or loads):
-            return raw("fma", value.width, value.args, (*value.data[:2], "after"))
-        return value
-    if known[0] and known[1] and known[1] < known[0]:
-        return raw(value.op, value.width, value.args[::-1], value.data)
-    return value
-
-
-def leaves_here(value: Value) -> list[Definition]:
-    """The variables directly under an operation."""
-    return [arg.data for arg in value.args if arg.op == "var"]
-
-
-def _names_memory(value: Value, values: dict[Definition, Value]) -> bool:
-    """Whether a 32-bit value is an address of shared memory: it names a variable there."""
-    seen: set[Definition] = set()
-    stack = [value]
-    while stack:
-        one = stack.pop()
-        if one.op in ("symbol", "specific"):
-            return True
-        if one.op == "var":
-            inner = values.get(one.data)
-            if one.data not in seen and inner is not None and inner.op in _ADDRESS_PARTS:
-                seen.add(one.data)
-                stack.append(inner)
-        else:
-            stack.extend(one.args)
-    return False

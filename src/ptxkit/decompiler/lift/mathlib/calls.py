@@ -13,7 +13,7 @@ from ptxkit.decompiler.lift.mathlib.dead import Sweep
 from ptxkit.decompiler.lift.mathlib.matcher import Library, Match
 from ptxkit.decompiler.lift.mathlib.miner import half_library, library, specialised
 from ptxkit.decompiler.lift.mathlib.terms import Place, Terms
-from ptxkit.decompiler.lift.substitute import exit_values, set_exit
+from ptxkit.decompiler.lift.reading import exit_values, set_exit
 from ptxkit.decompiler.lift.values import Definition, FactTable, Step, Value, raw, replaced, var
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.lift.flow import Branch, Flow, Jump, Select
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.mathlib.terms import Terms
-from ptxkit.decompiler.lift.substitute import exit_values, leaves
+from ptxkit.decompiler.lift.reading import exit_values, leaves
 from ptxkit.decompiler.lift.values import Definition, FactTable, Step, Variable
 
 _END = -1

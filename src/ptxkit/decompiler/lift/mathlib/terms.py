@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.lift.algebra import OPPOSITE, make, negated
 from ptxkit.decompiler.lift.flow import Branch, Flow, Jump
 from ptxkit.decompiler.lift.function import Program
-from ptxkit.decompiler.lift.substitute import exit_values, leaves
+from ptxkit.decompiler.lift.reading import exit_values, leaves
 from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, const, raw
 
 #: Joins of more blocks than this are not looked through: no function of a library has them.

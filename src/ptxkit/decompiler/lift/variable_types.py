@@ -1,0 +1,171 @@
+"""The types of the variables of a function, and the structures among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import Pointer, Scalar, Type
+from ptxkit.decompiler.lift.conversions import C_TYPES
+from ptxkit.decompiler.lift.declared import agreed
+from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.kinds import Kinds, vector_type
+from ptxkit.decompiler.lift.places import Places
+from ptxkit.decompiler.lift.signatures import Signatures
+from ptxkit.decompiler.lift.structs import Layout
+from ptxkit.decompiler.lift.values import Value, Variable, parts_of
+
+
+@dataclass(slots=True)
+class VariableTypes:
+    """Finds types; structures are the same ones wherever they are passed in a module."""
+
+    signatures: Signatures
+    structs: list[n.StructDefinition] = field(default_factory=list)
+    layouts: dict[tuple[str, str], Layout] = field(default_factory=dict)
+
+    def find(
+        self, program: Program, kinds: Kinds
+    ) -> tuple[dict[Variable, Type], dict[Variable, Layout]]:
+        """The types of all variables, and the layouts of those that are structures."""
+        types: dict[Variable, Type] = {}
+        layouts: dict[Variable, Layout] = {}
+        calls = _call_slots(program)
+        function = program.lift.function
+        signature = self.signatures.functions[function.name]
+        for variable, node in zip(program.parameters, function.parameters, strict=True):
+            if variable not in kinds.cells and node.is_pointer:
+                kinds.cell(variable).pointer = True  # nobody reads it, but PTX says so
+        for variable in program.variables:
+            if variable.declared == "struct":
+                layouts[variable] = self._layout(program, kinds, variable, calls)
+                types[variable] = layouts[variable].type
+            elif variable.declared == "vector":
+                types[variable] = self._vector(kinds, variable)
+            else:
+                types[variable] = kinds.type_of(kinds.cell(variable), variable.width)
+        for variable, declared in zip(program.parameters, kinds.declared, strict=False):
+            used = kinds.cell(variable).used
+            types[variable] = agreed(types[variable], declared, used=used)
+        for variable, slot in zip(program.parameters, signature.parameters, strict=True):
+            slot.c_type = types[variable]
+        if program.result is not None:
+            slot = signature.results[0]
+            slot.c_type = types[program.result]
+        for variable, (callee, place) in calls.items():
+            if callee not in self.signatures.functions:
+                continue
+            other = self.signatures.functions[callee]
+            slots = other.results if place < 0 else other.parameters
+            if variable.declared == "struct":
+                if max(place, 0) < len(slots) and slots[max(place, 0)].c_type is None:
+                    # Of a function that is defined elsewhere.
+                    slots[max(place, 0)].c_type = types[variable]
+                continue
+            chosen = slots[max(place, 0)].c_type if max(place, 0) < len(slots) else None
+            if chosen is not None and not isinstance(chosen, Pointer):
+                types[variable] = chosen
+        return types, layouts
+
+    def _vector(self, kinds: Kinds, variable: Variable) -> Type:
+        cell = kinds.cell(("component", variable))
+        width, count = self._shape(kinds.program, variable)
+        made = vector_type(kinds.type_of(cell, width), count)
+        if made is None or not isinstance(kinds.type_of(cell, width), Scalar):
+            made = vector_type(C_TYPES[f"u{width}"], count)
+        assert made is not None
+        return made
+
+    def _shape(self, program: Program, variable: Variable) -> tuple[int, int]:
+        for block in program.flow.blocks.values():
+            for step in block.statements:
+                if step.kind == "set" and step.targets[0].variable is variable:
+                    value = step.args[0]
+                    if value.op == "load":
+                        return value.data.width, value.data.count
+        return 32, 4
+
+    def _layout(
+        self,
+        program: Program,
+        kinds: Kinds,
+        variable: Variable,
+        calls: dict[Variable, tuple[str, int]],
+    ) -> Layout:
+        function = program.lift.function.name
+        if variable in calls:
+            callee, place = calls[variable]
+            key = (callee, str(place))
+        elif variable.role == "parameter":
+            key = (function, str(program.parameters.index(variable)))
+        elif variable.role == "result":
+            key = (function, "-1")
+        else:
+            key = (function, variable.register + str(variable.number))
+        known = self.layouts.get(key)
+        if known is not None:
+            return known
+        name = self._struct_name(key)
+        known = self.layouts[key] = Layout(name, variable.width // 8, variable.alignment)
+        wanted: dict[int, Type] = {}
+        if self.signatures.functions.get(key[0]) is None or self._is_kernel(key[0]):
+            for cell_key, cell in kinds.cells.items():
+                if isinstance(cell_key, tuple) and cell_key[:2] == ("field", variable):
+                    _, _, offset, width = cell_key
+                    if offset in wanted:
+                        wanted = {}
+                        break
+                    wanted[offset] = kinds.type_of(cell, width)
+        known.give_fields(wanted)
+        self.structs.append(known.definition())
+        return known
+
+    def _is_kernel(self, name: str) -> bool:
+        signature = self.signatures.functions.get(name)
+        return signature is not None and signature.kernel
+
+    def _struct_name(self, key: tuple[str, str]) -> str:
+        number = len(self.layouts)
+        return f"Struct{number}"
+
+
+def restrict(program: Program, kinds: Kinds, types: dict[Variable, Type], places: Places) -> None:
+    """``const`` and ``__restrict__`` for pointers that are only read."""
+    plain: set[Variable] = set()
+    constant: set[Variable] = set()
+    seen: set[Value] = set()
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            for part in parts_of(step.args, seen):
+                if part.op == "load":
+                    base = kinds.base(part.args[0])
+                    if base is not None and base.op == "var":
+                        variable = base.data.variable
+                        (constant if part.data.constant else plain).add(variable)
+    for variable in program.parameters:
+        type = types[variable]
+        if isinstance(type, Pointer) and type.const:
+            restrict = variable in constant and variable not in plain
+            if restrict:
+                places.restricted.add(variable)
+            types[variable] = Pointer(type.target, const=True, restrict=restrict)
+
+
+def _call_slots(program: Program) -> dict[Variable, tuple[str, int]]:
+    """Variables passed to or given by a direct call: the function, and which parameter."""
+    found: dict[Variable, tuple[str, int]] = {}
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            for value in step.args:
+                if value.op != "function" or value.data[0] != "direct":
+                    continue
+                for place, argument in enumerate(value.args):
+                    if argument.op == "whole":
+                        found[argument.data] = (value.data[1], place)
+                    elif argument.op == "var":
+                        variable = argument.data.variable
+                        if variable.role == "argument":
+                            found[variable] = (value.data[1], place)
+                if value.data[2] is not None:
+                    found[value.data[2]] = (value.data[1], -1)
+    return found
