@@ -8,6 +8,12 @@ import ptxkit
 from ptxkit.decompiler.verify import verify
 
 ONE = 'extern "C" __global__ void k(unsigned *y, int n) { unsigned t = threadIdx.x; '
+MANY = """extern "C" __global__ void k(const float *x, float *y, float *z, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { %s } }"""
+WIDE = """extern "C" __global__ void k(float *x, size_t n) {
+    %s i = blockIdx.x * blockDim.x + threadIdx.x; if (i < %s) x[i] += 1; }"""
+PLACED = """extern "C" __global__ void k(float *x, int n) {
+    int i = %s * blockDim.x + threadIdx.x; if (i < n) x[i] += 1; }"""
 #: What it is about: the original, and what is no copy of it.
 PAIRS = {
     "tables that a host fills by name": (
@@ -47,6 +53,27 @@ PAIRS = {
         "{ int t = threadIdx.x; y[t] = *p + 1 + t; }",
         '__device__ int a = 2; __device__ int *p = &a; extern "C" __global__ void k(int *y) '
         "{ int t = threadIdx.x; y[t] = t + *p + 1; }",
+    ),
+    "a load that is kept over a store to the same memory": (
+        MANY % "y[i] = x[i] * 2; z[i] = x[i] + 1;",
+        MANY % "float v = x[i]; y[i] = v * 2; z[i] = v + 1;",
+    ),
+    "stores in another order": (MANY % "y[i] = 1; z[i] = 2;", MANY % "z[i] = 2; y[i] = 1;"),
+    "a load that is moved out of a loop": (
+        MANY % "for (int j = 0; j < 4; j++) y[i * 4 + j] += x[i];",
+        MANY % "float v = x[i]; for (int j = 0; j < 4; j++) y[i * 4 + j] += v;",
+    ),
+    "memory that begins an element on": (
+        MANY % "y[i + 1] = x[i + 2]; z[i] = x[i];",
+        MANY % "float v = x[i]; y[i + 1] = x[i + 2]; z[i] = v;",
+    ),
+    "a size beyond 32 bits": (WIDE % ("size_t", "n"), WIDE % ("unsigned", "(unsigned)n")),
+    "many blocks along the third axis": (PLACED % "blockIdx.z", PLACED % "(blockIdx.z & 15)"),
+    "many blocks along the second axis": (PLACED % "blockIdx.y", PLACED % "(blockIdx.y & 63)"),
+    "many threads along the third axis": (PLACED % "threadIdx.z", PLACED % "(threadIdx.z & 15)"),
+    "an update that another may undo": (
+        ONE + "atomicAdd(y + t, 1); }",
+        ONE + "atomicExch(y + t, *(volatile unsigned *)(y + t) + 1); }",
     ),
 }  # fmt: skip
 

@@ -50,7 +50,10 @@ def only_by_order(first: Outcome, second: Outcome, again: Outcome, held: dict[st
         pairs += list(zip(*outcomes, strict=True))
     for name, data in first.variables.items():
         pairs.append((data, second.variables.get(name, held[name]), again.variables[name]))
-    counted = [(first.events[w], second.events[w], again.events[w]) for w in second.events]
+    counted = [
+        (first.events[w], second.events[w], again.events[w])
+        for w in {**first.events, **second.events}
+    ]
     return all(a == b or a != c for a, b, c in counted) and all(map(_settled, pairs))
 
 

@@ -16,15 +16,16 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+from ptxkit.decompiler.verify.aliases import aliased_trials
 from ptxkit.decompiler.verify.gpu import LAUNCHES, OnGpu
-from ptxkit.decompiler.verify.pair import TRIED, Against, Pair, first_line
-from ptxkit.decompiler.verify.trials import (
-    Trial,
-    block_shapes,
+from ptxkit.decompiler.verify.pair import Against, Pair, first_line
+from ptxkit.decompiler.verify.ranges import (
+    deep_trials,
     large_trials,
     marked_trials,
-    trials,
+    wide_trials,
 )
+from ptxkit.decompiler.verify.trials import Trial, block_shapes, trials
 from ptxkit.decompiler.verify.unreached import ground
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Module
@@ -46,6 +47,10 @@ _AGAIN = 0.25
 _MULTIPLES = (1, 4, 16)
 #: After so many faults a shape of blocks is not tried again.
 _FAULTS = 2
+#: Launches from which larger ones start.
+_STARTS = 3
+#: Seconds of computing for launches with memory that pointers share.
+_ALIASED = 3.0
 #: Launches for which the memory that the original touches is looked for.
 _BOUNDED = 10
 
@@ -93,7 +98,13 @@ class Comparison:
         mismatch = self.pair.signature()
         if mismatch:
             return Execution(False, mismatch, different=True)
-        ways = (self._usual(wanted, most), self._search(), self._outside(), self._large())
+        ways = (
+            self._usual(wanted, most),
+            self._search(),
+            self._outside(),
+            self._aliased(),
+            self._large(),
+        )
         for against in chain.from_iterable(ways):
             return self._done(False, against.reason, against.seen)
         return self._verdict(wanted)
@@ -187,23 +198,37 @@ class Comparison:
             if outside is not None:
                 yield outside
 
+    def _aliased(self) -> Iterator[Against]:
+        """Launches that reached something, with pointers to the same memory."""
+        pair = self.pair
+        end = time.process_time() + _ALIASED
+        for trial in aliased_trials(pair.usage, pair.rules, pair.search.pool):
+            if time.process_time() > end:
+                break
+            outcome = pair.launch(trial)
+            if isinstance(outcome, Against):
+                yield outcome
+
     def _large(self) -> Iterator[Against]:
         """Launches that are larger than people's, or have sizes that the code compares with."""
         pair = self.pair
         blocks = list(dict.fromkeys(t.block for t in pair.tried))
         if not blocks or any(t.cooperative or t.cluster for t in pair.tried):
             return
-        groups = (
-            *([trial] for trial in large_trials(pair.usage, pair.rules, blocks)),
-            *marked_trials(pair.usage, pair.rules, blocks),
+        starts = [t for t in pair.search.pool if not t.instead][-_STARTS:]
+        groups = chain(
+            ([trial] for trial in large_trials(pair.usage, pair.rules, blocks)),
+            marked_trials(pair.usage, pair.rules, blocks),
+            deep_trials(pair.usage, pair.rules, starts),
+            wide_trials(pair.usage, starts),
         )
-        for group in groups:
-            for trial in group:
-                outcome = pair.launch(trial)
-                if isinstance(outcome, Against):
-                    yield outcome
-                elif outcome != TRIED:
-                    break
+        end = time.process_time() + _BUDGET
+        for trial in chain.from_iterable(groups):
+            if time.process_time() > end:
+                break
+            outcome = pair.launch(trial)
+            if isinstance(outcome, Against):
+                yield outcome
 
     def _verdict(self, wanted: int) -> Execution:
         pair = self.pair

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.decompiler.verify.trials import FEW_BLOCKS, LARGE, MIXED, Trial
+from ptxkit.decompiler.verify.trials import FEW_BLOCKS, LARGE, MIXED, Exchange, Trial
 from ptxkit.decompiler.verify.usage import Origin, Usage
 from ptxkit.decompiler.verify.values import KINDS, Bytes, filled, integers, places, shifted
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
@@ -180,7 +180,7 @@ class InputMaker:
     ) -> Any:
         kind = "unit" if trial.kind == MIXED else trial.kind
         data = bytearray(integers(1, item.size, kind, generator).tobytes())
-        instead = dict(trial.instead)
+        instead = {one.pointer: one for one in trial.instead}
         slots = [(o, type) for o, type in self.usage.slots.items() if o.name == item.name]
         # Pointers and sizes last: others may be parts of the same bytes.
         for origin, type in sorted(slots, key=lambda slot: slot[0] in arenas or slot[0] in sizes):
@@ -190,14 +190,14 @@ class InputMaker:
                 inputs.surfaces.append(texture)
                 return texture
             if origin in arenas:
-                target = instead.get(origin, origin)
-                address = 0 if target is None else arenas[target].address
+                known = instead.get(origin, Exchange(origin, origin))
+                address = 0 if known.other is None else arenas[known.other].address + known.shift
                 value = address.to_bytes(8, "little")
             elif origin in sizes:
                 value = (sizes[origin] & ((1 << 8 * width) - 1)).to_bytes(width, "little")
             else:
-                known = self.usage.floats.get(origin, ())
-                float_type = next((f for f in sorted(known) if scalar_bytes(f) == width), type)
+                floats = self.usage.floats.get(origin, ())
+                float_type = next((f for f in sorted(floats) if scalar_bytes(f) == width), type)
                 kind = "special" if trial.kind == MIXED else trial.kind
                 value = filled(float_type, 1, kind, generator, self.usage.marks).tobytes()
             data[origin.offset : origin.offset + width] = value[:width]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -34,6 +35,10 @@ _COUNTED = {
     "atom": "atomics", "red": "atomics", "shfl": "shuffles", "vote": "votes", "match": "votes",
     "redux": "votes", "trap": "traps", "nanosleep": "sleeps",
 }  # fmt: skip
+#: What the bits that are stored do not depend on the type of, if it is one of integers.
+_SIGNLESS = frozenset((".add", ".and", ".or", ".xor", ".exch", ".cas"))
+_ORDERED = frozenset((".min", ".max", ".inc", ".dec"))
+_SIGNED = re.compile(r"[su](?=\d)")
 #: Stores that no other thread sees.
 _PRIVATE = frozenset((".param", ".local", ".param::func", ".param::entry"))
 
@@ -139,7 +144,7 @@ def _outcome(
             wide += count * (kind == "wide")
             narrow += count * (kind == "narrow")
         if node.name in _COUNTED:
-            events[_COUNTED[node.name]] += count
+            events[_event(node)] += count
         elif _loads(node):
             loads += count
         elif node.name == "st" and not _PRIVATE.intersection(node.modifiers):
@@ -148,6 +153,24 @@ def _outcome(
         memory, variables, surfaces, report.output, +events, loads, stored, orders,
         (wide, narrow), report,
     )  # fmt: skip
+
+
+def _event(node: Instruction) -> str:
+    """What is counted: of atomics each operation by itself, as one may undo another's work.
+
+    >>> import ptxkit
+    >>> m = ptxkit.parse(".func f() { red.global.add.s32 [a], b; atom.global.add.u32 c, [a], b; }")
+    >>> [_event(i) for i in m["f"].instructions]
+    ['atomics (add.b32)', 'atomics (add.b32)']
+    """
+    what = _COUNTED[node.name]
+    if what != "atomics":
+        return what
+    operation = next((m for m in node.modifiers if m in _SIGNLESS or m in _ORDERED), "")
+    type = node.modifiers[-1][1:]
+    if operation in _SIGNLESS:
+        type = _SIGNED.sub("b", type)
+    return f"{what} ({operation[1:]}.{type})"
 
 
 def _loads(node: Instruction) -> bool:

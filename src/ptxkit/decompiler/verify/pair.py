@@ -194,6 +194,9 @@ class Pair:
             again = self._outcome(0, trial, inputs, seconds=PATIENT, descending=True)
         except PtxkitError:
             return False
+        if trial.shares:
+            # Where threads work on each other's memory, all of it may depend on their order.
+            return self._difference(first, again, inputs) is not None
         return only_by_order(first, second, again, self._held(first, inputs))
 
     def _turned(self, trial: Trial, inputs: Inputs, first: Outcome) -> str | None:

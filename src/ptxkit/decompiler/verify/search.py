@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.decompiler.verify.trials import MIXED, Trial
-from ptxkit.decompiler.verify.usage import Origin, Usage
+from ptxkit.decompiler.verify.trials import MIXED, Exchange, Trial
+from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.decompiler.verify.values import KINDS
 from ptxkit.run.layout import scalar_bytes
 from ptxkit.run.shape import Dimensions
@@ -106,13 +106,13 @@ class Search:
             return replace(trial, block=self._one_of(self.blocks))
         return replace(trial, ascending=not trial.ascending, cleared=not trial.cleared)
 
-    def _exchanged(self, trial: Trial) -> frozenset[tuple[Origin, Origin | None]]:
+    def _exchanged(self, trial: Trial) -> frozenset[Exchange]:
         """One pointer less that is as usual, or one more."""
         one = self._one_of(self.optional)
-        others = frozenset(pair for pair in trial.instead if pair[0] != one)
+        others = frozenset(pair for pair in trial.instead if pair.pointer != one)
         if len(others) < len(trial.instead):
             return others
-        return others | {(one, self._one_of((None, *self.optional)))}
+        return others | {Exchange(one, self._one_of((None, *self.optional)))}
 
     def _resized(self, trial: Trial) -> tuple[int, ...]:
         sizes = list(trial.sizes)

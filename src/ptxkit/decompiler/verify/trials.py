@@ -34,14 +34,24 @@ _PLANES = (
 )
 #: Blocks of sizes that code compares with, at most.
 _NEAR = 4
-#: Numbers up to the first are tried as sizes anyway, those from the second on are none; so many
-#: between them are tried, in so many places.
-_SMALL, _WORD = 198, 1 << 31
-_MARKED, _PLACES = 6, 3
 _CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
 #: A way to fill memory beside those of `values`: each field of a record has its own.
 MIXED = "mixed"
 _ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2), (1, 1, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A pointer that points to the memory of another one, some bytes on, or to nothing."""
+
+    pointer: Origin
+    other: Origin | None
+    shift: int = 0
+
+    def __str__(self) -> str:
+        if self.other is None:
+            return f"no {self.pointer}"
+        return f"{self.pointer} as {self.other}" + (f"{self.shift:+}" if self.shift else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +69,17 @@ class Trial:
     ascending: bool = False
     cleared: bool = False
     """Whether memory that is only written to, or by atomics, starts as zeros."""
-    instead: frozenset[tuple[Origin, Origin | None]] = frozenset()
-    """Pointers that point to the memory of another one, or to nothing."""
+    instead: frozenset[Exchange] = frozenset()
+    """Pointers that point elsewhere than to memory of their own."""
+
+    @property
+    def shares(self) -> bool:
+        """Whether two pointers point to the same memory."""
+        return any(one.other is not None for one in self.instead)
 
     def __str__(self) -> str:
         sizes = f", sizes {', '.join(map(str, self.sizes))}" if self.sizes else ""
-        others = "".join(
-            sorted(f", {one} as {other}" if other else f", no {one}" for one, other in self.instead)
-        )
+        others = "".join(sorted(f", {one}" for one in self.instead))
         return f"{self.kind} numbers, grid {self.grid}, block {self.block}{sizes}{others}"
 
 
@@ -77,7 +90,7 @@ def trials(usage: Usage, rules: LaunchRules, count: int, first: int = 0) -> Iter
     clustered = "mapa" in usage.names or any(s.startswith(_CLUSTERED) for s in usage.special)
     cluster = 2 if clustered and rules.required_cluster is None else 0
     cooperative = any(s.startswith("%envreg") for s in usage.special)
-    shared = _shared(usage, rules)
+    shared = dynamic_shared(usage, rules)
     for number in range(first, first + count):
         generator = np.random.default_rng([number, 0x507])
         block = blocks[number % len(blocks)] if number % 3 else blocks[number // 3 % len(blocks)]
@@ -101,7 +114,7 @@ def trials(usage: Usage, rules: LaunchRules, count: int, first: int = 0) -> Iter
         )
 
 
-def _shared(usage: Usage, rules: LaunchRules) -> int:
+def dynamic_shared(usage: Usage, rules: LaunchRules) -> int:
     """Bytes of dynamic shared memory: much where the kernel is made for one shape of blocks."""
     if not usage.dynamic_shared:
         return 0
@@ -169,40 +182,3 @@ def _sizes(
     elif pattern == 7:
         values[place] = 0
     return tuple(values)
-
-
-def large_trials(usage: Usage, rules: LaunchRules, blocks: list[Dimensions]) -> Iterator[Trial]:
-    """Launches with so many elements that a 16-bit number cannot count them."""
-    shared = _shared(usage, rules)
-    count = len(usage.sizes)
-    block = next((b for b in blocks if math.prod(b) >= 64), blocks[0])
-    wide = "%ctaid.y" in usage.special
-    for place in range(min(max(count, 1), 2)):
-        if wide:
-            sizes = (300,) * count if count <= 2 else (300, *(3,) * (count - 1))
-            grid = (-(-300 // block[0]), -(-300 // block[1]), 1)
-        else:
-            sizes = tuple(LARGE if k == place else 2 for k in range(count))
-            grid = (-(-LARGE // block[0]), 1, 1)
-        yield Trial(1000 + place, "random", grid, block, sizes, shared, cleared=True)
-        if wide:
-            return
-
-
-def marked_trials(
-    usage: Usage, rules: LaunchRules, blocks: list[Dimensions]
-) -> Iterator[list[Trial]]:
-    """Few threads with sizes around each large number that the code compares with."""
-    shared = _shared(usage, rules)
-    block = next((b for b in blocks if math.prod(b) >= 64), blocks[0])
-    count = len(usage.sizes)
-    marks = sorted((c for c in usage.constants if _SMALL < abs(c) < _WORD), key=abs)[:_MARKED]
-    number = 2000
-    for place in range(min(count, _PLACES)):
-        for mark in marks:
-            group = []
-            for size in (mark + 1, mark, mark - 1):
-                sizes = tuple(size if k == place else 2 for k in range(count))
-                number += 1
-                group.append(Trial(number, "random", (2, 1, 1), block, sizes, shared, cleared=True))
-            yield group

@@ -84,6 +84,8 @@ class Access:
     stored: bool = False
     read: bool = False
     atomic: bool = False
+    constant: bool = False
+    """Whether it is read as what nobody writes to: the programmer has promised it."""
 
 
 @dataclass(slots=True)
@@ -306,6 +308,7 @@ class _Tracker:
                 access.stored |= stores and number == 0
                 access.atomic |= node.name in ("atom", "red")
                 access.read |= node.name not in ("st", "prefetch")
+                access.constant |= node.name == "ldu" or ".nc" in node.modifiers
                 if len(origin.through) < _DEPTH:
                     for target in targets:
                         self._give(target, {origin.loaded(): SAME}, SAME)

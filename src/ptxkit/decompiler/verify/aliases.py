@@ -1,0 +1,75 @@
+"""Launches in which pointers point to the same memory, as a caller may make them do.
+
+A load that was moved over a store to another pointer shows only there. Many threads that share
+memory in such a way race for it, and what they leave says nothing: so one runs alone, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ptxkit.decompiler.verify.trials import Exchange, Trial
+from ptxkit.decompiler.verify.usage import Origin, Usage
+from ptxkit.run.shape import LaunchRules
+
+#: Pairs of pointers that are brought together, at most, and launches to start from for each.
+_PAIRS, _STARTS = 8, 4
+#: How far on the other begins, in elements: as near as a next turn of a loop or thread gets.
+_SHIFTS = (1, -1, 4)
+
+
+def aliased_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Iterator[Trial]:
+    """The launches to start from, with memory that pointers share.
+
+    >>> from ptxkit.decompiler.verify.usage import Access
+    >>> x, y = Origin("x"), Origin("y")
+    >>> usage = Usage(pointers=[x, y], accesses={x: Access(stored=True), y: Access(read=True)})
+    >>> start = Trial(0, "small", (1, 1, 1), (32, 1, 1), (7,))
+    >>> [str(t).rpartition(", ")[2] for t in aliased_trials(usage, LaunchRules(), [start])][:3]
+    ['y as x', 'y as x', 'y as x+1']
+    """
+    pairs = _pairs(usage)
+    together = frozenset(Exchange(one, pairs[0][1]) for one in dict.fromkeys(p[0] for p in pairs)
+                         if one != pairs[0][1]) if pairs else frozenset()  # fmt: skip
+    # The later ones reached what is hard to reach.
+    starts = [t for t in dict.fromkeys(reversed(starts)) if not t.instead][:_STARTS]
+    for start in starts:
+        if len(pairs) > 1:
+            yield from _alone(replace(start, instead=together), rules)
+        for one, other in pairs:
+            whole = replace(start, instead=frozenset((Exchange(one, other),)))
+            yield from dict.fromkeys((whole, *_alone(whole, rules)))
+            width = max(usage.accesses[o].widest for o in (one, other))
+            for shift in _SHIFTS:
+                moved = frozenset((Exchange(one, other, shift * width),))
+                yield from _alone(replace(start, instead=moved), rules)
+
+
+def _alone(trial: Trial, rules: LaunchRules) -> Iterator[Trial]:
+    """The trial with one thread, or as few as there may be."""
+    if trial.cluster or trial.cooperative or rules.required_cluster:
+        yield trial
+    else:
+        yield replace(trial, grid=(1, 1, 1), block=rules.required_block or (1, 1, 1))
+
+
+def _pairs(usage: Usage) -> list[tuple[Origin, Origin]]:
+    """Pointers, and others that are written to, which may be to the same memory.
+
+    Those to elements of one type come first: these are what callers pass twice.
+    """
+    known = {o: usage.accesses[o] for o in usage.pointers if not o.through and o in usage.accesses}
+    free = {o: access for o, access in known.items() if not access.constant}
+    pairs = [
+        (one, other)
+        for other, access in free.items()
+        if access.stored
+        for one in free
+        if one != other and not (free[one].stored and _place(usage, one) < _place(usage, other))
+    ]
+    return sorted(pairs, key=lambda p: usage.element(p[0]) != usage.element(p[1]))[:_PAIRS]
+
+
+def _place(usage: Usage, origin: Origin) -> int:
+    return usage.pointers.index(origin)

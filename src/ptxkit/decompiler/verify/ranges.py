@@ -1,0 +1,98 @@
+"""Launches with numbers that are larger than those that people try.
+
+More elements than 16 bits count, sizes of more than 32 bits, more blocks and threads along an axis
+than a byte counts, and sizes around the large numbers that the code compares with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ptxkit.decompiler.verify.trials import LARGE, Trial, dynamic_shared
+from ptxkit.decompiler.verify.usage import Usage
+from ptxkit.run.layout import scalar_bytes
+from ptxkit.run.shape import Dimensions, LaunchRules
+
+#: Numbers up to the first are tried as sizes anyway, those from the second on are none; so many
+#: between them are tried, in so many places.
+_SMALL, _WORD = 198, 1 << 31
+_MARKED, _PLACES = 6, 3
+#: Sizes of 64 bits that say something else in their lower half, or nothing.
+_WIDE = ((1 << 32) + 3, (1 << 32) + 100, 1 << 32, (1 << 31) + 5, -(1 << 32) - 1)
+#: More than a byte counts, and what sizes are to be beside it.
+_MANY, _FEW = 300, 3
+#: Threads along the second and the third axis: more than a warp, as many as there may be.
+_DEEP: dict[int, tuple[Dimensions, ...]] = {
+    1: ((2, 40, 1), (1, 300, 1)), 2: ((4, 4, 16), (2, 2, 64)),
+}  # fmt: skip
+_AXES = "xyz"
+
+
+def large_trials(usage: Usage, rules: LaunchRules, blocks: list[Dimensions]) -> Iterator[Trial]:
+    """Launches with so many elements that a 16-bit number cannot count them."""
+    shared = dynamic_shared(usage, rules)
+    count = len(usage.sizes)
+    block = next((b for b in blocks if math.prod(b) >= 64), blocks[0])
+    wide = "%ctaid.y" in usage.special
+    for place in range(min(max(count, 1), 2)):
+        if wide:
+            sizes = (300,) * count if count <= 2 else (300, *(3,) * (count - 1))
+            grid = (-(-300 // block[0]), -(-300 // block[1]), 1)
+        else:
+            sizes = tuple(LARGE if k == place else 2 for k in range(count))
+            grid = (-(-LARGE // block[0]), 1, 1)
+        yield Trial(1000 + place, "random", grid, block, sizes, shared, cleared=True)
+        if wide:
+            return
+
+
+def marked_trials(
+    usage: Usage, rules: LaunchRules, blocks: list[Dimensions]
+) -> Iterator[list[Trial]]:
+    """Few threads with sizes around each large number that the code compares with."""
+    shared = dynamic_shared(usage, rules)
+    block = next((b for b in blocks if math.prod(b) >= 64), blocks[0])
+    count = len(usage.sizes)
+    marks = sorted((c for c in usage.constants if _SMALL < abs(c) < _WORD), key=abs)[:_MARKED]
+    number = 2000
+    for place in range(min(count, _PLACES)):
+        for mark in marks:
+            group = []
+            for size in (mark + 1, mark, mark - 1):
+                sizes = tuple(size if k == place else 2 for k in range(count))
+                number += 1
+                group.append(Trial(number, "random", (2, 1, 1), block, sizes, shared, cleared=True))
+            yield group
+
+
+def wide_trials(usage: Usage, starts: list[Trial]) -> Iterator[list[Trial]]:
+    """Launches that said something, with a size beyond 32 bits."""
+    wide = [k for k, o in enumerate(usage.sizes) if scalar_bytes(usage.slots[o]) == 8]
+    for place in wide[:_PLACES]:
+        for start in starts:
+            for size in _WIDE:
+                sizes = tuple(size if k == place else old for k, old in enumerate(start.sizes))
+                yield [replace(start, sizes=sizes)]
+
+
+def deep_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Iterator[list[Trial]]:
+    """Launches that said something, with many blocks, or threads, along one axis."""
+    for axis in range(1, 3):
+        for start in starts:
+            if f"%ctaid.{_AXES[axis]}" in usage.special:
+                grid = (1, _MANY, 1) if axis == 1 else (1, 1, _MANY)
+                yield [replace(one, grid=grid) for one in _sized(start)]
+            if f"%tid.{_AXES[axis]}" in usage.special and rules.required_block is None:
+                for block in _DEEP[axis]:
+                    if math.prod(block) <= (rules.most_threads or 1024):
+                        yield [replace(one, block=block) for one in _sized(start)]
+
+
+def _sized(start: Trial) -> Iterator[Trial]:
+    """A launch, and others with one size that bounds as many threads."""
+    for place in range(min(len(start.sizes), _PLACES)):
+        sizes = tuple(_MANY if k == place else _FEW for k in range(len(start.sizes)))
+        yield replace(start, sizes=sizes)
+    yield start
