@@ -137,11 +137,11 @@ class Pair:
         return self.sides[side].run(trial, inputs, self.variables, **options)
 
     def _difference(self, first: Outcome, second: Outcome, inputs: Inputs) -> str | None:
-        return difference(first, second, inputs, self._held(first, inputs))
+        return difference(first, second, inputs, self._held(inputs))
 
-    def _held(self, outcome: Outcome, inputs: Inputs) -> dict[str, bytes]:
+    def _held(self, inputs: Inputs) -> dict[str, bytes]:
         """What the variables of the original held at the start."""
-        return {name: self.sides[0].before(name, inputs) for name in outcome.variables}
+        return {name: self.sides[0].before(name, inputs) for name in self.variables}
 
     def _stopped(self, trial: Trial, inputs: Inputs, first: SimulationError) -> Against | str:
         """The original stopped itself: the candidate must, too, and is then not compared."""
@@ -192,7 +192,7 @@ class Pair:
             again = self._outcome(0, trial, inputs, seconds=PATIENT, descending=True)
         except PtxkitError:
             return False
-        return only_by_order(first, second, again, self._held(first, inputs))
+        return only_by_order(first, second, again, self._held(inputs))
 
     def _turned(self, trial: Trial, inputs: Inputs, first: Outcome) -> str | None:
         """Run both with the last blocks and warps first; notice whether that changes anything."""
@@ -208,7 +208,7 @@ class Pair:
         except PtxkitError as error:
             return f"the last blocks first, the candidate alone fails: {first_line(error)}"
         why = self._difference(original, candidate, inputs)
-        if why is None or only_by_order(original, candidate, first, self._held(original, inputs)):
+        if why is None or only_by_order(original, candidate, first, self._held(inputs)):
             return None
         return f"the last blocks first, {why}"
 
