@@ -217,21 +217,24 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
         machine.next = pc + 1;
         ++steps;
         machine.repeated = 0;
-        const auto count = [&] {
+        if (counted != nullptr)
+            counted[pc] += static_cast<std::uint64_t>(std::popcount(mask));
+        // Counted before, since an instruction may fault; taken back for lanes that must wait.
+        const auto recount = [&] {
             if (counted != nullptr)
-                counted[pc] += static_cast<std::uint64_t>(std::popcount(mask & ~machine.repeated));
+                counted[pc] -= static_cast<std::uint64_t>(std::popcount(mask & machine.repeated));
         };
         if constexpr (kObserved) {
             machine.mask = mask;
             machine.block.observers->before(machine, inst, mask);
             if (mask != 0) inst.operation(machine, inst);
             machine.block.observers->after(machine, inst, mask);
-            count();
+            recount();
             if (machine.switched) return;
         } else if (mask != 0) {
             machine.mask = mask;
             inst.operation(machine, inst);
-            count();
+            recount();
             if (machine.switched) return;
         }
         pc = machine.next;

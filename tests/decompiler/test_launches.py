@@ -243,6 +243,26 @@ def test_what_is_a_pointer_in_a_record_shows_where_addresses_are_made() -> None:
     assert same_execution(module, module, "k").equal
 
 
+TEXTS = """.version 8.0
+.target sm_80
+.address_size 64
+.global .align 1 .b8 $a[2] = {65, 0};
+.global .align 1 .b8 $b[2] = {66, 0};
+.visible .entry k(.param .u64 out) {
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd1, %rd1;
+    mov.u64 %rd2, $a;
+    mov.u64 %rd3, $b;
+    ld.global.u8 %r1, [%rd2];
+    ld.global.u8 %r2, [%rd3];
+    sub.u32 %r3, %r2, %r1;
+    st.global.u32 [%rd1], %r3;
+    ret;
+}"""
+
+
 def test_a_constant_put_down_as_an_integer_may_be_a_number() -> None:
     zero, other = "mov.b32 %r2, {}; mov.b32 %r3, 0; mov.b64 %rd6, {{%r2, %r3}};", "0f3F800001"
     modules = [
@@ -264,3 +284,14 @@ def test_private_variables_of_one_name_may_be_different_ones() -> None:
     wrong = kernel.replace("more than", "less than")
     assert compared(other + kernel, kernel).equal
     assert not compared(other + kernel, wrong).equal
+
+
+def test_texts_are_numbered_by_each_compiler() -> None:
+    """What nobody finds by its name may have another one; what a host finds may not differ."""
+    texts = ptxkit.parse(TEXTS)
+    renamed = ptxkit.parse(TEXTS.replace("$a", "$c").replace("$b", "$a").replace("$c", "$b"))
+    assert same_execution(texts, renamed, "k").equal
+    public = [
+        ptxkit.parse(m.emit().replace("\n.global", "\n.visible .global")) for m in (texts, renamed)
+    ]
+    assert "the variable '$a' differs" in same_execution(*public, "k").reason

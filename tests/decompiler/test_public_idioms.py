@@ -90,7 +90,8 @@ SPLIT = """.version 8.0
 .address_size 64
 .visible .entry k(.param .u32 n) {
     .reg .b16 %rs<3>;
-    .reg .b32 %r<2>;
+    .reg .b32 %r<3>;
+    .reg .f32 %f<2>;
     ld.param.u32 %r1, [n];
     OPCODE;
     ret;
@@ -134,6 +135,25 @@ def test_halves_of_a_word() -> None:
     moved, cut, whole = kinds
     assert moved.foreign(cut) == ""
     assert "16 of 32" in whole.foreign(cut)
+
+
+def test_bits_that_are_left_of_a_shift_are_not_cut() -> None:
+    """A sign in a register of 16 bits, and an integer of 16 bits as a number, lose nothing."""
+    kinds = []
+    for lines in (
+        "mov.u32 %r1, 7",
+        "shr.u32 %r2, %r1, 31; cvt.u16.u32 %rs1, %r2",
+        "shr.u32 %r2, %r1, 8; cvt.u16.u32 %rs1, %r2",
+        "cvt.rn.f32.s32 %f1, %r1",
+        "cvt.rn.f32.s16 %f1, %rs1",
+    ):
+        module = ptxkit.parse(SPLIT.replace("OPCODE", lines))
+        kinds.append(Dialect.of(module["k"].instructions, Scopes(module)))
+    plain, sign, cut, whole, short = kinds
+    assert plain.foreign(sign) == ""
+    assert "16 of 32" in plain.foreign(cut)
+    assert whole.foreign(short) == ""
+    assert "cvt.rn.f32.b32" in short.foreign(whole)
 
 
 def test_printf_is_one_call() -> None:

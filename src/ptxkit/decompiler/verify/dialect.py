@@ -24,6 +24,8 @@ _LITERAL = re.compile(r"\b0[fFdD]([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)\b")
 _PLACE = re.compile(r"\[(%?[\w$]+)(?:\+(-?\d+))?\]")
 _AXIS = re.compile(r"%(?:n?tid|n?ctaid)\.[xyz]")
 _INTEGER = re.compile(r"\.[us](?=\d)")
+#: Conversions that never round: an integer that is extended before them gives the same.
+_EXACT = re.compile(r"^(cvt\.rn\.(?:ftz\.)?f(?:32|64)\.)b16$")
 _COMPARED = frozenset(("setp", "set"))
 #: Roundings are written out for what rounds to nearest by default, or not.
 _DEFAULT = frozenset(("add", "sub", "mul"))
@@ -84,6 +86,7 @@ class Dialect:
         made: dict[str, str] = {}
         instructions = list(instructions)
         loaded = _loaded(instructions)
+        short = _short(instructions)
         halves: list[tuple[str, int]] = []
         last: tuple[Any, ...] = ()
         for one in instructions:
@@ -124,7 +127,12 @@ class Dialect:
                     found._compare(one)
             elif one.name == "cvt" and len(types) == 2:
                 target, source = (SCALAR_TYPES[t].width for t in types)
-                if target < source or loaded.get(one.operands[-1].text) != types[-1]:
+                name = one.operands[-1].text
+                if (
+                    short.get(name, source) > target
+                    if target < source
+                    else (loaded.get(name) != types[-1])
+                ):
                     found._convert(one, scopes)
             elif one.name == "mov" and types and one.operands[0].kind == "Vector":
                 width = SCALAR_TYPES[types[0]].width
@@ -172,7 +180,8 @@ class Dialect:
             if not int(bits, 16) & ~(1 << 4 * len(bits) - 1) or negated not in self.literals:
                 return f"computes with 0{'f' if len(bits) == 8 else 'd'}{bits}"
         for name, forms in other.operations.items():
-            new = sorted(forms - self.operations.get(name, forms))
+            own = self.operations.get(name, forms)
+            new = sorted(f for f in forms - own if _EXACT.sub(r"\1b32", f) not in own)
             if new:
                 return f"has {new[0]}"
         for space, widths in other.widths.items():
@@ -211,6 +220,25 @@ def _loaded(instructions: Iterable[Instruction]) -> dict[str, str]:
         for name in (first,) if isinstance(first, Name) else first.find("Name"):
             known = found.setdefault(name.text, type)
             found[name.text] = type if known == type else ""
+    return found
+
+
+def _short(instructions: Iterable[Instruction]) -> dict[str, int]:
+    """Registers that only a shift to the right sets, as for the sign: how many bits they have."""
+    found: dict[str, int] = {}
+    set_before: set[str] = set()
+    for one in instructions:
+        if not one.operands:
+            continue
+        first = one.operands[0]
+        for name in (first,) if isinstance(first, Name) else first.find("Name"):
+            if name.text in set_before:
+                found.pop(name.text, None)
+            elif one.name == "shr" and one.modifiers[-1][1:] in ("u32", "u64"):
+                by, width = evaluate(one.operands[-1]), int(one.modifiers[-1][2:])
+                if isinstance(by, int) and 0 <= by < width:
+                    found[name.text] = width - by
+            set_before.add(name.text)
     return found
 
 

@@ -23,13 +23,13 @@ def difference(
 ) -> str | None:
     """What is not the same after two runs.
 
-    ``held`` are the variables at the start: one that a candidate does not have stays so.
+    ``held`` are the variables at the start: one that a run does not have stays so.
     """
     for arena, a, b in zip(inputs.arenas, first.memory, second.memory, strict=True):
         if a != b:
             return _where(arena, a, b)
-    for name, data in first.variables.items():
-        if second.variables.get(name, held[name]) != data:
+    for name in {**first.variables, **second.variables}:
+        if second.variables.get(name, held[name]) != first.variables.get(name, held[name]):
             return f"the variable '{name}' differs"
     for a, b in zip(first.surfaces, second.surfaces, strict=True):
         if a != b:
@@ -48,8 +48,10 @@ def only_by_order(first: Outcome, second: Outcome, again: Outcome, held: dict[st
     for what in ("memory", "surfaces"):
         outcomes = (getattr(one, what) for one in (first, second, again))
         pairs += list(zip(*outcomes, strict=True))
-    for name, data in first.variables.items():
-        pairs.append((data, second.variables.get(name, held[name]), again.variables[name]))
+    for name in {**first.variables, **second.variables}:
+        before = held[name]
+        a, b, c = (one.variables.get(name, before) for one in (first, second, again))
+        pairs.append((a, b, c))
     counted = [
         (first.events[w], second.events[w], again.events[w])
         for w in {**first.events, **second.events}

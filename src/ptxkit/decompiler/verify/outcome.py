@@ -49,6 +49,7 @@ class Outcome:
 
     memory: list[bytes]
     variables: dict[str, bytes]
+    """Those that a host finds by their names, and others that are not as they were."""
     surfaces: list[bytes]
     output: str
     events: Counter[str]
@@ -74,6 +75,8 @@ class Side:
         self.load_sites = sum(map(_loads, self.coverage.instructions()))
         self.dialect = Dialect.of(self.coverage.instructions(), Scopes(module))
         self.variables = {d.name for v in module.variables for d in v.declarators}
+        # A host finds these by their names; texts are numbered by each compiler.
+        self._public = {d.name for v in module.variables if v.linkage for d in v.declarators}
         self._slower, self._seconds = (_SLOWER, PATIENT) if patient else (1, _SECONDS)
         self._initial: dict[str, Any] = {}
 
@@ -109,8 +112,9 @@ class Side:
         for surface, before in zip(inputs.surfaces, textures, strict=True):
             if surface.writable:
                 surface.array[...] = before
-        kept = {name: self.loaded.variable(name).tobytes() for name in held}
-        return _outcome(report, [a.whole.tobytes() for a in inputs.arenas], kept, surfaces)
+        after = {name: self.loaded.variable(name).tobytes() for name in held}
+        left = {n: d for n, d in after.items() if n in self._public or d != self.before(n, inputs)}
+        return _outcome(report, [a.whole.tobytes() for a in inputs.arenas], left, surfaces)
 
     def _set_variables(self, wanted: Collection[str], inputs: Inputs) -> list[str]:
         """Give every variable of the module its value again; their names."""

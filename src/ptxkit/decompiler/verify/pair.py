@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +60,6 @@ class Pair:
         self.rules = self.sides[0].kernel.rules
         self.variables = _variables(original, self.usage)
         self.uninitialised = _variables(original, self.usage, initialised=False)
-        self.sides[1].variables -= _namesakes(*self.sides, self.variables)
         self.maker = InputMaker(self.parameters, self.usage, self.uninitialised)
         self.search = Search(self.usage, block_shapes(self.usage, self.rules))
         self.coverage = self.sides[0].coverage, self.sides[1].coverage
@@ -139,11 +137,11 @@ class Pair:
         return self.sides[side].run(trial, inputs, self.variables, **options)
 
     def _difference(self, first: Outcome, second: Outcome, inputs: Inputs) -> str | None:
-        return difference(first, second, inputs, self._held(first, inputs))
+        return difference(first, second, inputs, self._held(inputs))
 
-    def _held(self, outcome: Outcome, inputs: Inputs) -> dict[str, bytes]:
+    def _held(self, inputs: Inputs) -> dict[str, bytes]:
         """What the variables of the original held at the start."""
-        return {name: self.sides[0].before(name, inputs) for name in outcome.variables}
+        return {name: self.sides[0].before(name, inputs) for name in self.variables}
 
     def _stopped(self, trial: Trial, inputs: Inputs, first: SimulationError) -> Against | str:
         """The original stopped itself: the candidate must, too, and is then not compared."""
@@ -197,7 +195,7 @@ class Pair:
         if trial.shares:
             # Where threads work on each other's memory, all of it may depend on their order.
             return self._difference(first, again, inputs) is not None
-        return only_by_order(first, second, again, self._held(first, inputs))
+        return only_by_order(first, second, again, self._held(inputs))
 
     def _turned(self, trial: Trial, inputs: Inputs, first: Outcome) -> str | None:
         """Run both with the last blocks and warps first; notice whether that changes anything."""
@@ -213,7 +211,7 @@ class Pair:
         except PtxkitError as error:
             return f"the last blocks first, the candidate alone fails: {first_line(error)}"
         why = self._difference(original, candidate, inputs)
-        if why is None or only_by_order(original, candidate, first, self._held(original, inputs)):
+        if why is None or only_by_order(original, candidate, first, self._held(inputs)):
             return None
         return f"the last blocks first, {why}"
 
@@ -260,26 +258,6 @@ class Pair:
             else:
                 least = middle
         return slice(start, most)
-
-
-def _namesakes(original: Side, candidate: Side, names: Iterable[str]) -> set[str]:
-    """Private variables of the candidate that have a name of the original's by chance.
-
-    Compilers number strings through a file, so that ``$str$2`` is another one in another file.
-    """
-    linked = {
-        one.name
-        for module in (original.module, candidate.module)
-        for variable in module.variables
-        for one in variable.declarators
-        if variable.linkage
-    }
-    return {
-        name
-        for name in names
-        if name in candidate.variables and name not in linked
-        and original.loaded.variable(name).tobytes() != candidate.loaded.variable(name).tobytes()
-    }  # fmt: skip
 
 
 def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[str, int]:
