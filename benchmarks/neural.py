@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import ptxkit
 from benchmarks.report import Bar, Row, Settings
 from ptxkit.cuda import print_module
+from ptxkit.toolchain import nvrtc
 
 if TYPE_CHECKING:
     from ptxkit.decompiler.neural.corpus import Pair
@@ -220,6 +221,8 @@ def main() -> None:
     weights, device = options.weights or _weights(), _device()
     decoder = Decoder.load(weights, device)
     about: dict[str, Any] = {"seed": options.seed, "beams": options.beams, "device": device}
+    about["nvrtc"] = nvrtc.load().release
+    print(f"compiled by NVRTC {about['nvrtc']}")
     if options.batch:
         many = questions(options.seed + 1, options.batch, unseen=False, workers=options.workers)
         about["batch"], about["answers_a_second"] = len(many), rate(decoder, many)
