@@ -1,4 +1,4 @@
-"""Loops that go on by as many elements as there are threads: one loop again, as they were written."""
+"""Loops that go on by as many elements as there are threads, as they were written."""
 
 import re
 

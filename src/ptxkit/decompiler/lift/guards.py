@@ -106,8 +106,8 @@ def _loops(body: Body, types: dict[str, Type]) -> Body:
             ] if value == n.Binary("/", n.Name(index), n.Literal(2, INT)) and not any(
                 p == n.Name(index) for s in loop.body for p in s.walk()
             ):
-                start = n.Assign(target, n.Binary("/", first, n.Literal(2, INT)))
-                made[-2:] = [replace(loop, start=start)]
+                halved = n.Assign(target, n.Binary("/", first, n.Literal(2, INT)))
+                made[-2:] = [replace(loop, start=halved)]
             case [
                 n.Assign(n.Name(name=index), first, "="),
                 n.DoWhile(
