@@ -43,10 +43,7 @@ class Counting:
     def run(self, body: Body) -> Body:
         """The body with its loops counting up."""
         self.total = _names(n.Block(body))
-        made = self._list(self._constants(body))
-        while (shorter := _without_unread(made)) != made:
-            made = shorter
-        return made
+        return without_unread(self._list(self._constants(body)))
 
     def _constants(self, body: Body) -> Body:
         """Numbers in the place of variables that are set once, to a number."""
@@ -295,8 +292,14 @@ def _renamed(node: n.Statement, names: set[str], value: n.Expression) -> n.State
     return bottom_up(node, change)  # type: ignore[no-any-return]
 
 
-def _without_unread(body: Body) -> Body:
+def without_unread(body: Body) -> Body:
     """The body without assignments of variables that nobody reads."""
+    while (shorter := _without_unread(body)) != body:
+        body = shorter
+    return body
+
+
+def _without_unread(body: Body) -> Body:
     reads = Counter(name for s in body for name in _read_by_others(s))
 
     def walk(items: Body) -> Body:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Type
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, written
 
 Body = tuple[n.Statement, ...]
+#: Of comparisons of integers.
+CONTRARY = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 _ZERO, _ONE = n.Literal(0, INT), n.Literal(1, INT)
 
 
@@ -22,11 +25,15 @@ def without_guards(body: Body, types: dict[str, Type]) -> Body:
     sets = Counter(name for s in body for name in written(s))
     once = {name for name, times in sets.items() if times == 1 and counts[name] == 2}
 
+    named = {p.target.name: p.value for s in body for p in s.walk()
+             if isinstance(p, n.Assign) and isinstance(p.target, n.Name)
+             and sets[p.target.name] == 1 and isinstance(p.value, n.Binary)}  # fmt: skip
+
     def change(node: n.Node) -> n.Node:
         match node:
             case n.If(condition, then, ()):
                 then = _inlined(_loops(then, types), once)
-                left = [p for p in _parts(condition) if not _asked_inside(p, then)]
+                left = [p for p in _parts(condition) if not _asked_inside(_meant(p, named), then)]
                 if not left:
                     return n.Block(then)
                 return n.If(_joined(left), _flat(then))
@@ -91,8 +98,16 @@ def _loops(body: Body, types: dict[str, Type]) -> Body:
     """``i = 0; do { ...; i += 1; } while (i < n);`` as ``for``, on trust that ``n`` is not 0."""
     made: list[n.Statement] = []
     for statement in _flat(body):
-        made.append(statement)
+        made.append(_halving(statement))
         match made[-2:]:
+            case [
+                n.Assign(n.Name(name=index), first, "="),
+                n.For(n.Assign(target, value)) as loop,
+            ] if value == n.Binary("/", n.Name(index), n.Literal(2, INT)) and not any(
+                p == n.Name(index) for s in loop.body for p in s.walk()
+            ):
+                halved = n.Assign(target, n.Binary("/", first, n.Literal(2, INT)))
+                made[-2:] = [replace(loop, start=halved)]
             case [
                 n.Assign(n.Name(name=index), first, "="),
                 n.DoWhile(
@@ -114,6 +129,22 @@ def _loops(body: Body, types: dict[str, Type]) -> Body:
                 condition = n.Binary("<", n.Name(index), limit)
                 made[-2:] = [n.For(n.Assign(n.Name(index), _ZERO), condition, step, tuple(turn))]
     return tuple(made)
+
+
+def _halving(node: n.Statement) -> n.Statement:
+    """``do { h = m / 2; ...; m = h; } while (m > 1)`` as ``for (h = m / 2; h > 0; h /= 2)``."""
+    match node:
+        case n.DoWhile(
+            (*turn, n.Assign(n.Name(name=whole), n.Name(name=half), "=")),
+            n.Binary(">", n.Name(name=asked), n.Literal(value=1)),
+        ) if asked == whole and not _leaves(turn):
+            halved = n.Assign(n.Name(half), n.Binary("/", n.Name(whole), n.Literal(2, INT)))
+            rest = tuple(s for s in turn if s != halved)
+            used = {p.name for s in rest for p in s.walk() if isinstance(p, n.Name)}
+            if len(rest) + 1 == len(turn) and whole not in used:
+                step = n.Assign(n.Name(half), n.Literal(2, INT), "/=")
+                return n.For(halved, n.Binary(">", n.Name(half), _ZERO), step, rest)
+    return node
 
 
 def _fixed(first: n.Expression, turn: list[n.Statement]) -> bool:
@@ -160,6 +191,18 @@ def _parts(condition: n.Expression) -> list[n.Expression]:
     return [condition]
 
 
+def _meant(part: n.Expression, named: dict[str, n.Binary]) -> n.Expression:
+    """A comparison that was given a name, or the opposite of one."""
+    match part:
+        case n.Name(name=name) if name in named:
+            return named[name]
+        case n.Unary("!", n.Name(name=name)) if name in named:
+            found = named[name]
+            if found.operator in CONTRARY:
+                return n.Binary(CONTRARY[found.operator], found.left, found.right)
+    return part
+
+
 def _joined(parts: list[n.Expression]) -> n.Expression:
     made = parts[0]
     for part in parts[1:]:
@@ -188,6 +231,12 @@ def _touches(node: n.Assign) -> bool:
 
 def _asks(part: n.Expression, loop: n.For) -> bool:
     match loop:
+        case n.For(None, condition):
+            return part == condition
+        case n.For(n.Assign(_, n.Binary("/", first, n.Literal(value=2))), _, n.Assign(_, by, "/=")):
+            # What can be halved is two at least.
+            two = n.Literal(2, INT)
+            return by == two and part in (n.Binary(">=", first, two), n.Binary(">", first, _ONE))
         case n.For(n.Assign(n.Name(name=index), first), n.Binary("<", n.Name(name=own), limit)):
             if index != own:
                 return False

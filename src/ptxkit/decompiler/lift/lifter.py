@@ -15,7 +15,7 @@ from ptxkit.cuda.types import BOOL, INT, VOID, Scalar, Type
 from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.copies import Copies
-from ptxkit.decompiler.lift.counting import Counting
+from ptxkit.decompiler.lift.counting import Counting, without_unread
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.flags import Flags, shown_flags
@@ -161,8 +161,7 @@ class ModuleLifter:
 
             whole = Copies(by_name, index).run(rolled(body, Cascades(by_name, index)))
             counted = Counting(by_name, index).run(whole)
-            if counted != body:
-                body = Polisher(is_float).run(without_guards(counted, by_name))
+            body = Polisher(is_float).run(without_unread(without_guards(counted, by_name)))
         if self.options.order == "free":
             body = nested(body)
         known = {v.name for v in program.parameters} | taken

@@ -124,14 +124,15 @@ def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> b
     many = next((k for k in range(place + 1, len(body)) if _loop_of(body[k]) is not None), None)
     if many is None:
         return False
-    steps = {_target(s): by for s in loop.body if (by := _step(s))}
+    changed = {x for s in loop.body for x in written(s)}
+    steps = {_target(s): by for s in loop.body if (by := _step(s, changed)) is not None}
     bound = _bound(body[many])
     if bound is None or bound[0] not in steps:
         return False
     index, limit = bound
     values = {_target(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
     first = values.get(index)
-    if not _steps_by(body[many], index, steps[index] * (rest.mask + 1)):
+    if not _steps_by(body[many], index, steps[index], rest.mask + 1):
         return False
     moving = [x for x in steps if x != index and steps[x] == steps[index]]
     # A pointer begins where the index does: there by its name, or by what it is set to.
@@ -148,7 +149,7 @@ def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> b
     begun = {_target(s) for s in setup if isinstance(s, n.Assign) and not _is_literal(s.value)}
     if used & (places.keys() | (begun - {index})):
         return False
-    step = n.Assign(n.Name(index), n.Literal(steps[index], INT), "+=")
+    step = n.Assign(n.Name(index), steps[index], "+=")
     condition = n.Binary("<", n.Name(index), limit)
     start = None if first is None else n.Assign(n.Name(index), first)
     body[place] = n.For(start, condition, step, turn)
@@ -161,12 +162,12 @@ def _is_literal(value: n.Expression) -> bool:
     return isinstance(value, n.Literal)
 
 
-def _step(node: n.Statement) -> int:
-    """By how much a statement moves a variable on; 0 for any other statement."""
+def _step(node: n.Statement, changed: set[str]) -> n.Expression | None:
+    """By how much a statement moves a variable on, the same in every turn."""
     match node:
-        case n.Assign(n.Name(), n.Literal(value=int() as value), "+="):
-            return value
-    return 0
+        case n.Assign(n.Name(), n.Literal(value=int()) | n.Name() | n.Member() as by, "+="):
+            return None if changed & {p.name for p in by.walk() if isinstance(p, n.Name)} else by
+    return None
 
 
 def _bound(many: n.Statement) -> tuple[str, n.Expression] | None:
@@ -179,9 +180,32 @@ def _bound(many: n.Statement) -> tuple[str, n.Expression] | None:
     return None
 
 
-def _steps_by(many: n.Statement, index: str, by: int) -> bool:
-    step = n.Assign(n.Name(index), n.Literal(by, INT), "+=")
-    return any(p == step for p in many.walk())
+def _steps_by(many: n.Statement, index: str, by: n.Expression, times: int) -> bool:
+    """Whether a loop moves its index on by as much as so many turns do."""
+    if isinstance(by, n.Literal):
+        step = n.Assign(n.Name(index), n.Literal(by.value * times, INT), "+=")
+        return any(p == step for p in many.walk())
+    wanted = Counter({n.Name(index): 1, by: times})
+    moves = [p for p in many.walk() if isinstance(p, n.Assign) and p.target == n.Name(index)]
+    return len(moves) == 1 and _terms(moves[0].value, moves[0].operator, index) == wanted
+
+
+def _terms(value: n.Expression, operator: str, index: str) -> Counter[n.Expression]:
+    """What is added up for the next value of an index, and how often."""
+    found: Counter[n.Expression] = Counter({n.Name(index): 1} if operator == "+=" else {})
+    pending = [(value, 1)]
+    while pending:
+        one, times = pending.pop()
+        match one:
+            case n.Binary("+", left, right):
+                pending += [(left, times), (right, times)]
+            case n.Binary("*", inner, n.Literal(value=int() as by)):
+                pending.append((inner, times * by))
+            case n.Binary("<<", inner, n.Literal(value=int() as bits)):
+                pending.append((inner, times << bits))
+            case _:
+                found[one] += times
+    return found
 
 
 def _element(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.guards import CONTRARY
 from ptxkit.decompiler.lift.rewrite import read, rebuilt, statements_of, written
 
 Body = tuple[n.Statement, ...]
@@ -128,6 +129,7 @@ class Polisher:
 
     def _fold(self, made: list[n.Statement]) -> None:
         """Turn the last statement into a ``for`` with the initial value before it."""
+        self._cleared(made)
         last = made[-1]
         guarded = None
         if isinstance(last, n.If) and not last.otherwise and last.then:
@@ -179,12 +181,71 @@ class Polisher:
                 assert isinstance(before, n.Assign)
                 made.append(n.For(before, last.condition, step, body))
 
+    def _cleared(self, made: list[n.Statement]) -> None:
+        """Take out of ``if (c) { [set-up;] do { } while (c) }`` what is set so without it, too."""
+        match made[-1]:
+            case n.If(condition, (*setup, n.DoWhile() as loop), otherwise) if all(
+                _is_setup(s) for s in (*setup, *otherwise)
+            ):
+                pass
+            case _:
+                return
+        before = made[:-1]
+        own = {s.target.name for s in setup if isinstance(s, n.Assign)}  # type: ignore[union-attr]
+        if all(s in setup and _is_plain(s, own | _names(condition)) for s in otherwise):
+            before += otherwise
+            otherwise = ()
+        rest = [s for s in setup if not _is_set(before, s)]
+        asked = self._asked(before, condition)
+        made[:] = [*before, n.If(asked, (*rest, loop), otherwise)]
+
+    def _asked(self, before: list[n.Statement], condition: n.Expression) -> n.Expression:
+        """A condition that was given a name as the comparison that it is."""
+        negated = isinstance(condition, n.Unary) and condition.operator == "!"
+        name = condition.operand if isinstance(condition, n.Unary) else condition
+        if not isinstance(name, n.Name):
+            return condition
+        later: set[str] = {name.name}
+        for statement in reversed(before):
+            match statement:
+                case n.Assign(target, n.Binary(operator, left, right) as value, "=") if (
+                    target == name and operator in CONTRARY
+                ):
+                    if later & _names(value) or (negated and self.is_float(left)):
+                        return condition
+                    return n.Binary(CONTRARY[operator], left, right) if negated else value
+            if name.name in written_names(statement) or _continues(statement):
+                return condition
+            later |= written_names(statement)
+        return condition
+
     def _counted(self, node: n.DoWhile) -> tuple[n.Assign, Body] | None:
         """The step of a loop that counts, and the rest of its body."""
         return _step_of(node.body, node.condition)
 
     def _counted_while(self, node: n.While) -> tuple[n.Assign, Body] | None:
         return _step_of(node.body, node.condition)
+
+
+def _is_plain(node: n.Statement, changed: set[str]) -> bool:
+    """Whether something can be set before, instead of at the beginning of a branch."""
+    assert isinstance(node, n.Assign) and isinstance(node.target, n.Name)
+    if isinstance(node.value, n.Literal):
+        return True
+    return isinstance(node.value, n.Name) and node.value.name not in changed
+
+
+def _is_set(before: list[n.Statement], node: n.Statement) -> bool:
+    """Whether a variable has been given that number already, and no other since."""
+    assert isinstance(node, n.Assign) and isinstance(node.target, n.Name)
+    if not isinstance(node.value, n.Literal):
+        return False
+    for statement in reversed(before):
+        if statement == node:
+            return True
+        if node.target.name in written_names(statement) or _continues(statement):
+            return False
+    return False
 
 
 def _step_of(body: Body, condition: n.Expression) -> tuple[n.Assign, Body] | None:

@@ -1,0 +1,61 @@
+"""Loops that go on by as many elements as there are threads, as they were written."""
+
+import re
+
+import ptxkit
+from ptxkit.decompiler.choose import Decompiled
+
+STRIDED = """
+extern "C" __global__ void spread(float *out, const float *in, int length, int step) {
+    const float *row = in + blockIdx.x * length;
+    float total = 0.0f;
+    for (int i = threadIdx.x; i < length; i += step) {
+        float away = row[i] - 1.5f;
+        total += away * away;
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = total;
+}"""
+
+BLOCKWISE = """
+extern "C" __global__ void largest(float *out, const float *in, int length) {
+    float most = -1e30f;
+    for (int i = threadIdx.x; i < length; i += blockDim.x)
+        most = fmaxf(most, in[blockIdx.x * length + i]);
+    out[blockIdx.x * blockDim.x + threadIdx.x] = most;
+}"""
+
+HALVED = """
+extern "C" __global__ void folded(float *out, const float *in, int threads) {
+    extern __shared__ float kept[];
+    int i = threadIdx.x;
+    kept[i] = in[blockIdx.x * blockDim.x + i];
+    for (int half = threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (i < half) kept[i] += kept[i + half];
+    }
+    if (i == 0) out[blockIdx.x] = kept[0];
+}"""
+
+
+def decompiled(source: str) -> Decompiled:
+    found = ptxkit.decompile(ptxkit.compile_cuda(source), engine="symbolic")
+    assert found.verdict.equivalent, found.verdict.reasons
+    return found
+
+
+def test_a_loop_with_a_step_that_is_a_parameter() -> None:
+    text = decompiled(STRIDED).cuda
+    assert len(re.findall(r"\bfor \(", text)) == 1
+    assert not re.search(r"\b(do|while)\b", text)
+
+
+def test_a_loop_over_the_threads_of_a_block() -> None:
+    text = decompiled(BLOCKWISE).cuda
+    assert re.search(r"for \(int \w+ = [\w.]+; \w+ < \w+; \w+ \+= blockDim.x\)", text)
+    assert not re.search(r"\b(do|while)\b", text)
+
+
+def test_a_loop_that_halves_its_index() -> None:
+    text = decompiled(HALVED).cuda
+    assert re.search(r"for \(int (\w+) = \w+ / 2; \1 > 0; \1 /= 2\)", text)
+    assert not re.search(r"\b(do|while)\b", text)
