@@ -46,6 +46,25 @@ DEEP = {
             if (p.key == q.key && p.value != p.value) out[i] = q.value < 3.0f ? 1 : 2;
             else out[i] = p.key < q.key;
         }""",
+    "a pointer that is not where vectors may begin": """
+        extern "C" __global__ void k(const float *x, float *out, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i >= n) return;
+            if ((size_t)x % 16 == 0) {
+                float4 v = ((const float4 *)x)[i];
+                out[i] = v.x + v.y + v.z + v.w;
+            } else out[i] = x[i] * 3.0f;
+        }""",
+    "a record with a pointer and its strides": """
+        struct View { float *data; int dimensions; long long strides[4]; };
+        extern "C" __global__ void k(const View *view, long long out, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x, rest = i;
+            if (i >= n) return;
+            long long place = 0;
+            for (int d = 0; d < view->dimensions; ++d, rest /= 4)
+                place += rest % 4 * view->strides[d];
+            ((float *)out)[i] = *(const float *)((const char *)view->data + place);
+        }""",
 }
 
 

@@ -23,8 +23,9 @@ from ptxkit.app.limits import (
 )
 from ptxkit.app.markup import badge, message, pane, plain_rows, table, text
 from ptxkit.app.ptx_view import PtxView
+from ptxkit.decompiler.verify.pointing import Origin
 from ptxkit.decompiler.verify.trials import block_shapes
-from ptxkit.decompiler.verify.usage import Origin, Usage, usage_of
+from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.run import ProfileRow, SimulationError
 from ptxkit.run.layout import Item

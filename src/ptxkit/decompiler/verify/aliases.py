@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ptxkit.decompiler.verify.pointing import Origin
 from ptxkit.decompiler.verify.trials import Exchange, Trial
-from ptxkit.decompiler.verify.usage import Origin, Usage
+from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.run.shape import LaunchRules
 
 #: Pairs of pointers that are brought together, at most, and launches to start from for each.

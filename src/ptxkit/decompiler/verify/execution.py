@@ -173,7 +173,8 @@ class Comparison:
     def _aligned(self, trial: Trial) -> Trial:
         """The trial with sizes that are multiples of what accesses seem to need."""
         by = _MULTIPLES[self.multiple]
-        return replace(trial, sizes=tuple(-(-size // by) * by for size in trial.sizes))
+        sizes = tuple(-(-size // by) * by for size in trial.sizes)
+        return replace(trial, sizes=sizes, multiple=by)
 
     def _realign(self) -> bool:
         """Ask for sizes that are larger multiples, if most launches were misaligned so far."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ptxkit.decompiler.verify.pointing import Origin
 from ptxkit.decompiler.verify.trials import FEW_BLOCKS, LARGE, MIXED, Exchange, Trial
-from ptxkit.decompiler.verify.usage import Origin, Usage
+from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.decompiler.verify.values import KINDS, Bytes, filled, integers, places, shifted
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 from ptxkit.run import Surface, Texture
@@ -21,6 +22,8 @@ DATA, GUARD = 96 << 10, 32 << 10
 _ALIGNMENT = 256
 #: Bytes of a field of a record.
 _FIELD = 8
+#: One launch of so many has any numbers in records, as in other memory.
+_WILD = 8
 
 
 @dataclass(slots=True)
@@ -82,10 +85,11 @@ class InputMaker:
         generator = np.random.default_rng([trial.number, 0xA11])
         arenas: dict[Origin, Arena] = {}
         # From the far end of chains of pointers: what points needs the address of its target.
+        sizes = dict(zip(self.usage.sizes, trial.sizes, strict=True))
         for origin in sorted(self.usage.pointers, key=lambda o: -len(o.through)):
             arenas[origin] = self._arena(origin, trial, generator, arenas)
+            self._put_fields(arenas[origin], trial, arenas, sizes)
         inputs = Inputs([], list(arenas.values()))
-        sizes = dict(zip(self.usage.sizes, trial.sizes, strict=True))
         for item in self.items:
             inputs.arguments.append(self._argument(item, trial, generator, arenas, sizes, inputs))
         for name, size in self.variables.items():
@@ -106,9 +110,12 @@ class InputMaker:
         count = -(-size // width)
         if origin.loaded() in self.usage.indices and SCALAR_TYPES[type].kind != FLOAT:
             limit = max((abs(s) for s in trial.sizes), default=16) or 1
-            return places(
+            indices = places(
                 width, count, min(limit, 64), trial.ascending, trial.number % 3 == 2, generator
-            )[:size]
+            )
+            if trial.multiple > 1:
+                indices = (indices.view(f"i{width}") * trial.multiple).view(np.uint8)
+            return indices[:size]
         if trial.kind == "alike":
             shift = int(generator.integers(0, 3))
             return shifted(type, count, shift, trial.number, generator)[:size]
@@ -168,6 +175,27 @@ class InputMaker:
         else:
             arena.before[:] = self._contents(origin, arena.whole.size, trial, generator)
         return arena
+
+    def _put_fields(
+        self,
+        arena: Arena,
+        trial: Trial,
+        known: dict[Origin, Arena],
+        sizes: dict[Origin, int],
+    ) -> None:
+        """Put pointers and sizes into the places of a record where the kernel looks for them."""
+        for one in self.usage.behind(arena.origin)[1:]:
+            start = arena.start + (one.through[-1] or 0)
+            width = scalar_bytes(self.usage.fields[one])
+            if one in known:
+                value = known[one].address
+            elif one in sizes and trial.number % _WILD:
+                value = sizes[one] & ((1 << 8 * width) - 1)
+            else:
+                continue
+            data = np.frombuffer(value.to_bytes(width, "little"), np.uint8)
+            if 0 <= start <= arena.before.size - width:
+                arena.before[start : start + width] = data
 
     def _argument(
         self,

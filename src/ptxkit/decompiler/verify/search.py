@@ -49,12 +49,13 @@ class Search:
         far = {c + d for c in usage.constants for d in (-1, 0, 1) if _MOST < c < _WIDEST}
         self.far = sorted(far)
         self.wide = {
-            place for place, o in enumerate(usage.sizes) if scalar_bytes(usage.slots[o]) == 8
+            place for place, o in enumerate(usage.sizes) if scalar_bytes(usage.type(o)) == 8
         }
         self.optional = usage.optional
+        self.aligned = [(one, scalar_bytes(usage.element(one))) for one in usage.aligned]
         self.near = sorted(near - {0, 1}) or [1]
         self.flags = {
-            place for place, origin in enumerate(usage.sizes) if usage.slots[origin] in _FLAGS
+            place for place, origin in enumerate(usage.sizes) if usage.type(origin) in _FLAGS
         }
         self.pool: list[Trial] = []
         self.last: Trial | None = None
@@ -99,6 +100,8 @@ class Search:
             return replace(trial, number=number, kind=kind)
         if self.optional and what < 0.8:
             return replace(trial, instead=self._exchanged(trial))
+        if self.aligned and what < 0.82:
+            return replace(trial, instead=self._moved(trial))
         if what < 0.85 and not (trial.cluster or trial.cooperative):
             extents = [self._one_of(_BLOCKS) if axis < self.axes else 1 for axis in range(3)]
             return replace(trial, grid=(extents[0], min(3, extents[1]), min(3, extents[2])))
@@ -113,6 +116,12 @@ class Search:
         if len(others) < len(trial.instead):
             return others
         return others | {Exchange(one, self._one_of((None, *self.optional)))}
+
+    def _moved(self, trial: Trial) -> frozenset[Exchange]:
+        """One pointer to its second element, where no vector lies; or to the first again."""
+        one, width = self._one_of(self.aligned)
+        others = frozenset(pair for pair in trial.instead if pair.pointer != one)
+        return others if len(others) < len(trial.instead) else others | {Exchange(one, one, width)}
 
     def _resized(self, trial: Trial) -> tuple[int, ...]:
         sizes = list(trial.sizes)

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.decompiler.verify.usage import Origin, Usage
+from ptxkit.decompiler.verify.pointing import Origin
+from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.decompiler.verify.values import KINDS
 from ptxkit.run.shape import Dimensions, LaunchRules
 
@@ -70,12 +71,14 @@ class Trial:
     cleared: bool = False
     """Whether memory that is only written to, or by atomics, starts as zeros."""
     instead: frozenset[Exchange] = frozenset()
-    """Pointers that point elsewhere than to memory of their own."""
+    """Pointers that point elsewhere than to memory of their own, or not to its start."""
+    multiple: int = 1
+    """What all indices in memory are multiples of."""
 
     @property
     def shares(self) -> bool:
         """Whether two pointers point to the same memory."""
-        return any(one.other is not None for one in self.instead)
+        return any(one.other not in (None, one.pointer) for one in self.instead)
 
     def __str__(self) -> str:
         sizes = f", sizes {', '.join(map(str, self.sizes))}" if self.sizes else ""

@@ -35,6 +35,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ptxkit._native import Node
+from ptxkit.decompiler.verify.pointing import DEPTH, Origin, Pointing
 from ptxkit.isa.dataflow import registers
 from ptxkit.isa.special_registers import SPECIAL_REGISTERS
 from ptxkit.isa.types import SCALAR_TYPES
@@ -44,32 +45,14 @@ from ptxkit.syntax import Function, Instruction, Module, Name, evaluate
 #: How much of a value is left: it was computed with, it was moved by, it is the same.
 COMPUTED, MOVED, SAME = 0, 1, 2
 
-_DEPTH = 3
 _SHIFTS = 1 << 16
+#: Masks of the bits that an address of a vector does not have.
+_LAST_BITS = frozenset((1, 3, 7, 15, 31, 63, 127))
 #: Places in parameters that are noted for one register, at most.
 _PARTS = 256
 _FLOATS = frozenset(("f16", "f16x2", "bf16", "bf16x2", "f32", "f64"))
 _MEMORY = frozenset(("ld", "ldu", "st", "atom", "red", "prefetch", "cp", "ldmatrix", "stmatrix"))
 _TEXTURES = frozenset(("tex", "tld4", "suld", "sust", "sured", "txq", "suq"))
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a value comes from: a parameter or variable, or memory that such a value points to."""
-
-    name: str
-    offset: int = 0
-    through: tuple[int, ...] = ()
-    """Offsets of nothing yet, but one entry for each load on the way."""
-    kind: str = "param"
-
-    def loaded(self) -> Origin:
-        """What lies in the memory that this points to."""
-        return Origin(self.name, self.offset, (*self.through, 0), self.kind)
-
-    def __str__(self) -> str:
-        place = self.name if not self.offset else f"{self.name}+{self.offset}"
-        return "*" * len(self.through) + place
 
 
 Taint = dict[Origin, int]
@@ -94,6 +77,8 @@ class Usage:
 
     slots: dict[Origin, str] = field(default_factory=dict)
     """Parameters, and parts of them, as they are loaded: their types."""
+    fields: dict[Origin, str] = field(default_factory=dict)
+    """What is loaded from one place behind a pointer: its type."""
     accesses: dict[Origin, Access] = field(default_factory=dict)
     pointers: list[Origin] = field(default_factory=list)
     sizes: list[Origin] = field(default_factory=list)
@@ -118,6 +103,8 @@ class Usage:
     """Floating-point numbers that the code compares with."""
     optional: list[Origin] = field(default_factory=list)
     """Pointers that the code compares with something, as those that may be missing."""
+    aligned: list[Origin] = field(default_factory=list)
+    """Pointers whose last bits the code looks at, as they may be for vectors or not."""
     dynamic_shared: bool = False
 
     @property
@@ -127,16 +114,24 @@ class Usage:
 
     def element(self, pointer: Origin) -> str:
         """The type of what a pointer points to."""
-        loaded = self.floats.get(pointer.loaded())
+        loaded = set().union(*(self.floats.get(one, ()) for one in self.behind(pointer)))
         access = self.accesses.get(pointer)
         if access is None or not access.types:
             return "b32"
         type = max(access.types, key=lambda t: (access.types[t], t))
         width = SCALAR_TYPES[type].width
-        for name in sorted(loaded or ()):
+        for name in sorted(loaded):
             if SCALAR_TYPES[name].width == width:
                 return name
         return type
+
+    def type(self, origin: Origin) -> str:
+        """The type that a number is loaded as."""
+        return self.slots.get(origin) or self.fields[origin]
+
+    def behind(self, pointer: Origin) -> list[Origin]:
+        """What is loaded through a pointer: anywhere, and in single places."""
+        return [pointer.loaded(), *(one for one in self.fields if one.pointer == pointer)]
 
 
 class _Tracker:
@@ -159,6 +154,9 @@ class _Tracker:
         }
         self.sizes_of_parameters = {item.name: item.size for item in kernel_layout(kernel)[0]}
         self.functions = self._reached()
+        self.pointing = Pointing(kernel)
+        self.masked: set[Origin] = set()
+        """What the last bits are taken of."""
 
     def _reached(self) -> list[Function]:
         """The kernel and the functions that it may call."""
@@ -256,6 +254,9 @@ class _Tracker:
             number = evaluate(operands[2])
             if isinstance(number, int) and 1 < abs(number) < _SHIFTS:
                 self.usage.shifts.add(-number if name == "add" else number)
+        if name == "and" and type[1:] == "64" and evaluate(operands[2]) in _LAST_BITS:
+            held = self._value(function, operands[1])
+            self.masked.update(origin for origin, level in held.items() if level != COMPUTED)
         for position, operand in enumerate(operands[1:], 1):
             strength = _strength(node, position)
             taint = self._value(function, operand)
@@ -309,9 +310,26 @@ class _Tracker:
                 access.atomic |= node.name in ("atom", "red")
                 access.read |= node.name not in ("st", "prefetch")
                 access.constant |= node.name == "ldu" or ".nc" in node.modifiers
-                if len(origin.through) < _DEPTH:
-                    for target in targets:
-                        self._give(target, {origin.loaded(): SAME}, SAME)
+                if len(origin.through) < DEPTH:
+                    for target, loaded in zip(
+                        targets, self._fields(function, node, origin, type, targets), strict=True
+                    ):
+                        self._give(target, {loaded: SAME}, SAME)
+
+    def _fields(
+        self, function: Function, node: Instruction, origin: Origin, type: str, targets: list[str]
+    ) -> list[Origin]:
+        """What lies where an instruction loads from: single fields, where places are known."""
+        places = self.pointing.places(node) if function == self.kernel else None
+        known = {at for held, at in places or () if held == origin}
+        if len(known) != 1 or len(places or ()) != 1 or len(node.operands) != 2:
+            return [origin.loaded()] * len(targets)
+        (start,) = known
+        parts = [k for k, part in enumerate(_parts([node.operands[0]])) if isinstance(part, Name)]
+        found = [origin.loaded(start + k * scalar_bytes(type)) for k in parts]
+        for one in found:
+            self.usage.fields.setdefault(one, type)
+        return found
 
     def _parameter(
         self,
@@ -410,7 +428,8 @@ class _Tracker:
         for origin in wide:
             if origin in usage.textures:
                 continue
-            if origin.name in marked or (origin in accessed and not marked):
+            taken = origin in accessed and (not marked or origin in self.converted)
+            if origin.name in marked or taken:
                 usage.pointers.append(origin)
             elif origin in accessed:
                 # Added to a pointer as it is: an index of bytes, or a pointer inside a struct.
@@ -421,11 +440,14 @@ class _Tracker:
             key=lambda o: (o.name, o.offset, len(o.through)),
         )
         usage.optional = [o for o in usage.pointers if o in self.compared and not o.through]
+        usage.aligned = [o for o in usage.pointers if o in self.masked and not o.through]
         known = {*usage.pointers, *usage.textures}
-        for origin, type in usage.slots.items():
+        for origin, type in (usage.slots | usage.fields).items():
             if origin in known or origin in usage.sizes or origin in usage.floats:
                 continue
-            if type not in _FLOATS and (origin in usage.indices or origin in self.compared):
+            # Of data, only what is part of an index must be small.
+            bounds = origin in self.compared and not origin.through
+            if type not in _FLOATS and (origin in usage.indices or bounds):
                 usage.sizes.append(origin)
         usage.dynamic_shared = any(
             v.space.startswith("shared") and d.dimensions and d.dimensions[0] is None
