@@ -19,11 +19,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import PURE
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.expressions import Expressions, Found
+from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.syntax import Instruction
 
 #: The share that must have run where the rest is not the same to the letter.
@@ -77,7 +79,11 @@ Work = tuple[object, ...]
 def _works(original: Coverage, candidate: Coverage) -> list[Counter[Work]]:
     """What the blocks do that have not run, for both."""
     terms = Terms(_TERMS)
-    both = [Expressions(covered, terms) for covered in (original, candidate)]
+    variables = Variables(*(covered.functions[0].root for covered in (original, candidate)))
+    both = [
+        Expressions(covered, terms, partial(variables.known, side))
+        for side, covered in enumerate((original, candidate))
+    ]
     rounds = max(one.rounds for one in both)
     found = [one.run(rounds) for one in both]
     missing = []
