@@ -120,7 +120,7 @@ class Pair:
             return Against(f"with {trial}, the candidate alone fails: {first_line(error)}")
         why = self._difference(first, second, inputs)
         if why is not None:
-            second = self._pointers.translated(second)
+            second = self._pointers.translated(second, first)
             why = self._difference(first, second, inputs)
         if why is not None and self._depends_on_order(trial, inputs, first, second):
             self.skipped[RACE] += 1
@@ -222,7 +222,7 @@ class Pair:
             candidate = self._outcome(1, trial, inputs, descending=True)
         except PtxkitError as error:
             return f"the last blocks first, the candidate alone fails: {first_line(error)}"
-        candidate = self._pointers.translated(candidate)
+        candidate = self._pointers.translated(candidate, original)
         why = self._difference(original, candidate, inputs)
         if why is None or only_by_order(original, candidate, first, self._held(original, inputs)):
             return None

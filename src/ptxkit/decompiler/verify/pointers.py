@@ -34,20 +34,26 @@ class Pointers:
             if name in first and other in second
         ]
 
-    def translated(self, outcome: Outcome) -> Outcome:
-        """What was left behind, with the first one's addresses."""
-        return replace(
-            outcome,
-            memory=[self._words(data) for data in outcome.memory],
-            variables={name: self._words(data) for name, data in outcome.variables.items()},
-        )
+    def translated(self, second: Outcome, first: Outcome) -> Outcome:
+        """What the second left behind, with the first one's addresses where it has these."""
+        memory = [self._words(b, a) for b, a in zip(second.memory, first.memory, strict=True)]
+        variables = {
+            name: self._words(data, first.variables[name])
+            for name, data in second.variables.items()
+        }
+        return replace(second, memory=memory, variables=variables)
 
-    def _words(self, data: bytes) -> bytes:
+    def _words(self, data: bytes, wanted: bytes) -> bytes:
+        if data == wanted or len(data) != len(wanted):
+            return data
         whole = len(data) // 8 * 8
-        words = np.frombuffer(data[:whole], np.uint64)
+        words, others = (np.frombuffer(b[:whole], np.uint64) for b in (data, wanted))
         result = words.copy()
         for one in self._moved:
             inside = (words >= one.start) & (words < one.start + one.size)
-            result[inside] = words[inside] - np.uint64(one.start) + np.uint64(one.to)
-        moved: bytes = result.tobytes()
-        return moved + data[whole:]
+            moved = words - np.uint64(one.start) + np.uint64(one.to)
+            # Other numbers may look like addresses: these are left alone.
+            same = inside & (moved == others)
+            result[same] = moved[same]
+        translated: bytes = result.tobytes()
+        return translated + data[whole:]

@@ -349,7 +349,7 @@ class Product:
                 if self._touches_more(way.source, agreement):
                     return f"it loads what the original does not {where}"
             for blocks, region in zip(visited, way.source.regions, strict=True):
-                blocks |= region.visited
+                blocks.update(region.visited)
             if way.source is not self.entry:
                 partners.add(way.source.blocks)
         joint = [self._joint(side, blocks) for side, blocks in enumerate(visited)]

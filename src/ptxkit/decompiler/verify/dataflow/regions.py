@@ -101,8 +101,8 @@ class Region:
 
     edges: dict[int, State]
     """Where control can go, and with what."""
-    visited: set[int]
-    """The blocks that control can come to."""
+    visited: dict[int, Diagram]
+    """The blocks that control can come to, and when."""
     touched: list[Touched]
     """Memory that is loaded from, or written to."""
 
@@ -127,7 +127,7 @@ class Executor:
         program, decisions = self.program, self.decisions
         semantics = Semantics(self.terms, decisions, incoming, self.calls, program.contracted)
         arriving: dict[int, list[State]] = {start: [State(condition, {}, {}, memory)]}
-        visited: set[int] = set()
+        visited: dict[int, Diagram] = {}
         ends: dict[int, list[State]] = {}
         headers = set(program.headers)
 
@@ -143,7 +143,7 @@ class Executor:
             if index not in arriving:
                 continue
             state = self._merged(arriving.pop(index), semantics, program.live[index])
-            visited.add(index)
+            visited[index] = state.condition
             block = program.blocks[index]
             for step in block.steps:
                 semantics.run(state, step)
