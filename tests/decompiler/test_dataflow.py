@@ -385,3 +385,34 @@ def test_both_halves_of_a_register_are_multiplied() -> None:
     st.global.u32 [%rd1], %r5; ret;"""
     assert proved(body.format(0x3C003C00), body.format(0x3C003C00))
     assert not proved(body.format(0x3C003C00), body.format(0x40003C00))
+
+
+REALS = {
+    "a number is not at least four and less than one": (
+        "setp.ge.f32 %p1, %f1, 0f40800000; setp.lt.f32 %p2, %f1, 0f3F800000;", True,
+    ),
+    "four is four": (
+        "setp.ge.f32 %p1, %f1, 0f40800000; setp.le.f32 %p2, %f1, 0f40800000;", False,
+    ),
+    "what is not less may be no number": (
+        "setp.geu.f32 %p1, %f1, 0f40800000; setp.ltu.f32 %p2, %f1, 0f3F800000;", False,
+    ),
+    "what is equal to something is a number": (
+        "setp.eq.f32 %p1, %f1, 0f40800000; setp.nan.f32 %p2, %f1, %f1;", True,
+    ),
+    "one is less than the other": (
+        "setp.lt.f32 %p1, %f1, %f2; setp.le.f32 %p2, %f2, %f1;", True,
+    ),
+    "zero has two signs": (
+        "setp.ge.f32 %p1, %f1, 0f00000000; setp.le.f32 %p2, %f1, 0f80000000;", False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REALS)
+def test_conditions_that_contradict_each_other(name: str) -> None:
+    conditions, never = REALS[name]
+    begin = "ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+4];"
+    store = "and.pred %p3, %p1, %p2; selp.b32 %r3, {}, 2, %p3; st.global.u32 [%rd1+8], %r3; ret;"
+    one, other = (begin + conditions + store.format(number) for number in (1, 5))
+    assert proved(one, other) is never

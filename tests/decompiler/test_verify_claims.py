@@ -127,3 +127,40 @@ def test_both_orders_are_compared() -> None:
     found = compared(last.replace("i < n", "i < n || true"), racy.replace("i < n", "i < n || true"))
     assert not found.equal
     assert "the last blocks first" in found.reason
+
+
+DEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 .ptr x) {{
+    .reg .pred %p<5>;
+    .reg .f32 %f<5>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [x];
+    ld.global.f32 %f1, [%rd1];
+    setp.ge.f32 %p1, %f1, 0f40800000;
+    setp.lt.f32 %p2, %f1, 0f{limit};
+    and.pred %p3, %p1, %p2;
+    mul.rn.f32 %f2, %f1, {factor};
+    @!%p3 bra DONE;
+    {dead}
+DONE:
+    st.global.f32 [%rd1], %f2;
+    ret;
+}}"""
+
+
+def test_code_that_nothing_can_reach_may_be_anything() -> None:
+    def compared(limit: str, dead: str, factor: str = "0f40000000") -> Execution:
+        first, second = (
+            ptxkit.parse(DEAD.format(limit=limit, dead=one, factor=f))
+            for one, f in (("add.rn.f32 %f2, %f1, %f1;", "0f40000000"), (dead, factor))
+        )
+        return same_execution(first, second, "k")
+
+    other = "sqrt.rn.f32 %f2, %f1; st.global.f32 [%rd1+4], %f2;"
+    # Nothing is at least 4 and less than 1; something is less than 4.5.
+    found = compared("3F800000", other)
+    assert found.equal and found.ground == "dead", found.reason
+    assert not compared("40900000", other).equal
+    assert not compared("3F800000", other, factor="%f1").equal

@@ -417,6 +417,22 @@ class CpuModule:
             raise UnknownNameError("variable", name, self._memory.arrays)
         return self._memory.arrays[name]
 
+    @property
+    def addresses(self) -> dict[str, tuple[int, int]]:
+        """Where variables and functions lie, as kernels see it: the first byte, and how many.
+
+        >>> import ptxkit
+        >>> text = ".version 8.0 .target sm_80 .global .u32 a[3]; .global .u64 p = generic(a);"
+        >>> m = ptxkit.parse(text)
+        >>> loaded = ptxkit.load(m)
+        >>> loaded.variable_array("p").item() == loaded.addresses["a"][0]
+        True
+        """
+        memory = self._memory
+        found = {name: (address, 1) for name, address in memory.functions.items()}
+        found |= {name: (at, memory.arrays[name].nbytes) for name, at in memory.addresses.items()}
+        return found
+
     def variable_array(self, name: str) -> np.ndarray[Any, Any]:
         """A module variable as an array of its type and shape; writing to it sets it.
 

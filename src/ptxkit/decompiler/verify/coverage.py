@@ -24,6 +24,8 @@ class Coverage:
     sides: dict[int, set[bool]] = field(default_factory=dict)
     """For each branch, by its start, the ways that threads went: taken, and not."""
     wrote: bool = False
+    dead: set[int] = field(default_factory=set)
+    """Blocks that have not run, by their place, and that nothing can reach."""
 
     @staticmethod
     def of(module: Module, kernel: Function) -> Coverage:
@@ -79,14 +81,15 @@ class Coverage:
         return self._reached() > before
 
     def missing(self) -> list[tuple[BasicBlock, list[Instruction]]]:
-        """The blocks in which something has not run, and what."""
-        found = []
-        for block in self.blocks:
+        """The blocks in which something has not run, though it may, and what."""
+        return [(block, left) for place, block, left in self._left() if place not in self.dead]
+
+    def _left(self) -> Iterator[tuple[int, BasicBlock, list[Instruction]]]:
+        for place, block in enumerate(self.blocks):
             left = [i for i in block.instructions if i.span[0] not in self.ran]
             # A jump runs as part of the comparison before it, and is not counted by itself.
             if any(i.name != "bra" for i in left):
-                found.append((block, left))
-        return found
+                yield place, block, left
 
     def one_sided(self) -> list[Instruction]:
         """Branches that always went one way, though the code at both of their ends has run."""
@@ -107,7 +110,7 @@ class Coverage:
     def share(self) -> float:
         """The share of instructions that have run."""
         total = sum(len(block.instructions) for block in self.blocks)
-        return 1.0 - sum(len(left) for _, left in self.missing()) / max(1, total)
+        return 1.0 - sum(len(left) for _, _, left in self._left()) / max(1, total)
 
 
 def _stops(one: Instruction) -> bool:

@@ -67,6 +67,8 @@ def doubt(first: Outcome, second: Outcome, sides: tuple[Side, Side]) -> str | No
     if second.products[0] < first.products[0] and second.products[1] > first.products[1]:
         # Indices that would overflow are beyond all memory that there is to try them with.
         return "it multiplies in 32 bits what the original does in 64"
+    if second.trusting > first.trusting:
+        return f"it takes memory for constant {second.trusting:,} times for {first.trusting:,}"
     if second.stored > first.stored:
         # What is written twice is the same only as long as nobody reads it in between.
         return f"it writes {second.stored:,} bytes for {first.stored:,}"

@@ -17,6 +17,7 @@ from itertools import chain
 from typing import Any
 
 from ptxkit.decompiler.verify.aliases import aliased_trials
+from ptxkit.decompiler.verify.dead import dead_blocks
 from ptxkit.decompiler.verify.gpu import LAUNCHES, OnGpu
 from ptxkit.decompiler.verify.pair import Against, Pair, first_line
 from ptxkit.decompiler.verify.ranges import (
@@ -153,6 +154,8 @@ class Comparison:
         part = _AGAIN if known else 1.0
         end = time.process_time() + part * _SEARCH
         vain = 0
+        for covered in pair.coverage:
+            covered.dead = dead_blocks(covered)
         # What another candidate for the same kernel was compared on, then what is new.
         for trial in chain(known, pair.search.launches()):
             if self._all_reached() or vain > part * _VAIN or time.process_time() > end:

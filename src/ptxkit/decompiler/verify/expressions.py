@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Operand, Register, Step
+from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Known, Operand, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.isa.types import SCALAR_TYPES
@@ -49,7 +49,7 @@ class Found:
 class Expressions:
     """The expressions of one program; both programs share their terms."""
 
-    def __init__(self, coverage: Coverage, terms: Terms) -> None:
+    def __init__(self, coverage: Coverage, terms: Terms, known: Known) -> None:
         self.terms = terms
         self.blocks = coverage.blocks
         self.names = [function.name for function in coverage.functions]
@@ -58,7 +58,7 @@ class Expressions:
         scopes, places = Scopes(module), _places(module)
         self.steps: list[list[Step]] = []
         for block, function in zip(self.blocks, coverage.functions, strict=True):
-            decoder = Decoder(module, function, scopes, places)
+            decoder = Decoder(function, scopes, places, known)
             self.steps.append([decoder.step(one) for one in block.instructions])
         self.numbers = {id(block): number for number, block in enumerate(self.blocks)}
         self.setters: dict[Register, list[int]] = defaultdict(list)

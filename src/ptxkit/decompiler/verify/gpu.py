@@ -17,7 +17,7 @@ from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.run import load
 from ptxkit.run.cuda_driver import check, current, current_device
-from ptxkit.run.layout import Item
+from ptxkit.run.layout import Item, kernel_layout
 from ptxkit.syntax import Module
 
 #: Launches to repeat on the GPU.
@@ -70,6 +70,9 @@ class OnGpu:
         self.names = names
         self.loaded: list[Any] = [load(unfused(module), device="cuda") for module in modules]
         self.maker = InputMaker(items, usage, uninitialised, self._reserve)
+        self._items = [
+            kernel_layout(module[name])[0] for module, name in zip(modules, names, strict=True)
+        ]
         self._reserved: list[int] = []
         self._initial = [self._variables(side, variables) for side in (0, 1)]
 
@@ -143,7 +146,7 @@ class OnGpu:
                     cluster=(trial.cluster, 1, 1) if trial.cluster else None,
                     cooperative=trial.cooperative,
                 )
-            launcher(*inputs.arguments)
+            launcher(*inputs.typed(self._items[side]))
             loaded.synchronize()
             left = _Left(
                 [self._read(driver, a.base, a.whole.nbytes) for a in inputs.arenas],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Function, Module, Variable
 from ptxkit.syntax.renaming import equal_up_to_renaming
@@ -44,6 +45,7 @@ class _Pairing:
         self.modules = a, b
         self.readers = tuple(StatementReader(m, debug=False, names=False) for m in (a, b))
         self.symbols = tuple(_symbols(m) for m in (a, b))
+        self.variables = Variables(a, b)
         self.forward: dict[str, str] = {}
         self.backward: dict[str, str] = {}
         self.pending: list[tuple[str, str]] = []
@@ -55,9 +57,7 @@ class _Pairing:
         while self.pending:
             first, second = self.pending.pop()
             one, two = self.symbols[0].get(first), self.symbols[1].get(second)
-            if one is None or two is None:
-                return one is two and first == second
-            if not self._same_symbol(one, two):
+            if one is None or two is None or not self._same_symbol(one, two):
                 return False
         return True
 
@@ -76,62 +76,72 @@ class _Pairing:
             first = _statements(self.readers[0], a)
             second = _statements(self.readers[1], b)
             shapes = [s.shape for s in first], [s.shape for s in second]
-            if not self._same_words(*shapes):
+            if not self._same_words(*shapes, (a.name, b.name)):
                 return False
             return equal_up_to_renaming(
                 [_reshaped(s) for s in first], [_reshaped(s) for s in second]
             )
         if isinstance(a, Variable) and isinstance(b, Variable):
-            if a.space in _FOUND_BY_NAME and not self._may_be_renamed(a, b):
+            names = [[one.name for one in x.declarators] for x in (a, b)]
+            if a.space in _FOUND_BY_NAME and names[1] != list(map(self._partner, names[0])):
                 return False
             if a.space in _UNINITIALISED and b.space in _UNINITIALISED:
                 return _room(a) == _room(b)
             return self._same_words([_plain(a.text)], [_plain(b.text)])
         return False
 
-    def _may_be_renamed(self, a: Variable, b: Variable) -> bool:
-        """Whether two variables have one name, or names that the other side does not know.
+    def _partner(self, name: str) -> str | None:
+        return self.variables.partners.get(name)
 
-        A host, or another module, may find them by their names.
-        """
-        names = [one.name for one in a.declarators], [one.name for one in b.declarators]
-        if names[0] == names[1]:
-            return True
-        if a.linkage or b.linkage:
-            return False
-        return not any(x in self.symbols[1] for x in names[0]) and not any(
-            x in self.symbols[0] for x in names[1]
-        )
+    def _symbol(self, side: int, function: str, word: str) -> str | None:
+        """The symbol that a word means inside of a function, if it means any."""
+        own = _inside(function, word)
+        known = self.symbols[side]
+        return own if own in known else word if word in known else None
 
-    def _same_words(self, a: list[str], b: list[str]) -> bool:
-        """Whether texts differ only in symbols of the modules, and pair those."""
+    def _same_words(self, a: list[str], b: list[str], inside: tuple[str, str] = ("", "")) -> bool:
+        """Whether texts in two functions differ only in symbols, and pair those."""
         if len(a) != len(b):
             return False
         for left, right in zip(a, b, strict=True):
             if _WORD.sub("@", left) != _WORD.sub("@", right):
                 return False
             for one, two in zip(_WORD.findall(left), _WORD.findall(right), strict=True):
-                inside = one in self.symbols[0], two in self.symbols[1]
-                if inside == (True, True):
-                    if not self._pair(one, two):
+                first = self._symbol(0, inside[0], one)
+                second = self._symbol(1, inside[1], two)
+                if first is not None and second is not None:
+                    if not self._pair(first, second):
                         return False
-                elif inside != (False, False) or one != two:
+                elif first is not second or one != two:
                     return False
         return True
 
 
-def _symbols(module: Module) -> dict[str, Function | Variable]:
-    return dict(_named(module))
+def _symbols(module: Module) -> dict[str, Function | Variable | None]:
+    """Functions and variables by name; None for what a function declares twice."""
+    found: dict[str, Function | Variable | None] = {}
+    for name, node in _named(module):
+        found[name] = node if name not in found or "\n" not in name else None
+    return found
+
+
+def _inside(function: str, name: str) -> str:
+    """What a variable is called that a function declares: others may have one of that name."""
+    return f"{function}\n{name}"
 
 
 def _named(module: Module) -> Iterator[tuple[str, Function | Variable]]:
     # Compilers put the shared memory of a lone kernel inside of it, of several before them.
-    for variable in module.find("Variable"):
-        if isinstance(variable, Variable) and variable.space in _IN_MEMORY:
+    for variable in module.variables:
+        if variable.space in _IN_MEMORY:
             for one in variable.declarators:
                 yield one.name, variable
     for function in sorted(module.functions, key=lambda f: f.has_body):
         yield function.name, function
+        for variable in function.find("Variable"):
+            if isinstance(variable, Variable) and variable.space in _IN_MEMORY:
+                for one in variable.declarators:
+                    yield _inside(function.name, one.name), variable
 
 
 def _statements(reader: StatementReader, function: Function) -> list[Statement]:

@@ -20,6 +20,7 @@ from ptxkit.run.layout import Item, scalar_bytes
 #: Bytes behind a pointer, and those before and after them that a kernel should leave alone.
 DATA, GUARD = 96 << 10, 32 << 10
 _ALIGNMENT = 256
+_FLOATS = {2: np.float16, 4: np.float32, 8: np.float64}
 #: Bytes of a field of a record.
 _FIELD = 8
 #: One launch of so many has any numbers in records, as in other memory.
@@ -52,9 +53,17 @@ class Inputs:
     """Arguments, and the memory that they point to."""
 
     arguments: list[Any]
+    """Bytes, but for textures: see :meth:`typed`."""
     arenas: list[Arena] = field(default_factory=list)
     surfaces: list[Surface] = field(default_factory=list)
     variables: dict[str, Bytes] = field(default_factory=dict)
+
+    def typed(self, items: list[Item]) -> list[Any]:
+        """The arguments as a kernel declares them: two that are equal may do it otherwise."""
+        return [
+            _typed(item, argument) if isinstance(argument, bytes) else argument
+            for item, argument in zip(items, self.arguments, strict=True)
+        ]
 
     @property
     def memory(self) -> list[Bytes]:
@@ -229,12 +238,15 @@ class InputMaker:
                 kind = "special" if trial.kind == MIXED else trial.kind
                 value = filled(float_type, 1, kind, generator, self.usage.marks).tobytes()
             data[origin.offset : origin.offset + width] = value[:width]
-        if item.is_array:
-            return bytes(data[: item.size])
-        if SCALAR_TYPES[item.type].kind == FLOAT:
-            code = {2: np.float16, 4: np.float32, 8: np.float64}[item.size]
-            return np.frombuffer(bytes(data), code)[0]
-        return int.from_bytes(data[: item.size], "little")
+        return bytes(data[: item.size])
+
+
+def _typed(item: Item, data: bytes) -> Any:
+    if item.is_array:
+        return data
+    if SCALAR_TYPES[item.type].kind == FLOAT:
+        return np.frombuffer(data, _FLOATS[item.size])[0]
+    return int.from_bytes(data, "little")
 
 
 def _texture(opcode: str, generator: Any) -> Surface:

@@ -6,7 +6,7 @@ import contextlib
 import io
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,11 +49,12 @@ class Outcome:
 
     memory: list[bytes]
     variables: dict[str, bytes]
-    """Those that a host finds by their names, and others that are not as they were."""
     surfaces: list[bytes]
     output: str
     events: Counter[str]
     loads: int
+    trusting: int
+    """Loads from memory that nobody else is said to write to."""
     stored: int
     """Bytes written to memory that others see, as often as they are."""
     orders: Counter[Order]
@@ -74,9 +75,6 @@ class Side:
         self.coverage = Coverage.of(module, module[kernel])
         self.load_sites = sum(map(_loads, self.coverage.instructions()))
         self.dialect = Dialect.of(self.coverage.instructions(), Scopes(module))
-        self.variables = {d.name for v in module.variables for d in v.declarators}
-        # A host finds these by their names; texts are numbered by each compiler.
-        self._public = {d.name for v in module.variables if v.linkage for d in v.declarators}
         self._slower, self._seconds = (_SLOWER, PATIENT) if patient else (1, _SECONDS)
         self._initial: dict[str, Any] = {}
 
@@ -84,16 +82,19 @@ class Side:
         self,
         trial: Trial,
         inputs: Inputs,
-        variables: Collection[str],
+        variables: Mapping[str, str],
         memory: list[Any] | None = None,
         seconds: float | None = None,
         **options: Any,
     ) -> Outcome:
-        """Launch it with memory and the named variables as they were at first."""
+        """Launch it with memory and some variables as they were at first.
+
+        ``variables`` gives what is called so here for each name that both sides know.
+        """
         for arena in inputs.arenas:
             arena.restore()
         textures = [s.array.copy() for s in inputs.surfaces]
-        held = self._set_variables(variables, inputs)
+        self._set_variables(variables, inputs)
         launcher = self.kernel[trial.grid, trial.block, trial.shared]
         if trial.cluster or trial.cooperative:
             launcher = launcher.with_options(
@@ -104,7 +105,7 @@ class Side:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             report = launcher(
-                *inputs.arguments, memory=memory or inputs.memory, threads=1,
+                *inputs.typed(self.kernel.parameters), memory=memory or inputs.memory, threads=1,
                 step_limit=_STEPS * (1 + trial.cooperative) * slower,
                 time_limit=seconds or self._seconds, count=True, **options,
             )  # fmt: skip
@@ -112,20 +113,17 @@ class Side:
         for surface, before in zip(inputs.surfaces, textures, strict=True):
             if surface.writable:
                 surface.array[...] = before
-        after = {name: self.loaded.variable(name).tobytes() for name in held}
-        left = {n: d for n, d in after.items() if n in self._public or d != self.before(n, inputs)}
-        return _outcome(report, [a.whole.tobytes() for a in inputs.arenas], left, surfaces)
+        kept = {name: self.loaded.variable(own).tobytes() for name, own in variables.items()}
+        return _outcome(report, [a.whole.tobytes() for a in inputs.arenas], kept, surfaces)
 
-    def _set_variables(self, wanted: Collection[str], inputs: Inputs) -> list[str]:
-        """Give every variable of the module its value again; their names."""
-        names = [name for name in wanted if name in self.variables]
-        for name in names:
-            array = self.loaded.variable(name)
+    def _set_variables(self, variables: Mapping[str, str], inputs: Inputs) -> None:
+        """Give every variable of the module its value again."""
+        for name, own in variables.items():
+            array = self.loaded.variable(own)
             start = self._initial.setdefault(name, array.copy())
             value = inputs.variables.get(name, start)
             if value.size == array.size:
                 array[:] = value
-        return names
 
     def before(self, name: str, inputs: Inputs) -> bytes:
         """What a variable held at the start of a run."""
@@ -138,7 +136,7 @@ def _outcome(
     """What a report counts, beside what is in memory."""
     events: Counter[str] = Counter()
     orders: Counter[Order] = Counter()
-    loads = stored = wide = narrow = 0
+    loads = trusting = stored = wide = narrow = 0
     for node, count in report.counts:
         order = order_of(node) if count else None
         if order is not None:
@@ -151,10 +149,11 @@ def _outcome(
             events[_event(node)] += count
         elif _loads(node):
             loads += count
+            trusting += count * (".nc" in node.modifiers)
         elif node.name == "st" and not _PRIVATE.intersection(node.modifiers):
             stored += count * stored_bytes(node)
     return Outcome(
-        memory, variables, surfaces, report.output, +events, loads, stored, orders,
+        memory, variables, surfaces, report.output, +events, loads, trusting, stored, orders,
         (wide, narrow), report,
     )  # fmt: skip
 

@@ -16,9 +16,11 @@ from typing import Any
 from ptxkit.decompiler.verify.difference import difference, doubt, only_by_order
 from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
 from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
+from ptxkit.decompiler.verify.pointers import Pointers
 from ptxkit.decompiler.verify.search import Search
 from ptxkit.decompiler.verify.trials import Trial, block_shapes
 from ptxkit.decompiler.verify.usage import Usage, usage_of
+from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.errors import PtxkitError
 from ptxkit.run import SimulationError
 from ptxkit.run.layout import variable_size
@@ -59,6 +61,13 @@ class Pair:
         self.parameters = self.sides[0].kernel.parameters
         self.rules = self.sides[0].kernel.rules
         self.variables = _variables(original, self.usage)
+        partners = Variables(original, candidate).partners
+        self._names = (
+            {name: name for name in self.variables},
+            {name: partners[name] for name in self.variables if name in partners},
+        )
+        functions = ((f.name, f.name) for f in original.functions)
+        self._pointers = Pointers(self.sides, (*partners.items(), *functions))
         self.uninitialised = _variables(original, self.usage, initialised=False)
         self.maker = InputMaker(self.parameters, self.usage, self.uninitialised)
         self.search = Search(self.usage, block_shapes(self.usage, self.rules))
@@ -91,7 +100,7 @@ class Pair:
         # A host finds such a variable by its name, and may change it between launches.
         for variable in self.sides[0].module.variables:
             for one in variable.declarators if variable.linkage else ():
-                if one.name in self.variables and one.name not in self.sides[1].variables:
+                if one.name in self.variables and one.name not in self._names[1]:
                     return f"the variable '{one.name}' is missing"
         return ""
 
@@ -110,6 +119,9 @@ class Pair:
         except PtxkitError as error:
             return Against(f"with {trial}, the candidate alone fails: {first_line(error)}")
         why = self._difference(first, second, inputs)
+        if why is not None:
+            second = self._pointers.translated(second, first)
+            why = self._difference(first, second, inputs)
         if why is not None and self._depends_on_order(trial, inputs, first, second):
             self.skipped[RACE] += 1
             return RACE
@@ -134,7 +146,7 @@ class Pair:
         return TRIED
 
     def _outcome(self, side: int, trial: Trial, inputs: Inputs, **options: Any) -> Outcome:
-        return self.sides[side].run(trial, inputs, self.variables, **options)
+        return self.sides[side].run(trial, inputs, self._names[side], **options)
 
     def _difference(self, first: Outcome, second: Outcome, inputs: Inputs) -> str | None:
         return difference(first, second, inputs, self._held(inputs))
@@ -210,6 +222,7 @@ class Pair:
             candidate = self._outcome(1, trial, inputs, descending=True)
         except PtxkitError as error:
             return f"the last blocks first, the candidate alone fails: {first_line(error)}"
+        candidate = self._pointers.translated(candidate, original)
         why = self._difference(original, candidate, inputs)
         if why is None or only_by_order(original, candidate, first, self._held(inputs)):
             return None

@@ -8,6 +8,7 @@ computes, and on which conditions:
 | all | there is none |
 | same | is the same in both, up to the names of registers and labels |
 | alike | does the same in both, on the same conditions, in other words |
+| dead | nothing can reach: the conditions on all ways to it contradict each other |
 | idle | as all the other code of both, does nothing that anybody sees |
 
 Two pieces of code do the same where all that they store, update, wait for and leave in registers
@@ -19,11 +20,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import PURE
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.expressions import Expressions, Found
+from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.syntax import Instruction
 
 #: The share that must have run where the rest is not the same to the letter.
@@ -45,15 +48,15 @@ class Ground:
 def ground(original: Coverage, candidate: Coverage) -> Ground:
     """What can be said about what has not run."""
     if original.complete and candidate.complete:
-        return Ground("all")
+        return Ground("dead" if original.dead or candidate.dead else "all")
     if not any(map(_acts, (original, candidate))):
         return Ground("idle")
-    left = [[one for _, one in c.missing()] for c in (original, candidate)]
+    left = [[one for _, one in covered.missing()] for covered in (original, candidate)]
     lines = sorted({one[0].line for one in left[0]})
     where = f"; of the original from line {', '.join(map(str, lines[:4]))}" if lines else ""
     count = sum(map(len, left[0])) + sum(map(len, left[1]))
     try:
-        works = _works(original, candidate)
+        works = _works((original, candidate))
     except GiveUpError as error:
         why = f"{count} instructions of both never ran, and cannot be compared: {error}{where}"
         return Ground("", why)
@@ -74,23 +77,23 @@ def _acts(covered: Coverage) -> bool:
 Work = tuple[object, ...]
 
 
-def _works(original: Coverage, candidate: Coverage) -> list[Counter[Work]]:
+def _works(covered: tuple[Coverage, Coverage]) -> list[Counter[Work]]:
     """What the blocks do that have not run, for both."""
     terms = Terms(_TERMS)
-    both = [Expressions(covered, terms) for covered in (original, candidate)]
+    variables = Variables(*(one.functions[0].root for one in covered))
+    both = [
+        Expressions(one, terms, partial(variables.known, side)) for side, one in enumerate(covered)
+    ]
     rounds = max(one.rounds for one in both)
-    found = [one.run(rounds) for one in both]
-    missing = []
-    for covered, done in zip((original, candidate), found, strict=True):
-        blocks = {id(block) for block, _ in covered.missing()}
-        missing.append(
-            Counter(
-                _work(one)
-                for block, one in zip(covered.blocks, done, strict=True)
-                if id(block) in blocks
-            )
+    missing = [{id(block) for block, _ in one.missing()} for one in covered]
+    return [
+        Counter(
+            _work(one) for block, one in zip(each.blocks, found, strict=True) if id(block) in left
         )
-    return missing
+        for each, left, found in zip(
+            covered, missing, [one.run(rounds) for one in both], strict=True
+        )
+    ]
 
 
 def _work(found: Found) -> Work:

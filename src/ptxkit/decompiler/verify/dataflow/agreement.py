@@ -12,6 +12,7 @@ from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed, whole
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.reals import contradict
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
@@ -63,7 +64,7 @@ class Agreement:
 
     def _equal(self, a: Term, b: Term, facts: tuple[Fact, ...]) -> bool:
         words = self._solved(facts)
-        if words is None or self._is_empty(facts):
+        if words is None or self._is_empty(facts) or contradict(self.terms, facts):
             return True
         rewriter = self._rewriter(words)
         first, second = rewriter.term(a), rewriter.term(b)

@@ -122,6 +122,25 @@ class Decisions:
                     pending += (yes, no)
         return found
 
+    def cases(self, value: Diagram) -> dict[Term, Diagram]:
+        """The terms that a value can be, each with the condition on which it is.
+
+        >>> t = Terms()
+        >>> d = Decisions(t)
+        >>> p, x, y = d.ask(t.make("p")), d.leaf(t.make("x")), d.leaf(t.make("y"))
+        >>> [case == d.term(x) for case in d.cases(d.choose(p, x, y))]
+        [True, False]
+        """
+        top, yes, no = self.nodes[value]
+        if top == LEAF:
+            return {yes: self.true}
+        found: dict[Term, Diagram] = {}
+        for part, asked in ((yes, self.ask(top)), (no, self.negate(self.ask(top)))):
+            for term, condition in self.cases(part).items():
+                now = self.both(asked, condition)
+                found[term] = self.either(found[term], now) if term in found else now
+        return found
+
     def negate(self, a: Diagram) -> Diagram:
         """``not a``."""
         return self.choose(a, self.false, self.true)

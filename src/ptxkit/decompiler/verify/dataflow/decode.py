@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ptxkit._native import Node
@@ -27,6 +26,8 @@ from ptxkit.syntax import (
 
 Register = tuple[int, str]
 """The node that declares it, and its name."""
+Known = Callable[[str], tuple[str, ...]]
+"""What a variable of the module is, by its name: equal for the same one of two modules."""
 
 #: Instructions that give a function of their operands, and nothing else.
 PURE = frozenset(
@@ -73,10 +74,10 @@ class Decoder:
     """Decodes the instructions of one function."""
 
     def __init__(
-        self, module: Module, function: Function, scopes: Scopes, places: dict[int, int]
+        self, function: Function, scopes: Scopes, places: dict[int, int], known: Known
     ) -> None:
-        self.module = module
         self.function = function
+        self.known = known
         self.scopes = scopes
         self.parameters = {p.name: i for i, p in enumerate(function.parameters)}
         self.results = {p.name: i for i, p in enumerate(function.return_parameters)}
@@ -202,24 +203,9 @@ class Decoder:
             return space, number, *variable_size(variable, node)
         if space == "param":
             return "slot", text
-        if node.index in self._private:
-            return "private", *self._private[node.index]
+        if isinstance(variable.parent, Module):
+            return "variable", *self.known(text)
         return "variable", text, " ".join(variable.text.split())
-
-    @cached_property
-    def _private(self) -> dict[int, tuple[str, int]]:
-        """Variables that nobody outside finds by their names: what they are, and a number."""
-        found: dict[int, tuple[str, int]] = {}
-        alike: Counter[str] = Counter()
-        # In the order of their names: those that both modules have are the same ones.
-        ordered = sorted(self.module.variables, key=lambda v: [d.name for d in v.declarators])
-        for variable in ordered:
-            if not variable.linkage and len(variable.declarators) == 1:
-                (one,) = variable.declarators
-                nameless = " ".join(variable.text.replace(one.name, "", 1).split())
-                found[one.index] = nameless, alike[nameless]
-                alike[nameless] += 1
-        return found
 
 
 def reads_of_parameters(step: Step) -> bool:

@@ -331,6 +331,7 @@ class Product:
         agreement = Agreement(self.decisions, self.timeless)
         visited: tuple[set[int], set[int]] = (set(), set())
         partners: set[tuple[int, int]] = set()
+        seen: list[Meeting] = []
         for way in self.ways():
             where = self._place(way.source)
             if way.targets[0] != way.targets[1] and not self.meets(way):
@@ -343,8 +344,12 @@ class Product:
             if way.targets == (RETURN, RETURN) and not self._same_results(way):
                 return f"what is returned differs {where}"
             assert way.source.regions is not None
+            if way.source not in seen:
+                seen.append(way.source)
+                if self._touches_more(way.source, agreement):
+                    return f"it loads what the original does not {where}"
             for blocks, region in zip(visited, way.source.regions, strict=True):
-                blocks |= region.visited
+                blocks.update(region.visited)
             if way.source is not self.entry:
                 partners.add(way.source.blocks)
         joint = [self._joint(side, blocks) for side, blocks in enumerate(visited)]
@@ -352,6 +357,26 @@ class Product:
         if joint[0] != joint[1] or (joint[0] and not alone):
             return "threads come together in other places"
         return ""
+
+    def _touches_more(self, meeting: Meeting, agreement: Agreement) -> bool:
+        """Whether the second loads where the first touches nothing: there may be no memory."""
+        assert meeting.regions is not None
+        first, second = meeting.regions
+        decisions = self.decisions
+        touched: dict[Term, list[tuple[int, Diagram]]] = {}
+        for one in first.touched:
+            for term, case in decisions.cases(one.address).items():
+                condition = decisions.both(one.condition, case)
+                touched.setdefault(term, []).append((one.bits, condition))
+        for one in second.touched if second.touched != first.touched else ():
+            for term, case in decisions.cases(one.address).items() if one.loaded else ():
+                left = decisions.both(one.condition, case)
+                for bits, condition in touched.get(term, ()):
+                    if bits >= one.bits:
+                        left = decisions.both(left, decisions.negate(condition))
+                if left != decisions.false and not agreement.never(left):
+                    return True
+        return False
 
     def _place(self, meeting: Meeting) -> str:
         if meeting is self.entry:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 from ptxkit.decompiler.verify.dataflow.decisions import TooManyCasesError
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Program
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
+from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.run.layout import parameter_layout
 from ptxkit.syntax import Function, Module
 from ptxkit.syntax.nodes import FunctionDirective
@@ -59,6 +61,7 @@ def same_dataflow(
     done: set[tuple[str, str]] = set()
     places: tuple[dict[int, int], dict[int, int]] = ({}, {})
     try:
+        variables = Variables(original, candidate)
         while pending:
             a, b = pending.pop()
             if (a.name, b.name) in done:
@@ -72,7 +75,7 @@ def same_dataflow(
             moved = [i.opcode for i in a.instructions] != [i.opcode for i in b.instructions]
             if moved and any(map(_is_beyond, (a, b))):
                 return Proof(False, "which threads are there is not followed")
-            pair = _Pair(original, candidate, a, b, places)
+            pair = _Pair(original, candidate, a, b, places, variables)
             reason = pair.prove()
             if reason:
                 return Proof(False, reason)
@@ -117,6 +120,7 @@ class _Pair:
         a: Function,
         b: Function,
         places: tuple[dict[int, int], dict[int, int]],
+        variables: Variables,
     ) -> None:
         for function in (a, b):
             if not function.has_body:
@@ -124,7 +128,10 @@ class _Pair:
             if len(function.instructions) > _MOST_INSTRUCTIONS:
                 raise GiveUpError(f"more than {_MOST_INSTRUCTIONS:,} instructions")
         self.functions = a, b
-        self.programs = Program(m, a, places[0]), Program(n, b, places[1])
+        self.programs = (
+            Program(m, a, places[0], partial(variables.known, 0)),
+            Program(n, b, places[1], partial(variables.known, 1)),
+        )
         self.product = Product(self.programs)
 
     def calls(self) -> set[str]:

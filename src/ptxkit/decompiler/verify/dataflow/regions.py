@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
-from ptxkit.decompiler.verify.dataflow.decode import Decoder, Register, Step
+from ptxkit.decompiler.verify.dataflow.decode import Decoder, Known, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
-from ptxkit.decompiler.verify.dataflow.semantics import Semantics, State, contracted
+from ptxkit.decompiler.verify.dataflow.semantics import Semantics, State, Touched, contracted
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.syntax import Function, Instruction, Module, Scopes
 from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph
@@ -32,9 +32,11 @@ class Block:
 class Program:
     """One function, decoded and cut."""
 
-    def __init__(self, module: Module, function: Function, places: dict[int, int]) -> None:
+    def __init__(
+        self, module: Module, function: Function, places: dict[int, int], known: Known
+    ) -> None:
         graph = ControlFlowGraph.of(function)
-        decoder = Decoder(module, function, Scopes(module), places)
+        decoder = Decoder(function, Scopes(module), places, known)
         order = graph.reachable()
         self.order = [b.index for b in order]
         self.blocks: dict[int, Block] = {b.index: _block(decoder, graph, b) for b in order}
@@ -99,8 +101,10 @@ class Region:
 
     edges: dict[int, State]
     """Where control can go, and with what."""
-    visited: set[int]
-    """The blocks that control can come to."""
+    visited: dict[int, Diagram]
+    """The blocks that control can come to, and when."""
+    touched: list[Touched]
+    """Memory that is loaded from, or written to."""
 
 
 class Executor:
@@ -123,7 +127,7 @@ class Executor:
         program, decisions = self.program, self.decisions
         semantics = Semantics(self.terms, decisions, incoming, self.calls, program.contracted)
         arriving: dict[int, list[State]] = {start: [State(condition, {}, {}, memory)]}
-        visited: set[int] = set()
+        visited: dict[int, Diagram] = {}
         ends: dict[int, list[State]] = {}
         headers = set(program.headers)
 
@@ -139,7 +143,7 @@ class Executor:
             if index not in arriving:
                 continue
             state = self._merged(arriving.pop(index), semantics, program.live[index])
-            visited.add(index)
+            visited[index] = state.condition
             block = program.blocks[index]
             for step in block.steps:
                 semantics.run(state, step)
@@ -160,7 +164,7 @@ class Executor:
             target: self._merged(states, semantics, program.live.get(target, frozenset()))
             for target, states in ends.items()
         }
-        return Region(edges, visited)
+        return Region(edges, visited, semantics.touched)
 
     def _order(self, start: int) -> list[int]:
         place = self.program.order.index(start)

@@ -38,6 +38,16 @@ class State:
         return State(condition, dict(self.registers), dict(self.slots), self.memory)
 
 
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """Memory that an instruction needs to be there: where, how much, and when."""
+
+    address: Diagram
+    bits: int
+    condition: Diagram
+    loaded: bool
+
+
 @dataclass(slots=True)
 class Semantics:
     """Executes steps; ``incoming`` gives what a register held before."""
@@ -48,6 +58,7 @@ class Semantics:
     calls: set[str] = field(default_factory=set)
     contracted: frozenset[str] = frozenset()
     """Types in which a sum may be put together with a product: see :func:`contracted`."""
+    touched: list[Touched] = field(default_factory=list)
 
     # ---- operands --------------------------------------------------------------------------
 
@@ -224,6 +235,7 @@ class Semantics:
 
     def _load(self, state: State, step: Step, guard: Diagram | None) -> None:
         address = self.value(state, step.sources[0], "b64")
+        self._touch(state, step, address, guard)
         opcode = _plain_memory(step)
         arguments = (
             state.memory,
@@ -250,6 +262,18 @@ class Semantics:
                 )
             self.write(state, target, value, guard)
 
+    def _touch(self, state: State, step: Step, address: Diagram, guard: Diagram | None) -> None:
+        """Note that there must be memory at an address."""
+        if step.modifiers & _PRIVATE or step.type not in SCALAR_TYPES:
+            return
+        condition = state.condition
+        if guard is not None:
+            condition = self.decisions.both(condition, guard)
+        bits = SCALAR_TYPES[step.type].width * max(1, len(step.targets))
+        if step.name == "st" and step.sources[-1].kind == "vector":
+            bits *= len(step.sources[-1].parts)
+        self.touched.append(Touched(address, bits, condition, step.name == "ld"))
+
     def _effect(self, state: State, step: Step, guard: Diagram | None) -> None:
         """Anything that memory, other threads or the clock have a part in."""
         types = [step.type if step.type != "pred" else "b32"] * len(step.sources)
@@ -265,6 +289,8 @@ class Semantics:
                 values.append(self.value(state, source, "b64"))
             elif source.kind in ("vector", "address"):
                 values.append(self.value(state, source, _narrow(type)))
+                if source.kind == "address":
+                    self._touch(state, step, values[-1], guard)
             else:
                 values.append(self.value(state, source, self._width(step, source, type)))
         opcode = _plain_memory(step)
@@ -399,6 +425,8 @@ def _is_silent(step: Step) -> bool:
     return step.name in _CONTRACTED and floats and not step.modifiers & _ROUNDINGS
 
 
+#: Memory that is there for every thread, and that its own declarations bound.
+_PRIVATE = frozenset((".local", ".const", ".param", ".param::entry", ".param::func"))
 _ORDERED = frozenset(
     (".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".sc", ".weak.volatile")
 )

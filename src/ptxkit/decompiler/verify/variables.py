@@ -1,0 +1,122 @@
+"""Which variable of one module is which of another, and what they begin with.
+
+A host, another module and the other kernels of the same one find a variable by its name. One that
+nobody outside knows may be called otherwise in a candidate, but then it is one and the same for all
+kernels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from ptxkit._native import Node
+from ptxkit.syntax import Declarator, Module, Name
+
+_WORD = re.compile(r"(?<![\w.$])[A-Za-z_$%]")
+_IN_MEMORY = ("global", "const")
+
+
+class Variables:
+    """The variables of two modules that stand outside of functions.
+
+    >>> import ptxkit
+    >>> a = ptxkit.parse(".global .u32 x = 1; .global .u64 p = generic(x);")
+    >>> b = ptxkit.parse(".global .u32 y = 1; .global .u64 p = generic(y);")
+    >>> c = ptxkit.parse(".global .u32 x = 2; .global .u64 p = generic(x);")
+    >>> both = Variables(a, b)
+    >>> both.partners
+    {'p': 'p', 'x': 'y'}
+    >>> both.known(0, "p") == both.known(1, "p")
+    True
+    >>> other = Variables(a, c)
+    >>> other.known(0, "p") == other.known(1, "p")
+    False
+    """
+
+    def __init__(self, original: Module, candidate: Module) -> None:
+        self._declared = _declared(original), _declared(candidate)
+        first, second = self._declared
+        self._described: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        self._names: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        self.partners: dict[str, str] = {
+            name: name for name in first if name in second and self._same(name)
+        }
+        """For each variable of the original that of the candidate which it is, if there is one."""
+        alike: dict[str, list[str]] = defaultdict(list)
+        for name in second:
+            if name not in self.partners and not second[name].variable.linkage:
+                alike[self._description(1, name)].append(name)
+        for name in first:
+            if name not in self.partners and not first[name].variable.linkage:
+                # Compilers keep them in the order in which they were declared.
+                others = alike[self._description(0, name)]
+                if others:
+                    self.partners[name] = others.pop(0)
+        self._names[1].update({b: a for a, b in self.partners.items()})
+        for described in self._described:
+            described.clear()  # now with the names that both sides have in common
+
+    def known(self, side: int, name: str) -> tuple[str, ...]:
+        """What a variable of the original, or of the candidate, is; equal for the same one."""
+        declared = self._declared[side].get(name)
+        if declared is None:
+            return "", name
+        linkage = declared.variable.linkage
+        return self._common(side, name), linkage, self._description(side, name)
+
+    def _same(self, name: str) -> bool:
+        """Whether a name means the same variable: compilers number texts through each file."""
+        both = [declared[name] for declared in self._declared]
+        public = any(one.variable.linkage for one in both)
+        if public or all(one.initializer is None for one in both):
+            return True
+        return self._description(0, name) == self._description(1, name)
+
+    def _common(self, side: int, name: str) -> str:
+        """What both sides call it; with a mark where only the candidate has it."""
+        if side == 0:
+            return name
+        return self._names[1].get(name, f"+{name}")
+
+    def _description(self, side: int, name: str) -> str:
+        """Everything about a variable but its name, and about those that it begins with."""
+        known = self._described[side]
+        if name not in known:
+            known[name] = "..."  # one that points to itself, or is pointed to by what it points to
+            declared = self._declared[side][name]
+            variable = declared.variable
+            words: list[object] = [variable.space, variable.alignment, variable.vector]
+            words += [
+                variable.type,
+                declared.dimensions,
+                *(one.text for one in variable.attributes),
+            ]
+            first = declared.initializer
+            begins = ""
+            if first is not None:
+                named = _WORD.search(first.text)  # large tables are of numbers alone
+                begins = self._begins(side, first) if named else "".join(first.text.split())
+            known[name] = f"{' '.join(map(str, words))} = {begins}"
+        return known[name]
+
+    def _begins(self, side: int, node: Node) -> str:
+        """An initial value, with what it points to in the place of names."""
+        if isinstance(node, Name):
+            if node.text not in self._declared[side]:
+                return node.text
+            common = self._common(side, node.text) if self._names[1] else ""
+            return f"{common} <{self._description(side, node.text)}>"
+        parts = [self._begins(side, child) for child in node.children]
+        own = " ".join(text for _, text, _, _ in node.tokens(own=True))
+        return f"{node.kind} {own} ({', '.join(parts)})"
+
+
+def _declared(module: Module) -> dict[str, Declarator]:
+    """The variables in memory by name; where one is declared again, the one with a value."""
+    found: dict[str, Declarator] = {}
+    for variable in module.variables:
+        for one in variable.declarators if variable.space in _IN_MEMORY else ():
+            if one.name not in found or one.initializer is not None:
+                found[one.name] = one
+    return found
