@@ -51,6 +51,9 @@ def test_a_split_of_a_dataset(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     run("synth", "tiers", "--count", "20", "--out", folder, "--seed", "3")
     out = tmp_path / "out.json"
+    assert "no split is called 'foo'; there are: train" in run(
+        "evaluate", folder, "--split", "foo", code=2
+    )
     run("evaluate", folder, "--split", "train", "--limit", "6", "--json", out)
     rows = json.loads(out.read_text())["rows"]
     assert len(rows) == 6
@@ -123,6 +126,9 @@ def test_a_line_for_every_program(tmp_path: Path) -> None:
     (tmp_path / "one.cu").write_text(KERNELS["one.cu"])
     shown = run("evaluate", tmp_path, "--each", "--seconds", "100")
     assert f"{tmp_path.name}/one" in shown and "E1" in shown
+    (line,) = [line for line in shown.splitlines() if f"{tmp_path.name}/one" in line]
+    assert line.startswith("symbolic")
+    assert "there are: auto, symbolic" in run("evaluate", tmp_path, "--engine", "foo", code=2)
 
 
 def test_a_file_of_a_folder_that_does_not_compile_is_left_out(tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ def command(
     """Turn a PTX file back into CUDA C++, and say what is proved about it.
 
     The badge goes to standard error: E1 identical PTX, E2 equal dataflow, E3 equal in execution,
-    E0 compiles. Ends with 0, with 2 for an error.
+    E0 compiles. Ends with 0; with 1 where --strict is given
+    and equality was not proved; with 2 for an error.
     """
     import ptxkit
     from ptxkit.decompiler import look

@@ -105,15 +105,15 @@ def _print(console: Any, engine: str, groups: dict[str, dict[str, Any]]) -> None
 def _print_each(console: Any, rows: list[Any]) -> None:
     from rich.table import Table
 
-    columns = ("instructions", "level", "ran", "lines", "goto", "asm", "s", "program")
+    columns = ("engine", "instructions", "level", "ran", "lines", "goto", "asm", "s", "program")
     table = Table(*columns, box=None, pad_edge=False)
     for row in rows:
         level = "differs" if row.differs else "overdue" if row.overdue else row.level
         ran = "-" if row.coverage is None else f"{100 * row.coverage:.0f}%"
         numbers = (row.lines, row.gotos, row.assembly)
-        table.add_row(f"{row.instructions:,}", level, ran, *map(str, numbers),
+        table.add_row(row.engine, f"{row.instructions:,}", level, ran, *map(str, numbers),
                       f"{row.seconds:.1f}", f"{row.group}/{row.name}")  # fmt: skip
-    for column in table.columns[:-1]:
+    for column in table.columns[1:-1]:
         column.justify = "right"
     console.print(table)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -66,6 +67,8 @@ def command(
         compile=compile or None, save_steps=save_steps,
         curriculum=False if start_from is not None else None,
     )  # fmt: skip
+    if resume:
+        training.refuse_nothing_to_resume(out)
     if not data.exists() and not generate:
         raise UsageError(f"there is no folder '{data}'; make one: ptxkit synth tiers --out {data}")
     folder = data
@@ -78,9 +81,23 @@ def command(
         if not tokens.complete_parts(folder):
             tokens.prepare_dataset(data, folder, workers)
     prepared = tokens.Tokens(folder)
-    typer.echo(f"pairs: {prepared.about()}")
+    for line in _told(prepared.about()):
+        typer.echo(line)
     training.train(prepared, out, settings, resume=resume, start_from=start_from, say=typer.echo)
     typer.echo(f"weights in '{out}'")
+
+
+def _told(about: dict[str, Any]) -> Iterator[str]:
+    """What the pairs are, in lines that people read."""
+    splits = ", ".join(f"{count:,} to {split}" for split, count in about["splits"].items())
+    yield f"{about['pairs']:,} pairs: {splits}"
+    tiers = ", ".join(f"{tier}: {count:,}" for tier, count in about["per_tier"].items())
+    yield f"by tier: {tiers}"
+    repeated, several = about["repeated"], about["sources_with_several_answers"]
+    yield f"left out: {repeated:,} repeated, {several:,} with several answers"
+    refused = ", ".join(f"{count:,} {why}" for why, count in about["refused"].items())
+    if refused:
+        yield f"refused: {refused}"
 
 
 def _train_habits(data: Path, out: Path, workers: int) -> None:

@@ -7,6 +7,8 @@ BINARY = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "&&", "||",
           "==", "!=", "<", "<=", ">", ">=")  # fmt: skip
 ASSIGN = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 SPACES = {"let": "", "shared": "shared", "extern-shared": "extern shared",
-          "constant": "constant", "device": "device", "static": "static"}  # fmt: skip
+          "constant": "constant", "device": "device", "static": "static",
+          "managed": "managed", "extern-device": "extern device",
+          "extern-constant": "extern constant"}  # fmt: skip
 WORD = re.compile(r"[^\W\d][\w$:<>&*%~]*(?:\.[^\W\d]\w*)*$")
 """A name, perhaps with fields of a structure after it."""

@@ -224,7 +224,11 @@ Expression = Literal | Name | Unary | Binary | Conditional | Cast | Call | Index
 
 @dataclass(frozen=True, slots=True)
 class Declare(Node):
-    """A variable; ``space`` is "", "shared", "extern shared", "constant", "device" or "static"."""
+    """A variable; ``space`` is where it lives: "", "static", or one of CUDA's.
+
+    Those are "shared", "constant", "device" and "managed", and, for what others define,
+    "extern shared", "extern constant" and "extern device".
+    """
 
     type: Type
     name: str

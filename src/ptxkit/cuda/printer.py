@@ -47,9 +47,12 @@ from ptxkit.cuda.nodes import (
     While,
 )
 from ptxkit.cuda.types import Array, Pointer, Type
+from ptxkit.deep import deeply
 
 _WIDTH = 100
 _INDENT = "    "
+#: Further in nobody counts: a file stays as long as its statements are many.
+_DEEPEST = 40
 
 PRECEDENCE: dict[str, int] = {
     ",": 1, "?:": 3, "||": 4, "&&": 5, "|": 6, "^": 7, "&": 8, "==": 9, "!=": 9,
@@ -162,6 +165,8 @@ def declarator(type: Type, name: str) -> str:
 _SPACES = {
     "": "", "shared": "__shared__ ", "extern shared": "extern __shared__ ",
     "constant": "__constant__ ", "device": "__device__ ", "static": "static ",
+    "managed": "__managed__ ", "extern device": "extern __device__ ",
+    "extern constant": "extern __constant__ ",
 }  # fmt: skip
 
 
@@ -230,7 +235,7 @@ class _Writer:
         """Kernels that keep their mangled names, since code refers to them by these."""
 
     def line(self, depth: int, text: str) -> None:
-        self.lines.append(_INDENT * depth + text if text else "")
+        self.lines.append(_INDENT * min(depth, _DEEPEST) + text if text else "")
 
     def body(self, depth: int, head: str, body: tuple[Statement, ...], tail: str = "") -> None:
         """A head and what it governs; on one line where that is how people write it."""
@@ -400,6 +405,7 @@ def print_function(node: Function) -> str:
 COMPILE_WITH = "// compile with:"
 
 
+@deeply
 def print_module(node: CudaModule) -> str:
     """The C++ of a file, ready for a compiler."""
     text = _module_text(node, ())

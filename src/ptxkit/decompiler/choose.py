@@ -16,9 +16,11 @@ from ptxkit.decompiler.lift.lifter import Options, compile_flags, lift_module
 from ptxkit.decompiler.lift.names import given_name
 from ptxkit.decompiler.links import commented, links, source_places
 from ptxkit.decompiler.metrics import reading_cost
+from ptxkit.decompiler.symbols import renamed_kernels, writable
 from ptxkit.decompiler.variants import best_form
 from ptxkit.decompiler.verify import Verdict, architecture, verify
 from ptxkit.decompiler.verify.certificates import to_certify
+from ptxkit.deep import deeply, is_deep
 from ptxkit.errors import (
     MissingExtraError,
     PtxkitError,
@@ -56,6 +58,7 @@ class Decompiled:
         return f"{self.verdict.badge} {self.engine}"
 
 
+@deeply
 def decompile(
     module: Module | str | bytes,
     engine: str = "auto",
@@ -99,6 +102,9 @@ def decompile(
         raise UsageError(f"the number of beams must be 1 at least, not {beams}")
     engines, notes = _engines(engine)
     arch = arch or architecture(module)
+    module, renamed = writable(module)
+    notes += renamed + renamed_kernels(module, functions)
+    functions = to_certify(module)
     lifted, lift_notes = _lifted(module, functions)
     notes += lift_notes
     if not verify:
@@ -114,11 +120,13 @@ def decompile(
                 separate = any(not module[name].is_entry for name in functions)
                 tree = preferred(tree, habits().forms, arch, separate=separate)
         except ToolchainError as error:
-            tree, maker, verdict = lifted, "symbolic", Verdict()
-            notes.append(f"not verified: {error}")
+            reason = f"not verified: {error}"
+            tree, maker, verdict = lifted, "symbolic", Verdict(reasons=(reason,))
         except RecursionError:
-            tree, maker, verdict = lifted, "symbolic", Verdict()
-            notes.append("not verified: the code is nested too deeply")
+            if not is_deep():
+                raise  # there is a larger stack
+            reason = "not verified: the code is nested too deeply"
+            tree, maker, verdict = lifted, "symbolic", Verdict(reasons=(reason,))
         if not verdict.equivalent:
             notes += verdict.reasons
     if names == "learned":

@@ -146,16 +146,19 @@ ENGINES = {
     "neural": ("ptxkit.decompiler.neural.engine", "NeuralEngine"),
 }
 
+#: What may be asked for: all of them, or one.
+CHOICES = ("auto", *ENGINES)
+
 
 def engine(name: str) -> Engine:
     """An engine by its name.
 
     >>> engine("psychic")
     Traceback (most recent call last):
-    ptxkit.errors.UnknownNameError: no engine is called 'psychic'; there are: symbolic...
+    ptxkit.errors.UnknownNameError: no engine is called 'psychic'; there are: auto, symbolic...
     """
     if name not in ENGINES:
-        raise UnknownNameError("engine", name, ENGINES)
+        raise UnknownNameError("engine", name, CHOICES)
     place, member = ENGINES[name]
     made: Engine = getattr(importlib.import_module(place), member)()
     return made

@@ -22,9 +22,11 @@ from ptxkit.decompiler.neural.forms import same_program
 from ptxkit.decompiler.verify import Verdict, architecture
 from ptxkit.decompiler.verify.certificates import to_certify
 from ptxkit.decompiler.workers import Unfinished, limited
-from ptxkit.errors import PtxkitError, UsageError, import_extra
+from ptxkit.errors import PtxkitError, UnknownNameError, UsageError, import_extra
 from ptxkit.syntax import Module, parse
 from ptxkit.synth.dataset import Dataset
+from ptxkit.synth.merge import REJECTED
+from ptxkit.synth.schema import SPLITS
 from ptxkit.toolchain import compile_cuda
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -87,6 +89,9 @@ def dataset_items(folder: Path, split: str, arch: str | None = None) -> Iterator
         raise UsageError(
             f"'{folder}' is a dataset of {dataset.plan.source}; evaluate one of ptxkit synth tiers"
         )
+    splits = {about["split"] for about in dataset.files.values()} - {REJECTED}
+    if split not in splits:
+        raise UnknownNameError("split", split, [one for one in SPLITS if one in splits])
     for row in dataset.rows(split):
         targets = [t for t in row["targets"] if arch in (None, t["arch"])]
         if targets:

@@ -70,6 +70,9 @@ def test_train_says_what_is_missing(tmp_path: Path) -> None:
     result = run.invoke(build_app(), arguments)
     assert result.exit_code == 2
     assert "there is no folder" in result.output
+    result = run.invoke(build_app(), [*arguments, "--generate", "1000000", "--resume"])
+    assert result.exit_code == 2  # before anything is made
+    assert "there is no run to resume" in result.output
     (tmp_path / "empty").mkdir()
     result = run.invoke(
         build_app(), ["train", "--data", str(tmp_path / "empty"), "--out", str(tmp_path)]
@@ -87,3 +90,5 @@ def test_train_on_pairs_that_it_makes(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert (tmp_path / "run" / "model-1-of-1.safetensors").exists()
     assert "words/s" in result.output
+    assert " pairs: " in result.output and "by tier: 1: " in result.output
+    assert "{" not in result.output

@@ -17,10 +17,10 @@ import numpy as np
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.functions import BUILTINS
 from ptxkit.cuda.types import SCALARS, VECTORS, Struct
+from ptxkit.cuda.words import RESERVED
 from ptxkit.decompiler.learned.contexts import Context, bare_name, contexts
 from ptxkit.decompiler.learned.linear import Classifier, Words
 from ptxkit.decompiler.learned.scopes import Span, overlap, same_but_for_names, spans
-from ptxkit.decompiler.lift.signatures import RESERVED
 
 N = TypeVar("N", bound=n.Node)
 

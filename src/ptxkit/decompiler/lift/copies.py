@@ -161,7 +161,7 @@ class Copies:
     def _shape(self, statement: n.Statement) -> int:
         known = self.shapes.get(id(statement))
         if known is None:
-            key = self.keys.setdefault(shape(statement), len(self.keys))
+            key = self.keys.setdefault(shape(statement, self._shape), len(self.keys))
             # The statement is kept, so that no other one is taken for it.
             known = self.shapes[id(statement)] = statement, key
         return known[1]

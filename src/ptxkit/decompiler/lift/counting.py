@@ -328,13 +328,15 @@ def _without_unread(body: Body) -> Body:
 
 def _read_by_others(node: n.Node) -> Iterator[str]:
     """Variables that are read in a tree; what becomes something of itself is not read by that."""
-    if isinstance(node, n.Assign) and isinstance(node.target, n.Name):
-        yield from read(node.value)
-    elif isinstance(node, n.Statement):
-        for part in node.children():
-            yield from _read_by_others(part)
-    else:
-        yield from read(node)
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, n.Assign) and isinstance(one.target, n.Name):
+            yield from read(one.value)
+        elif isinstance(one, n.Statement):
+            stack += one.children()
+        else:
+            yield from read(one)
 
 
 def _bare(value: n.Expression) -> n.Expression:

@@ -13,6 +13,7 @@ from ptxkit.decompiler.lift.instructions import lift_instruction
 from ptxkit.decompiler.lift.pieces import Piece, pieces_of
 from ptxkit.decompiler.lift.signatures import Signatures, slot_of
 from ptxkit.decompiler.lift.ssa import VersionFinder
+from ptxkit.decompiler.lift.undeclared import refuse_undeclared
 from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, forget, raw, var
 from ptxkit.errors import PtxkitError
 from ptxkit.isa.targets import Target
@@ -47,6 +48,7 @@ def lift_function(
     module: Module, function: Function, scopes: Scopes, signatures: Signatures, flags: Flags
 ) -> Program:
     """Lift one function to steps."""
+    refuse_undeclared(function, scopes)
     forget()
     graph = ControlFlowGraph.of(function)
     pieces, labels = pieces_of(graph)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from math import prod
 
 from ptxkit.collection import no_collection
 from ptxkit.cuda import nodes as n
@@ -23,6 +22,7 @@ from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.kinds import Kinds
+from ptxkit.decompiler.lift.launches import launch_attributes, launch_bounds
 from ptxkit.decompiler.lift.mathlib.calls import restore_calls
 from ptxkit.decompiler.lift.mathlib.miner import architecture
 from ptxkit.decompiler.lift.mathlib.unused import still_used
@@ -47,9 +47,9 @@ from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.values import forget
 from ptxkit.decompiler.lift.variable_types import VariableTypes, restrict
+from ptxkit.deep import deeply
 from ptxkit.syntax import Function, Module, Scopes
 from ptxkit.syntax.debug import debug_names
-from ptxkit.syntax.nodes import FunctionDirective
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class ModuleLifter:
         emitter.places = None
         forget()
         signature = self.signatures.functions[function.name]
-        qualifiers = () if function.is_entry else ("__noinline__",)
+        qualifiers = launch_attributes(function) if function.is_entry else ("__noinline__",)
         return n.Function(
             signature.name, parameters, body, returns, function.is_entry, qualifiers, linkage="C",
             launch_bounds=launch_bounds(function),
@@ -254,17 +254,6 @@ def _callees_first(functions: list[Function], scopes: Scopes) -> list[Function]:
     return order
 
 
-def launch_bounds(function: Function) -> tuple[int, ...]:
-    """``__launch_bounds__`` from ``.maxntid`` or ``.reqntid``, and ``.minnctapersm``."""
-    found = {d.name: d.values for d in function.directives if isinstance(d, FunctionDirective)}
-    sizes = found.get(".maxntid") or found.get(".reqntid")
-    if not sizes:
-        return ()
-    threads = prod(map(int, sizes))
-    least = found.get(".minnctapersm")
-    return (threads, int(least[0])) if least else (threads,)
-
-
 def _without_last_return(body: tuple[n.Statement, ...]) -> tuple[n.Statement, ...]:
     while body and body[-1] == n.Return():
         body = body[:-1]
@@ -299,6 +288,7 @@ def compile_flags(module: Module) -> Flags:
     return min(found, key=length)
 
 
+@deeply
 def lift_module(module: Module, options: Options | None = None) -> n.CudaModule:
     """Everything in a module that has a body, as CUDA C++."""
     return ModuleLifter(module, options).run()

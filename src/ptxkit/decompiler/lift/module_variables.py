@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import SCALARS, Array, Struct, Type
+from ptxkit.cuda.types import SCALARS, Array, Pointer, Scalar, Struct, Type
 from ptxkit.decompiler.lift.prelude import (
     holds_addresses,
     initial_value,
@@ -49,8 +49,13 @@ class ModuleVariables:
         type = self.arrays[memory.name]
         space = memory.space
         where = {"shared": "shared", "local": "", "global": "device", "const": "constant"}[space]
+        variable = memory.node.variable
         if space == "shared" and not memory.size:
             where = "extern shared"
+        elif variable.linkage == ".extern" and where in ("device", "constant"):
+            where = f"extern {where}"
+        elif any(".managed" in one.text for one in variable.attributes):
+            where = "managed"
         assert isinstance(type, Array)
         natural = 8 if isinstance(type.element, Struct | Array) else type.element.size
         align = memory.alignment if memory.alignment > natural else 0
@@ -58,6 +63,8 @@ class ModuleVariables:
         if memory.node.initializer is not None:
             value = initial_value(memory, type, self.contents, self.signatures)
         if memory.name in self.single:
+            if isinstance(value, n.Name) and isinstance(type.element, Scalar | Pointer):
+                value = n.Name(value.name[1:-1])  # a number needs no braces
             return n.Declare(type.element, memory.name, value, space=where, alignment=align)
         return n.Declare(type, memory.name, value, space=where, alignment=align)
 

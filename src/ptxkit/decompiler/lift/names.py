@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 
 from ptxkit.cuda.types import BOOL, Pointer, Scalar, Type, Vector
+from ptxkit.cuda.words import RESERVED
 from ptxkit.decompiler.lift.function import Program
-from ptxkit.decompiler.lift.signatures import RESERVED, identifier
+from ptxkit.decompiler.lift.signatures import identifier
 from ptxkit.decompiler.lift.values import Value, Variable
 from ptxkit.syntax.debug import FunctionNames
 

@@ -8,21 +8,11 @@ from dataclasses import dataclass, field
 from ptxkit._native import Node
 from ptxkit.cuda.functions import BUILTINS
 from ptxkit.cuda.types import INT, SCALARS, UINT, UNSIGNED_LONG_LONG, VOID, Pointer, Type
+from ptxkit.cuda.words import RESERVED, is_free
+from ptxkit.errors import PtxkitError
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Declarator, Function, Module, Parameter, Variable
-
-_WORD = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
-#: Words of C++ and names of CUDA that a variable must not have.
-RESERVED = frozenset(
-    "alignas alignof and asm auto bool break case catch char class const constexpr continue "
-    "decltype default delete do double else enum explicit export extern false float for friend "
-    "goto if inline int long mutable namespace new noexcept not nullptr operator or private "
-    "protected public register return short signed sizeof static struct switch template this "
-    "throw true try typedef typename union unsigned using virtual void volatile while xor main "
-    "threadIdx blockIdx blockDim gridDim warpSize min max abs half assert printf malloc "
-    "free".split()
-)
 
 
 def identifier(text: str) -> str:
@@ -51,6 +41,10 @@ def _static_name(text: str) -> str:
         if len(rest) >= length and re.fullmatch(r"(_\d+_?)?", rest[length:]):
             return rest[:length]
     return ""
+
+
+class SameNameError(PtxkitError):
+    """Two things of a module that have one name."""
 
 
 @dataclass(slots=True)
@@ -99,7 +93,6 @@ def slot_of(node: Parameter | Declarator) -> Slot:
     return Slot(name, type, count * width // 8, align or width // 8)
 
 
-_TAKEN = frozenset("clock clock64 exit abort memcpy memset strlen printf".split())
 _TEXT, _ANY = Pointer(SCALARS["char"], const=True), Pointer(VOID)
 _SIZE = UNSIGNED_LONG_LONG
 #: Functions that CUDA itself declares: what they take and give.
@@ -142,9 +135,10 @@ class Signatures:
             if known is not None and (known.has_body or not function.has_body):
                 continue
             name = function.name
-            clashes = name.startswith("__") or name in BUILTINS or name in _TAKEN
-            if not _WORD.match(name) or (clashes and function.has_body and not function.is_entry):
-                name = self._free(identifier(name), taken | _TAKEN | BUILTINS.keys())
+            # What is only declared may be a function of CUDA, and is called as that.
+            foreign = not (is_free(name) if function.has_body else name.isidentifier())
+            if foreign or (name.startswith("__") and function.has_body and not function.is_entry):
+                name = self._free(identifier(name), taken | BUILTINS.keys())
                 taken.add(name)
             self.functions[function.name] = Signature(
                 name,
@@ -170,7 +164,14 @@ class Signatures:
             inside = next((a for a in _ancestors(variable) if isinstance(a, Function)), None)
             for declarator in variable.declarators:
                 size, alignment = variable_size(variable, declarator)
-                name = self._free(identifier(declarator.name), taken)
+                if inside is None and declarator.name in self.functions:
+                    raise SameNameError(
+                        f"'{declarator.name}' is a variable and a function; rename one of them"
+                    )
+                # Others may know it by its name.
+                shared = bool(variable.linkage) and is_free(declarator.name)
+                wished = declarator.name if shared else identifier(declarator.name)
+                name = self._free(wished, taken | BUILTINS.keys())
                 taken.add(name)
                 memory = Memory(
                     name, space, size, alignment, declarator, inside.name if inside else ""

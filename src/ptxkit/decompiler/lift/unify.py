@@ -6,7 +6,7 @@ a row of numbers, which a counter makes again if they grow or halve evenly, or a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import pairwise
@@ -106,10 +106,15 @@ def _element(part: Any) -> Any:
     return part
 
 
-def shape(node: Any) -> Any:
-    """What is the same for copies of one text: a key, without numbers and names."""
+def shape(node: Any, inner: Callable[[n.Statement], object]) -> Any:
+    """What is the same for copies of one text: a key, without numbers and names.
+
+    ``inner`` gives the short keys of the statements inside, which have been seen before.
+    """
     if isinstance(node, tuple):
-        return tuple(map(shape, node))
+        return tuple(
+            inner(part) if isinstance(part, n.Statement) else shape(part, inner) for part in node
+        )
     if not isinstance(node, n.Node):
         return node
     node = _element(_sum(node)[0])
@@ -117,7 +122,7 @@ def shape(node: Any) -> Any:
         return type(node).__name__
     kind: type = type(node)
     parts = (
-        shape(getattr(node, name)) if is_branch else getattr(node, name)
+        shape(getattr(node, name), inner) if is_branch else getattr(node, name)
         for name, is_branch in _fields(kind)
     )
     return (kind.__name__, *parts)

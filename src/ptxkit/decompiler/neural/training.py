@@ -141,6 +141,12 @@ class _World:
             torch.distributed.destroy_process_group()
 
 
+def refuse_nothing_to_resume(out: Path) -> None:
+    """Raise where a folder has no run that could go on."""
+    if not (out / STATE).exists():
+        raise UsageError(f"there is no run to resume in '{out}': it has no {STATE}")
+
+
 def train(
     tokens: Tokens,
     out: Path,
@@ -156,8 +162,8 @@ def train(
     """
     if not settings.steps and not settings.minutes:
         raise UsageError("say how long to train: --steps or --minutes")
-    if resume and not (out / STATE).exists():
-        raise UsageError(f"there is no run to resume in '{out}': it has no {STATE}")
+    if resume:
+        refuse_nothing_to_resume(out)
     world = _World()
     threads = torch.get_num_threads()
     torch.set_num_threads(settings.threads or threads)

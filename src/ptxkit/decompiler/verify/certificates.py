@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
+from itertools import takewhile
 
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda.printer import COMPILE_WITH
+from ptxkit.cuda.words import is_free
 from ptxkit.decompiler.verify.dataflow import same_dataflow
 from ptxkit.decompiler.verify.execution import (
     DEVICES,
@@ -19,6 +21,7 @@ from ptxkit.decompiler.verify.execution import (
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.verdict import Verdict
+from ptxkit.deep import deeply
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module
@@ -28,7 +31,6 @@ from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
 DEFAULT_ARCH = "sm_90"
 #: What errors call a candidate that has no name.
 CANDIDATE = "candidate.cu"
-_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ def certify(
     return Verdict(True, execution=execution, reasons=tuple(reasons))
 
 
+@deeply
 def verify(
     original: Module,
     candidate: CudaModule | str,
@@ -201,12 +204,26 @@ def paired(original: Module, candidate: Module) -> dict[str, str]:
     left = [name for name in others if name not in names]
     found = {name: name for name in names if name in others}
     for name in [name for name in names if name not in found]:
-        foreign = not _WORD.fullmatch(name)
-        partner = next((one for one in left if foreign or _bare(one) == _bare(name)), None)
+        foreign = not is_free(name)
+        partner = next((one for one in left if _bare(one) == _bare(name)), None)
+        if partner is None and foreign:
+            # The longest name that the two begin with, past what C++ has no letters for.
+            partner = max(left, key=lambda one: _alike(one, name), default=None)
         if partner is not None:
             left.remove(partner)
             found[name] = partner
     return found
+
+
+def _alike(one: str, other: str) -> int:
+    """How many letters the beginnings of two names have in common.
+
+    >>> _alike("float_", "float"), _alike("k_1", "k$1")
+    (5, 2)
+    """
+    first, second = (re.sub(r"\W|_", "", name, flags=re.ASCII) for name in (one, other))
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _bare(name: str) -> str:

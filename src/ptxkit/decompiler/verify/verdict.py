@@ -93,7 +93,8 @@ class Verdict:
         ('[not verified]', '[does not compile]')
         """
         if self.level == "none":
-            return "[does not compile]" if self.reasons else "[not verified]"
+            tried = bool(self.reasons) and not self.reasons[0].startswith("not verified")
+            return "[does not compile]" if tried else "[not verified]"
         text = f"{self.level} {_WORDS[self.level]}"
         if self.level == "E3":
             text += f", {self.claim}"
