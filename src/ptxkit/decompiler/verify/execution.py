@@ -93,6 +93,8 @@ class Comparison:
         """Whether it took too long to try as many launches as are wanted."""
         self.multiple = self.misaligned = 0
         """Which of the multiples sizes are; launches that were misaligned before that."""
+        self.outside = 0
+        """Launches that went beyond their memory before there was more of it."""
 
     def run(self, wanted: int = WANTED, most: int = MOST) -> Execution:
         """Compare on as many launches as are wanted, more where some code has not run yet."""
@@ -135,7 +137,9 @@ class Comparison:
             if isinstance(outcome, Against):
                 yield outcome
             faults[trial.block] += outcome in ("bounds", "misaligned")
-            if outcome == "misaligned" and self._realign():
+            if (outcome == "misaligned" and self._realign()) or (
+                outcome == "bounds" and self._enlarge()
+            ):
                 faults.clear()
 
     def _patience(self) -> int:
@@ -191,6 +195,14 @@ class Comparison:
         self.misaligned += count
         self.multiple += 1
         return True
+
+    def _enlarge(self) -> bool:
+        """Ask for more memory, if most launches went beyond what there was so far."""
+        count = self.pair.skipped["out-of-bounds"] - self.outside
+        if count < 2 * _FAULTS or len(self.pair.tried) > count:
+            return False
+        self.outside += count
+        return self.pair.maker.grow()
 
     def _outside(self) -> Iterator[Against]:
         """Some launches with no more memory than the original touches."""
@@ -280,6 +292,7 @@ class Comparison:
             pair.variables,
             pair.uninitialised,
         )
+        gpu.maker.data = pair.maker.data
         step = max(1, len(found.tried) // LAUNCHES)
         count = 0
         try:

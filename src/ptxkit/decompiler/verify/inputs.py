@@ -21,6 +21,11 @@ from ptxkit.run.layout import Item, scalar_bytes
 DATA, GUARD = 96 << 10, 32 << 10
 _ALIGNMENT = 256
 _FLOATS = {2: np.float16, 4: np.float32, 8: np.float64}
+#: What there may be behind each pointer at most, and behind all of them, where an array of fixed
+#: dimensions is as large: its rows alone are larger than what other kernels need.
+_MORE, _ALL = (8 << 20, 48 << 20), 256 << 20
+#: Elements after which large memory is the same again: no stride of an array.
+_PERIOD = 65_537
 #: Bytes of a field of a record.
 _FIELD = 8
 #: One launch of so many has any numbers in records, as in other memory.
@@ -87,7 +92,16 @@ class InputMaker:
         self.usage = usage
         self.variables = variables
         """Variables of the module that nothing initialises, and their bytes."""
+        self.data = DATA
+        """Bytes behind a pointer."""
         self._held: dict[tuple[Origin, int], Arena] = {}
+
+    def grow(self) -> bool:
+        """Put more memory behind pointers from now on; whether there may be more."""
+        count = max(len(self.usage.pointers), 1)
+        more = next((size for size in _MORE if size > self.data and size * count <= _ALL), 0)
+        self.data = more or self.data
+        return bool(more)
 
     def make(self, trial: Trial) -> Inputs:
         """Arguments for a trial."""
@@ -117,6 +131,9 @@ class InputMaker:
         if trial.kind == MIXED:
             return self._mixed(origin, size, trial, generator)
         count = -(-size // width)
+        if count > 2 * _PERIOD:
+            part = self._contents(origin, _PERIOD * width, trial, generator)
+            return np.resize(part, size)
         if origin.loaded() in self.usage.indices and SCALAR_TYPES[type].kind != FLOAT:
             limit = max((abs(s) for s in trial.sizes), default=16) or 1
             indices = places(
@@ -159,7 +176,7 @@ class InputMaker:
     def _arena(
         self, origin: Origin, trial: Trial, generator: Any, known: dict[Origin, Arena]
     ) -> Arena:
-        data = DATA if math.prod(trial.grid) <= FEW_BLOCKS else DATA + LARGE * 16
+        data = self.data if math.prod(trial.grid) <= FEW_BLOCKS else self.data + LARGE * 16
         if (origin, data) not in self._held:
             size = GUARD + data + GUARD
             if self._reserve is None:

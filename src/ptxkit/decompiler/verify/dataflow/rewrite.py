@@ -38,6 +38,8 @@ class Rewriter:
         self.words = words
         self.everything = everything
         self._done: dict[Term, Term | None] = {}
+        self._at_depth: dict[tuple[Term, int], Term | None] = {}
+        self._diagrams: dict[Diagram, Diagram | None] = {}
         self._sums = [
             (row[1], self.terms.rows[term][2], dict(row[3]), word)
             for term, word in words.items()
@@ -46,11 +48,19 @@ class Rewriter:
 
     def diagram(self, diagram: Diagram) -> Diagram | None:
         """A diagram in those words; None where there are none for it."""
+        # Ways through it meet again: there are far more of them than nodes.
+        if diagram not in self._diagrams:
+            self._diagrams[diagram] = self._rewritten(diagram)
+        return self._diagrams[diagram]
+
+    def _rewritten(self, diagram: Diagram) -> Diagram | None:
         top, yes, no = self.decisions.nodes[diagram]
         if top == LEAF:
             term = self.term(yes)
             return None if term is None else self.decisions.leaf(term)
-        asked, first, second = self.term(top), self.diagram(yes), self.diagram(no)
+        asked = self.term(top)
+        first = None if asked is None else self.diagram(yes)
+        second = None if first is None else self.diagram(no)
         if asked is None or first is None or second is None:
             return None
         return self.decisions.choose(self.decisions.ask(asked), first, second)
@@ -65,7 +75,12 @@ class Rewriter:
             return self._done[term]
         if self.timeless.term(term):
             return term
-        return self._made(term, depth - 1) if depth else None
+        if not depth:
+            return None
+        known = term, depth
+        if known not in self._at_depth:
+            self._at_depth[known] = self._made(term, depth - 1)
+        return self._at_depth[known]
 
     def _made(self, term: Term, depth: int) -> Term | None:
         row = self.terms.rows[term]
