@@ -69,7 +69,7 @@ def marked_trials(
 
 def wide_trials(usage: Usage, starts: list[Trial]) -> Iterator[list[Trial]]:
     """Launches that said something, with a size beyond 32 bits."""
-    wide = [k for k, o in enumerate(usage.sizes) if scalar_bytes(usage.slots[o]) == 8]
+    wide = [k for k, o in enumerate(usage.sizes) if scalar_bytes(usage.type(o)) == 8]
     for place in wide[:_PLACES]:
         for start in starts:
             for size in _WIDE:
