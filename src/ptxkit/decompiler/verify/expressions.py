@@ -1,16 +1,16 @@
 """What code computes, as expressions that two programs have in common.
 
-Registers have no names here. One that is set in one place is the expression that is put there;
-one that is set in several is what all of these put there, and when. Such registers go in circles
-around loops: they start as unknown, and in every round each is made of what the last round found,
-so that two are the same only where everything that leads to them is. Blocks are known by the
-conditions on the ways to them.
+Registers have no names here. Where one is read that was set in one place, it is the expression that
+is put there; where it may have been set in several, it is what all of these put there, and when.
+Such values go in circles around loops: they start as unknown, and in every round each is made of
+what the last round found, so that two are the same only where everything that leads to them is.
+Blocks are known by the conditions on the ways to them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -18,6 +18,7 @@ from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Known, Operand, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
+from ptxkit.decompiler.verify.reaching import NOWHERE, filled, reaching
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Declarator, Module, Scopes
@@ -33,6 +34,10 @@ _ORDERS = {
     "lt": (False, False), "gt": (True, False), "le": (True, True), "ge": (False, True),
     "lo": (False, False), "hi": (True, False), "ls": (True, True), "hs": (False, True),
 }  # fmt: skip
+
+
+Joined = tuple[Register, frozenset[int]]
+"""A register, and the blocks in which it may have been set."""
 
 
 @dataclass(slots=True)
@@ -65,9 +70,17 @@ class Expressions:
         self.readers: dict[Register, set[int]] = defaultdict(set)
         for number, steps in enumerate(self.steps):
             self._note(number, steps)
-        self.joined = [r for r, setters in self.setters.items() if len(setters) > 1]
+        several = {r for r, setters in self.setters.items() if len(setters) > 1}
+        self.reaching = reaching(self.blocks, {r: self.setters[r] for r in several})
+        """For each block, and those registers, in which blocks they may have been set before."""
+        self.joined: set[Joined] = {
+            (register, setters)
+            for register in several
+            for reader in self.readers[register]
+            if len(setters := self.reaching[reader].get(register, NOWHERE)) > 1
+        }
         unknown = terms.make("unknown")
-        self.known: dict[Register, Term] = dict.fromkeys(self.joined, unknown)
+        self.known: dict[Joined, Term] = dict.fromkeys(self.joined, unknown)
         self.contexts: list[Term] = [unknown] * len(self.blocks)
         self.values: list[dict[Register, Term] | None] = []
         self.effects: list[list[Term]] = []
@@ -78,7 +91,8 @@ class Expressions:
         own: set[Register] = set()
         for step in steps:
             read = [r for source in step.sources for r in registers_in(source)]
-            read += [step.guard[0]] if step.guard else []
+            if step.guard:
+                read += [step.guard[0], *(t[0] for t in step.targets if t is not None)]
             for register in read:
                 if register not in own:
                     self.readers[register].add(number)
@@ -103,8 +117,8 @@ class Expressions:
                 [*self.effects[number], self._ending(number)],
                 sorted(
                     self.terms.make("left", value, self._out(number, register))
-                    for register, value in self.known.items()
-                    if number in self.setters[register] and self.readers[register]
+                    for (register, places), value in self.known.items()
+                    if number in places
                 ),
             )
             for number in range(len(self.blocks))
@@ -117,11 +131,10 @@ class Expressions:
         for number in range(len(self.blocks)):
             self._evaluate(number)
         self.known = {
-            register: self.terms.make(
-                "joined",
-                *sorted((self.contexts[n], self._out(n, register)) for n in self.setters[register]),
+            (register, places): self.terms.make(
+                "joined", *sorted((self.contexts[n], self._out(n, register)) for n in places)
             )
-            for register in self.joined
+            for register, places in self.joined
         }
         self.contexts = [self._context(number) for number in range(len(self.blocks))]
 
@@ -136,7 +149,7 @@ class Expressions:
         """On what ways control comes to a block."""
         block = self.blocks[number]
         ways = []
-        for before in _filled(block):
+        for before in filled(block):
             place = self.numbers.get(id(before))
             if place is None:
                 continue  # control cannot come to it
@@ -168,7 +181,7 @@ class Expressions:
     def _guard(self, number: int, guard: tuple[Register, bool]) -> Term:
         values = self.values[number]
         assert values is not None
-        value = self._read(values, guard[0])
+        value = self._read(number, values, guard[0])
         return self._not(value) if guard[1] else value
 
     def _not(self, value: Term) -> Term:
@@ -191,22 +204,24 @@ class Expressions:
                     held[target[0]] = value
         return held
 
-    def _read(self, held: dict[Register, Term], register: Register) -> Term:
+    def _read(self, number: int, held: dict[Register, Term], register: Register) -> Term:
         if register in held:
             return held[register]
-        if register in self.known:
-            return self.known[register]
-        setters = self.setters.get(register, ())
+        setters: Collection[int] = self.setters.get(register, ())
+        if len(setters) > 1:
+            setters = self.reaching[number].get(register, NOWHERE)
+            if len(setters) > 1:
+                return self.known[register, setters]
         if not setters:
             return self.terms.make("undefined")
-        values = self._evaluate(setters[0])
+        values = self._evaluate(next(iter(setters)))
         if register not in values:
             raise GiveUpError("a register that is read before it is set")
         return values[register]
 
     def _step(self, number: int, step: Step, held: dict[Register, Term]) -> list[Term]:
         make = self.terms.make
-        operands = [self._operand(source, step, held) for source in step.sources]
+        operands = [self._operand(number, source, step, held) for source in step.sources]
         restless = any(source.kind == "restless" for source in step.sources)
         if step.name in PURE and not restless:
             made = self._pure(step, operands)
@@ -222,14 +237,14 @@ class Expressions:
             whole = make("effect", _plain(step), before, self.contexts[number], *operands)
             made = [make("part", whole, place) for place in range(len(step.targets))]
             if step.name != "ld" or step.modifiers & _ORDERED:
-                guard = self._guarded(step, held)
+                guard = self._guarded(number, step, held)
                 self.effects[number].append(make("does", whole, guard))
                 self._arrange(number, passed)
         if step.guard is None:
             return made
-        guard = self._guarded(step, held)
+        guard = self._guarded(number, step, held)
         return [
-            make("select", guard, value, self._before(held, target))
+            make("select", guard, value, self._before(number, held, target))
             for value, target in zip(made, step.targets, strict=True)
         ]
 
@@ -246,21 +261,25 @@ class Expressions:
         made = self.effects[number]
         made[-len(run) :] = sorted(made[-len(run) :])
 
-    def _before(self, held: dict[Register, Term], target: tuple[Register, str] | None) -> Term:
-        if target is None or (target[0] not in held and target[0] not in self.known):
+    def _before(
+        self, number: int, held: dict[Register, Term], target: tuple[Register, str] | None
+    ) -> Term:
+        if target is None or (target[0] not in held and len(self.setters[target[0]]) < 2):
             return self.terms.make("undefined")
-        return self._read(held, target[0])
+        return self._read(number, held, target[0])
 
-    def _guarded(self, step: Step, held: dict[Register, Term]) -> Term:
+    def _guarded(self, number: int, step: Step, held: dict[Register, Term]) -> Term:
         if step.guard is None:
             return self.terms.make("always")
-        value = self._read(held, step.guard[0])
+        value = self._read(number, held, step.guard[0])
         return self._not(value) if step.guard[1] else value
 
-    def _operand(self, source: Operand, step: Step, held: dict[Register, Term]) -> Term:
+    def _operand(
+        self, number: int, source: Operand, step: Step, held: dict[Register, Term]
+    ) -> Term:
         terms = self.terms
         if source.kind == "register":
-            return self._read(held, source.value)
+            return self._read(number, held, source.value)
         if source.kind == "number":
             return terms.constant(_width(step, source, step.sources), source.value)
         if source.kind == "float":
@@ -269,11 +288,11 @@ class Expressions:
         if source.kind == "address":
             base = source.parts[0]
             width = SCALAR_TYPES[base.parts[0].value].width if base.kind == "register" else 64
-            rest = [self._operand(part, step, held) for part in source.parts]
+            rest = [self._operand(number, part, step, held) for part in source.parts]
             place = terms.add(width, rest[0], terms.constant(width, source.value))
             return terms.make("place", place, *rest[1:]) if len(rest) > 1 else place
         if source.parts or source.kind == "vector":
-            parts = (self._operand(part, step, held) for part in source.parts)
+            parts = (self._operand(number, part, step, held) for part in source.parts)
             return terms.make("tuple", str(source.value), *parts)
         return terms.make(source.kind, str(source.value))
 
@@ -397,22 +416,6 @@ def _is_parameter(source: Operand) -> bool:
     return source.kind == "address" and bool(
         source.parts[0].kind == "symbol" and source.parts[0].value[0] == "parameter"
     )
-
-
-def _filled(block: BasicBlock) -> list[BasicBlock]:
-    """The blocks with instructions from which control comes, over those without."""
-    found: list[BasicBlock] = []
-    pending, seen = list(block.predecessors), set()
-    while pending:
-        one = pending.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        if one.instructions:
-            found.append(one)
-        else:
-            pending += one.predecessors
-    return found
 
 
 def _width(step: Step, source: Operand, sources: Sequence[Operand]) -> int:

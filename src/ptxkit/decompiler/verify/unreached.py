@@ -57,7 +57,7 @@ def ground(original: Coverage, candidate: Coverage) -> Ground:
     count = sum(map(len, left[0])) + sum(map(len, left[1]))
     try:
         works = _works((original, candidate))
-    except GiveUpError as error:
+    except (GiveUpError, RecursionError) as error:
         why = f"{count} instructions of both never ran, and cannot be compared: {error}{where}"
         return Ground("", why)
     if works[0] == works[1]:
