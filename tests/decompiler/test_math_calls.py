@@ -62,6 +62,7 @@ def test_every_function_is_a_call(arch: str) -> None:
         ("powf(a[i], b[i])", "powf(p1[i], p2[i])"),
         ("powf(a[i], 2.5f)", "powf(p1[i], 2.5f)"),
         ("powf(2.0f, a[i])", "powf(2.0f, p1[i])"),
+        ("powf(a[i], (int)b[i])", "powf(p1[i], (int)p2[i])"),
         ("powf(a[i], 3.0f)", "powf(p1[i], 3.0f)"),
         ("fmodf(a[i], b[i])", "fmodf(p1[i], p2[i])"),
         ("fmodf(a[i], 1.78f)", "fmodf(p1[i], 1.78f)"),
@@ -74,6 +75,12 @@ def test_every_function_is_a_call(arch: str) -> None:
 def test_calls_in_expressions(expression: str, wanted: str) -> None:
     text, same = lifted(kernel("k", "float", expression))
     assert f"p0[i] = {wanted};" in text
+    assert same
+
+
+def test_a_power_of_an_integer_that_is_positive() -> None:
+    text, same = lifted(kernel("k", "float", "i > 3 ? powf(a[i], i) : b[i]"))
+    assert "= powf(p1[i], i);" in text
     assert same
 
 

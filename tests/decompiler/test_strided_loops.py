@@ -59,3 +59,23 @@ def test_a_loop_that_halves_its_index() -> None:
     text = decompiled(HALVED).cuda
     assert re.search(r"for \(int (\w+) = \w+ / 2; \1 > 0; \1 /= 2\)", text)
     assert not re.search(r"\b(do|while)\b", text)
+
+
+MOVING = """
+extern "C" __global__ void gathered(int *out, const int *in) {
+    __shared__ int kept[128];
+    int i = threadIdx.x;
+    kept[i] = in[blockIdx.x * 128 + i];
+    __syncthreads();
+    if (i == 0) {
+        for (int k = 1; k < 128; k++) kept[0] += kept[k];
+        out[blockIdx.x] = kept[0];
+    }
+}"""
+
+
+def test_an_address_of_shared_memory_that_moves() -> None:
+    """It is an index of the array, not a number that is made a pointer."""
+    text = decompiled(MOVING).cuda
+    assert "cvta" not in text and "char" not in text
+    assert re.search(r"kept\[\w+ \+ 1\]", text)

@@ -30,6 +30,7 @@ from ptxkit.decompiler.lift.matrices import with_matrices
 from ptxkit.decompiler.lift.module_variables import ModuleVariables, shared_by_several, with_single
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.nesting import nested
+from ptxkit.decompiler.lift.offsets import count_in_elements
 from ptxkit.decompiler.lift.order import Order
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.polish import Polisher
@@ -113,6 +114,8 @@ class ModuleLifter:
         program = lift_function(self.module, function, self.scopes, self.signatures, self.flags)
         if self.options.math:
             restore_calls(program, self.arch)
+        if not self.options.exact:
+            count_in_elements(program)
         Substitution(program, self.options.order, exact=self.options.exact).run()
         if "vprintf" in self.signatures.functions:
             restore_printf(program, self.variables.texts)

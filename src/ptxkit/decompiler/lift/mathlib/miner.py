@@ -37,7 +37,9 @@ _TERNARY = "norm3d rnorm3d".split()
 _FAST = "__sinf __cosf __tanf __expf __exp10f __logf __log2f __log10f __powf".split()
 _BOTH = {"sincosf": "f32", "sincos": "f64", "sincospif": "f32", "sincospi": "f64"}
 _WORDS = {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16",
-          "f16x2": "__half2", "bf16x2": "__nv_bfloat162"}  # fmt: skip
+          "f16x2": "__half2", "bf16x2": "__nv_bfloat162", "s32": "int"}  # fmt: skip
+#: Powers of integers: a compiler asks the integer whether it is 0, or less.
+_WITH_INTEGERS = {"powf": ("f32", "s32")}
 #: Functions of one half, by how many arguments they take; with a 2 in it, of two at once.
 _HALVES = {
     1: """hexp hexp2 hexp10 hlog hlog2 hlog10 hsin hcos hrcp hsqrt hrsqrt htanh hfloor hceil hrint
@@ -91,12 +93,15 @@ class Wanted:
     negated: bool = False
     outputs: int = 0
     """How many results come through pointers."""
+    positive: bool = False
+    """Whether the integer is known to be one: nothing is asked then."""
 
     @property
     def kernel(self) -> str:
         """The name of the kernel that makes the call."""
         bits = "".join("_x" if f is None else f"_{f:x}" for f in self.fixed)
         type = f"_{self.takes[0]}" if is_half(self.takes[0]) else ""
+        type += "_i" * ("s32" in self.takes) + "_p" * self.positive
         return f"t_{self.call}{type}{bits}{'_minus' if self.negated else ''}"
 
     @property
@@ -118,10 +123,14 @@ class Wanted:
         given = [
             letter if f is None else read.format(f) for letter, f in zip("abc", fixed, strict=False)
         ]
-        parameters = "".join(f", {word} {x}" for x in given if len(x) == 1)
+        words = [_WORDS[type] for type in self.takes]
+        parameters = "".join(
+            f", {own} {x}" for own, x in zip(words, given, strict=True) if len(x) == 1
+        )
+        given = [x if own == word else f"({word}){x}" for own, x in zip(words, given, strict=True)]
         if self.negated:
             given = [f"-{x}" for x in given]
-        made = f"*o = {self.call}({', '.join(given)})"
+        made = f"{'if (b > 0) ' * self.positive}*o = {self.call}({', '.join(given)})"
         if self.outputs:
             made = f"{self.call}({', '.join((*given, *(f'o + {k}' for k in range(self.outputs))))})"
         return f'extern "C" __global__ void {self.kernel}({word} *o{parameters}) {{ {made}; }}'
@@ -222,6 +231,8 @@ def library(arch: str, flags: Flags = PLAIN) -> Library:
     wanted += [Wanted(name[2:], FUNCTIONS[name], negated=True)
                for name in _FAST if flags.fast and len(FUNCTIONS[name]) == 1]  # fmt: skip
     wanted += [Wanted(name, (type,), outputs=2) for name, type in _BOTH.items()]
+    wanted += [Wanted(name, takes, positive=positive)
+               for name, takes in _WITH_INTEGERS.items() for positive in (False, True)]  # fmt: skip
     return Library(templates(wanted, arch, flags))
 
 
