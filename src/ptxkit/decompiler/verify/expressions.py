@@ -17,6 +17,7 @@ from zlib import crc32
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Known, Operand, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
+from ptxkit.decompiler.verify.dataflow.pure import FLOAT_COMPARISONS
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.decompiler.verify.reaching import NOWHERE, filled, reaching
 from ptxkit.isa.types import SCALAR_TYPES
@@ -27,6 +28,7 @@ from ptxkit.syntax.graph import BasicBlock
 #: Rounds at most; loops inside loops take some more than the depth of what they compute.
 _ROUNDS = 24
 _INTEGERS = frozenset(("u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64"))
+_FLOATS = frozenset(("f16", "bf16", "f32", "f64"))
 _COMMUTING = frozenset(("add", "mul", "fma", "mad", "min", "max", "and", "or", "xor"))
 _JUMPS = frozenset(("bra", "brx", "ret", "exit"))
 #: Orders by one of them: whether the operands change sides, and whether it is the opposite.
@@ -170,13 +172,14 @@ class Expressions:
 
     def _ending(self, number: int) -> Term:
         last = self.steps[number][-1]
-        guard = last.guard
-        condition = self._guard(number, guard) if guard else self.terms.make("always")
+        if last.name not in _JUMPS or (last.name == "bra" and last.guard is None):
+            return self.terms.make("goes on")
+        condition = self._guard(number, last.guard) if last.guard else self.terms.make("always")
         if last.name in ("bra", "brx"):
             # To where is for the contexts of others to say; either way round is the same.
             other = self._not(condition)
             return self.terms.make("goes", *sorted((condition, other)))
-        return self.terms.make("ends", last.name if last.name in _JUMPS else "", condition)
+        return self.terms.make("ends", last.name, condition)
 
     def _guard(self, number: int, guard: tuple[Register, bool]) -> Term:
         values = self.values[number]
@@ -361,7 +364,7 @@ class Expressions:
 
     def _compared(self, step: Step, values: list[Term]) -> Term | None:
         if step.type not in _INTEGERS:
-            return None
+            return self._ordered(step, values)
         terms, width = self.terms, SCALAR_TYPES[step.type].width
         condition = step.opcode.split(".")[1]
         if condition in ("eq", "ne"):
@@ -377,6 +380,19 @@ class Expressions:
         if asked is None:
             return terms.make("truth", turned != opposite)
         return self._not(asked) if turned != opposite else asked
+
+    def _ordered(self, step: Step, values: list[Term]) -> Term | None:
+        """A comparison of floating-point numbers: several are the opposite of another."""
+        known = FLOAT_COMPARISONS.get(step.opcode.split(".")[1])
+        if known is None or step.type not in _FLOATS:
+            return None
+        name, swapped, opposite = known
+        if name not in ("lt", "le"):
+            values = sorted(values)
+        elif swapped:
+            values = values[::-1]
+        asked = self.terms.make("compare", name, step.type, ".ftz" in step.modifiers, *values)
+        return self._not(asked) if opposite else asked
 
 
 _ORDERED = frozenset((".volatile", ".relaxed", ".acquire", ".mmio"))

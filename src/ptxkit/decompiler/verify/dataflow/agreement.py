@@ -44,6 +44,31 @@ class Agreement:
         """Whether a condition contradicts itself in all cases."""
         return self.same(condition, self.decisions.false)
 
+    def differing(
+        self, condition: Diagram, a: Diagram, b: Diagram, facts: tuple[Fact, ...] = ()
+    ) -> Diagram:
+        """The cases of a condition in which two values are not known to be equal."""
+        decisions = self.decisions
+        if condition == decisions.false or a == b:
+            return decisions.false
+        nodes = [decisions.nodes[one] for one in (condition, a, b)]
+        tops = [node[0] for node in nodes if node[0] != LEAF]
+        if not tops:
+            self._left -= 1
+            same = self._left > 0 and self._equal(nodes[1][1], nodes[2][1], facts)
+            return decisions.false if same else condition
+        top = min(tops)
+        yes, no = (
+            [node[1 + side] if node[0] == top else one
+             for node, one in zip(nodes, (condition, a, b), strict=True)]
+            for side in (0, 1)
+        )  # fmt: skip
+        return decisions.choose(
+            decisions.ask(top),
+            self.differing(yes[0], yes[1], yes[2], (*facts, (top, True))),
+            self.differing(no[0], no[1], no[2], (*facts, (top, False))),
+        )
+
     def _differing(
         self, a: Diagram, b: Diagram, facts: tuple[Fact, ...] = ()
     ) -> Iterator[tuple[Term, Term, tuple[Fact, ...]]]:

@@ -23,6 +23,7 @@ from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.semantics import State
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
+from ptxkit.decompiler.verify.dataflow.touched import touches_more
 from ptxkit.isa.types import SCALAR_TYPES
 
 _ROUNDS = 60
@@ -346,7 +347,7 @@ class Product:
             assert way.source.regions is not None
             if way.source not in seen:
                 seen.append(way.source)
-                if self._touches_more(way.source, agreement):
+                if touches_more(*way.source.regions, self.decisions, self.timeless):
                     return f"it loads what the original does not {where}"
             for blocks, region in zip(visited, way.source.regions, strict=True):
                 blocks.update(region.visited)
@@ -357,26 +358,6 @@ class Product:
         if joint[0] != joint[1] or (joint[0] and not alone):
             return "threads come together in other places"
         return ""
-
-    def _touches_more(self, meeting: Meeting, agreement: Agreement) -> bool:
-        """Whether the second loads where the first touches nothing: there may be no memory."""
-        assert meeting.regions is not None
-        first, second = meeting.regions
-        decisions = self.decisions
-        touched: dict[Term, list[tuple[int, Diagram]]] = {}
-        for one in first.touched:
-            for term, case in decisions.cases(one.address).items():
-                condition = decisions.both(one.condition, case)
-                touched.setdefault(term, []).append((one.bits, condition))
-        for one in second.touched if second.touched != first.touched else ():
-            for term, case in decisions.cases(one.address).items() if one.loaded else ():
-                left = decisions.both(one.condition, case)
-                for bits, condition in touched.get(term, ()):
-                    if bits >= one.bits:
-                        left = decisions.both(left, decisions.negate(condition))
-                if left != decisions.false and not agreement.never(left):
-                    return True
-        return False
 
     def _place(self, meeting: Meeting) -> str:
         if meeting is self.entry:

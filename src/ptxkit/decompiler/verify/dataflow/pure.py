@@ -26,7 +26,7 @@ _COMPARISONS = {
     "ne": ("eq", False, True),
 }  # fmt: skip
 #: With floats the opposite of an order is true of NaN too.
-_FLOAT_COMPARISONS = {
+FLOAT_COMPARISONS = {
     "lt": ("lt", False, False), "gt": ("lt", True, False), "le": ("le", False, False),
     "ge": ("le", True, False), "eq": ("eq", False, False), "neu": ("eq", False, True),
     "ltu": ("le", True, True), "gtu": ("le", False, True), "leu": ("lt", True, True),
@@ -253,7 +253,7 @@ def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
     if step.type == "f16x2":
         return False  # two comparisons, one for each target
     floats = step.type.startswith("f")
-    table = _FLOAT_COMPARISONS if floats else _COMPARISONS
+    table = FLOAT_COMPARISONS if floats else _COMPARISONS
     if (
         words[1] not in table
         or (not floats and step.type not in _INTEGERS)
