@@ -31,6 +31,12 @@ def command(
     forms: Annotated[
         str, typer.Option(help="learned: as people would write it; plain: as lifted.")
     ] = "learned",
+    effort: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Instructions to compile in search of identical PTX; 0: no search."
+        ),
+    ] = None,
     comments: Annotated[
         bool, typer.Option("--comments", help="Note at statements which lines of PTX they are.")
     ] = False,
@@ -64,6 +70,7 @@ def command(
     """
     import ptxkit
     from ptxkit.decompiler import look
+    from ptxkit.decompiler.refine.search import EFFORT
     from ptxkit.decompiler.verify import architecture
 
     if tree is not None:
@@ -74,7 +81,7 @@ def command(
     module = source.parse()
     found = ptxkit.decompile(
         module, engine, arch=arch, beams=beams, verify=verify, names=names, forms=forms,
-        comments=comments,
+        effort=EFFORT if effort is None else effort, comments=comments,
     )  # fmt: skip
     if output is None:
         write_stdout(found.cuda.encode())

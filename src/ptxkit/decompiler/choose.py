@@ -16,6 +16,7 @@ from ptxkit.decompiler.lift.lifter import Options, compile_flags, lift_module
 from ptxkit.decompiler.lift.names import given_name
 from ptxkit.decompiler.links import commented, links, source_places
 from ptxkit.decompiler.metrics import reading_cost
+from ptxkit.decompiler.refine.search import EFFORT
 from ptxkit.decompiler.symbols import renamed_kernels, writable
 from ptxkit.decompiler.variants import best_form
 from ptxkit.decompiler.verify import Verdict, architecture, verify
@@ -68,6 +69,7 @@ def decompile(
     verify: bool = True,
     names: str = "learned",
     forms: str = "learned",
+    effort: int = EFFORT,
     comments: bool = False,
 ) -> Decompiled:
     """Turn PTX back into CUDA C++.
@@ -78,6 +80,8 @@ def decompile(
     What PTX does not say is chosen by a small model of how people write: ``names`` of parameters
     and variables, and which of the ``forms`` that are the same PTX; ``"plain"`` leaves both as the
     engine has them.
+    ``effort`` is how many instructions may be compiled, for each function, to find code that
+    compiles to the same PTX; 0 for no such search.
     ``comments`` notes at statements which lines of the PTX they are, and of the source where the
     PTX says so.
 
@@ -100,6 +104,8 @@ def decompile(
         raise DecompileError(f"{module.filename} has no function with a body: nothing to decompile")
     if beams < 1:
         raise UsageError(f"the number of beams must be 1 at least, not {beams}")
+    if effort < 0:
+        raise UsageError(f"effort is a number of instructions, 0 or more, not {effort}")
     engines, notes = _engines(engine)
     arch = arch or architecture(module)
     module, renamed = writable(module)
@@ -115,7 +121,7 @@ def decompile(
         tree, maker, verdict = lifted, engine if engine != "auto" else "symbolic", Verdict()
     else:
         try:
-            tree, maker, verdict = _chosen(module, functions, lifted, engines, arch, beams)
+            tree, maker, verdict = _chosen(module, functions, lifted, engines, arch, beams, effort)
             if forms == "learned" and verdict.compiles:
                 separate = any(not module[name].is_entry for name in functions)
                 tree = preferred(tree, habits().forms, arch, separate=separate)
@@ -223,6 +229,7 @@ def _chosen(
     engines: Sequence[Engine],
     arch: str,
     beams: int,
+    effort: int,
 ) -> tuple[CudaModule, str, Verdict]:
     """For each function the best candidate: the highest level, then the easiest to read."""
     parts: dict[str, Verdict] = {}
@@ -236,7 +243,7 @@ def _chosen(
         best: tuple[tuple[int, float], Candidate, Verdict] | None = None
         for other in engines:
             if other.name == "symbolic":
-                form, verdict = best_form(part, name, arch, flags)
+                form, verdict = best_form(part, name, arch, flags, effort)
                 found = [(form, verdict)]
             else:
                 proposed = other.propose(part, part[name], beams=beams)

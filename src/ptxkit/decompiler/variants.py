@@ -14,6 +14,8 @@ from itertools import chain, islice
 from ptxkit.decompiler.engines import Candidate, SymbolicEngine
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.metrics import reading_cost
+from ptxkit.decompiler.refine.distance import Code
+from ptxkit.decompiler.refine.search import EFFORT, Search
 from ptxkit.decompiler.verify import Verdict
 from ptxkit.decompiler.verify.certificates import Compiled, certify, compiled, paired
 from ptxkit.decompiler.verify.identity import same_ptx
@@ -39,11 +41,13 @@ class _Tried:
 
 
 def best_form(
-    module: Module, name: str, arch: str, flags: Flags | None = None
+    module: Module, name: str, arch: str, flags: Flags | None = None, effort: int = EFFORT
 ) -> tuple[Candidate, Verdict]:
     """The lifted form of a function with the strongest certificate, and the most readable.
 
-    ``flags`` is what it is compiled with; None for what the module shows.
+    ``flags`` is what it is compiled with; None for what the module shows. Where no form is the
+    same PTX, changes to those that come near are tried: ``effort`` is how many instructions may
+    be compiled for that.
 
     >>> import ptxkit
     >>> m = ptxkit.compile_cuda("__global__ void k(int *x) { x[threadIdx.x] += 1; }", arch="sm_90")
@@ -64,6 +68,9 @@ def best_form(
             break
         if time.process_time() - begin > _SEARCH:
             break
+    refined = _refined(module, name, tried, arch, effort, separate)
+    if refined is not None:
+        return refined, Verdict(True, same_ptx=True)
     best: tuple[tuple[int, bool, float], Candidate, Verdict] | None = None
     # Readable, then careful; those between were for the same PTX alone.
     likely = [*tried[:_READABLE], *(t for t in tried[_READABLE:] if t.candidate.careful)]
@@ -87,6 +94,28 @@ def best_form(
             return best[1], replace(best[2], reasons=(*best[2].reasons, why))
     assert best is not None
     return best[1], best[2]
+
+
+def _refined(
+    module: Module, name: str, tried: list[_Tried], arch: str, effort: int, separate: bool
+) -> Candidate | None:
+    """A form that small changes made the same PTX."""
+    original = Code.in_module(module.emit()).get(name)
+    if original is None or effort <= 0:
+        return None
+    forms = [
+        (one.candidate.tree, code)
+        for one in tried
+        if one.made.module is not None
+        and (code := Code.in_module(one.made.module.emit()).get(one.partner)) is not None
+    ]
+    tree = Search(original, name, arch, effort, separate).run(forms)
+    if tree is None:
+        return None
+    candidate = replace(tried[0].candidate, tree=tree)
+    one = _compiled(module, name, candidate, arch, separate)
+    same = one.made.module is not None and same_ptx(module, one.made.module, name, one.partner)
+    return candidate if same else None
 
 
 def _compiled(module: Module, name: str, candidate: Candidate, arch: str, separate: bool) -> _Tried:

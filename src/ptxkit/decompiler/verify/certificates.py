@@ -39,6 +39,8 @@ class Compiled:
 
     module: Module | None
     error: str = ""
+    lines: tuple[int, ...] = ()
+    """The lines of its text that have errors."""
 
 
 def compiled(
@@ -68,7 +70,8 @@ def compiled(
     except CompilerError as error:
         lines = str(error).splitlines()
         first = next((line for line in lines if ": error" in line), lines[0])
-        return Compiled(None, f"it does not compile: {first}")
+        found = tuple(one.line for one in error.diagnostics if one.severity == "error")
+        return Compiled(None, f"it does not compile: {first}", found)
 
 
 #: The options that a candidate may ask for: those that change what plain arithmetic is.

@@ -1,0 +1,102 @@
+"""Other ways to write conditions and loops.
+
+Nothing here is trusted: who takes a change compiles it and compares the PTX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from dataclasses import replace
+
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.conditions import negate
+from ptxkit.decompiler.lift.rewrite import bottom_up
+from ptxkit.decompiler.refine.moves import Body, Change
+
+IsFloat = Callable[[n.Expression], bool]
+
+
+def branched(body: Body, at: Container[int], is_float: IsFloat) -> Iterator[Change]:
+    """Other forms of the ``if`` and the loops in a list of statements."""
+    for place, statement in enumerate(body):
+        if place not in at:
+            continue
+        for kind, made in _others(statement, is_float):
+            yield kind, place, place + 1, made
+        yield from _started(body, place)
+        yield from _flag(body, place)
+        match statement, body[place + 1 :]:
+            case n.If(condition=condition, then=then, otherwise=()), (n.Return() as last,) if then:
+                made = (n.If(negate(condition, is_float), (last,)), *then, last)
+                yield "guard", place, place + 2, made
+            case n.If(condition=condition, then=(n.Return() as leave,), otherwise=()), rest if rest:
+                if leave.value is None:
+                    wrapped = n.If(negate(condition, is_float), tuple(rest))
+                    yield "guard", place, len(body), (wrapped,)
+
+
+def _others(statement: n.Statement, is_float: IsFloat) -> Iterator[tuple[str, Body]]:
+    match statement:
+        case n.If(condition=n.Binary(operator="&&", left=left, right=right), otherwise=()):
+            inner = replace(statement, condition=right)
+            yield "split", (n.If(left, (inner,)),)
+            inner = replace(statement, condition=left)
+            yield "split", (n.If(right, (inner,)),)
+        case n.If(
+            then=(*setup, n.DoWhile(body=(*inner, n.Assign() as step)) as loop), otherwise=()
+        ):
+            rest = (n.Declare, n.Assign)
+            made = n.For(None, loop.condition, step, tuple(inner), loop.unroll)
+            if inner and all(isinstance(s, rest) for s in setup):
+                yield "loop", (*setup, made)
+                if setup:
+                    yield "loop", (replace(made, body=(*setup, *inner)),)
+        case n.If(condition=n.Binary(operator="||", left=left, right=right),
+                  then=(n.Return() | n.Break() | n.Continue(),), otherwise=()):  # fmt: skip
+            yield "split", (replace(statement, condition=left), replace(statement, condition=right))
+        case n.If(condition=outer, then=(n.If(otherwise=()) as inner,), otherwise=()):
+            yield "join", (replace(inner, condition=n.Binary("&&", outer, inner.condition)),)
+        case n.If(condition=condition, then=then, otherwise=otherwise) if otherwise:
+            yield "turn", (n.If(negate(condition, is_float), otherwise, then),)
+        case n.For() | n.While() | n.DoWhile():
+            for unroll in (None, 1, 2, 4, 0):
+                if unroll != statement.unroll:
+                    yield "unroll", (replace(statement, unroll=unroll),)
+            yield from _loops(statement)
+
+
+def _loops(statement: n.Statement) -> Iterator[tuple[str, Body]]:
+    match statement:
+        case n.For(start=start, condition=n.Node() as condition, step=step, body=body):
+            steps = (step,) if step is not None else ()
+            starts = (start,) if start is not None else ()
+            if not any(isinstance(part, n.Continue) for s in body for part in s.walk()):
+                whole = n.DoWhile((*body, *steps), condition, statement.unroll)
+                yield "loop", (*starts, whole)
+                yield "loop", (*starts, n.If(condition, (whole,)))
+        case n.DoWhile(body=(*body, n.Assign() as step), condition=condition) if body:
+            yield "loop", (n.For(None, condition, step, tuple(body), statement.unroll),)
+            yield "loop", (n.While(condition, (*body, step), statement.unroll),)
+
+
+def _started(body: Body, place: int) -> Iterator[Change]:
+    """A variable that a loop counts with, in the head of the loop."""
+    statement = body[place]
+    if not isinstance(statement, n.Declare) or statement.space or place + 1 == len(body):
+        return
+    loop = body[place + 1]
+    later = any(statement.name in s.names() for s in body[place + 2 :])
+    if isinstance(loop, n.For) and loop.start is None and not later:
+        yield "loop", place, place + 2, (replace(loop, start=statement),)
+
+
+def _flag(body: Body, place: int) -> Iterator[Change]:
+    """A condition that was computed before it is asked for, where it is asked for."""
+    match body[place : place + 3]:
+        case (
+            n.Declare(value=None, name=name, space=""),
+            n.If(then=(n.Assign(target=target, value=value, operator="="),), otherwise=()),
+            n.If() as asked,
+        ) if target == n.Name(name):
+            whole = bottom_up(asked.condition, lambda node: value if node == target else node)
+            yield "flag", place, place + 3, (replace(asked, condition=whole),)

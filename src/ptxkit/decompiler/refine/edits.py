@@ -1,0 +1,75 @@
+"""All small changes to a function that may bring its PTX nearer to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.infer import infer
+from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
+from ptxkit.decompiler.learned.forms import only, questions, rewritten
+from ptxkit.decompiler.refine.branching import branched
+from ptxkit.decompiler.refine.expressions import other_expressions
+from ptxkit.decompiler.refine.moves import inlined, moved, named, remainders
+from ptxkit.decompiler.refine.places import (
+    Edit,
+    Path,
+    bodies_in,
+    difference,
+    nodes_in,
+    statement_of,
+)
+
+#: The other sign of a variable.
+_OTHER = {INT: UINT, UINT: INT}
+#: Questions of form that the changes of here do not ask themselves.
+_ASKED = frozenset("power cast choice branch start loop".split())
+
+
+class _Types(dict[str, Type]):
+    """Types by name; what is not known is a number."""
+
+    def __missing__(self, key: str) -> Type:
+        return INT
+
+
+def edits(function: n.Function, places: set[Path] | None = None) -> Iterator[Edit]:
+    """Every change that may be tried at some statements, or at all, in no order of worth."""
+    around = None if places is None else {p[:k] for p in places for k in range(2, len(p) + 1, 2)}
+    types = _Types({p.name: p.type for p in function.parameters})
+    for _, node in nodes_in(function):
+        if isinstance(node, n.Declare):
+            types[node.name] = node.type
+
+    def is_float(node: n.Expression) -> bool:
+        found = infer(node, types)
+        return isinstance(found, Scalar) and found.is_float
+
+    for path, node in nodes_in(function):
+        if places is None or statement_of(path) in places:
+            for kind, expression in other_expressions(node):
+                yield Edit(kind, path, node, expression)
+            yield from (Edit(kind, path, node, one) for kind, one in _declared(node))
+    for path, body in bodies_in(function):
+        here = frozenset(k for k in range(len(body)) if around is None or (*path, k) in around)
+        if here:
+            for changes in (moved(body, here), remainders(body, here), inlined(body, here, types),
+                            named(body, here, types), branched(body, here, is_float)):  # fmt: skip
+                for kind, start, end, new in changes:
+                    yield Edit(kind, path, body[start:end], new, start)
+    for number, question in enumerate(questions(function)):
+        if question.form in _ASKED:
+            found = difference(question.form, function, rewritten(function, only(number)))
+            if found is not None and (places is None or found.statement() in places):
+                yield found
+
+
+def _declared(node: n.Node) -> Iterator[tuple[str, n.Node]]:
+    match node:
+        case n.Declare(type=Scalar() as type, space="") if type in _OTHER:
+            yield "sign", replace(node, type=_OTHER[type])
+        case n.Parameter(type=Scalar() as type) if type in _OTHER:
+            yield "sign", replace(node, type=_OTHER[type])
+        case n.Parameter(type=Pointer() as type):
+            yield "restrict", replace(node, type=replace(type, restrict=not type.restrict))

@@ -1,0 +1,252 @@
+"""A search for the form of a function that compiles to the very PTX it came from.
+
+It starts at forms that come near. In each step all small changes are tried, first those to
+statements whose instructions differ; those that bring the PTX nearer are taken together. What is
+found is compared by `same_ptx`, so that a change need not be right to be tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.refine.compiling import codes
+from ptxkit.decompiler.refine.distance import Code, distance
+from ptxkit.decompiler.refine.edits import edits
+from ptxkit.decompiler.refine.places import BODIES, Edit, Path, applied, nodes_in, statement_of
+
+#: So many versions are compiled together.
+_TOGETHER = 16
+#: Which share of the effort is spent when each of the nearest forms was tried.
+_SHARES = (0.6, 0.85, 1.0)
+#: How many instructions take a compiler as long as it takes for no code at all.
+_EACH = 200
+#: How many instructions may be compiled for one function: some seconds of computing.
+EFFORT = 30_000
+#: What is further away than this share of its instructions is not worth a search.
+_FAR = 0.6
+#: Rounds after the first with a nearer version, for others that go together with it.
+_ENOUGH = 2
+#: Changes that often do nothing alone.
+_FIRST = frozenset("remainder spread fuse early split join turn loop guard flag".split())
+_FAILED = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A version of the function, and how far its PTX is."""
+
+    function: n.Function
+    score: float
+
+
+@dataclass(slots=True)
+class Search:
+    """A search for one function; ``effort`` is how many instructions may be compiled for it."""
+
+    original: Code
+    name: str
+    arch: str
+    effort: int = EFFORT
+    separate: bool = False
+    tried: int = 0
+    """How many versions were compiled."""
+    spent: int = 0
+    """How many instructions those had, and what else a compiler takes as long for."""
+    limit: float = 0
+    tree: n.CudaModule = field(default_factory=lambda: n.CudaModule(()))
+    known: dict[n.Function, float] = field(default_factory=dict)
+
+    @property
+    def over(self) -> bool:
+        """Whether it took what it may take."""
+        return self.spent >= self.limit
+
+    def run(self, forms: Iterable[tuple[n.CudaModule, Code]]) -> n.CudaModule | None:
+        """The tree whose PTX looks the same, from forms and what the compiler makes of them.
+
+        None if it was not found.
+        """
+        starts = [(distance(self.original, code).score, number, tree)
+                  for number, (tree, code) in enumerate(forms)]  # fmt: skip
+        starts.sort(key=lambda start: start[:2])
+        for (score, _, tree), share in zip(starts, _SHARES, strict=False):
+            function = next(
+                (i for i in tree.items if isinstance(i, n.Function) and i.name == self.name), None
+            )
+            if function is None or function.body is None or score > _FAR * self.length:
+                continue
+            self.tree, self.limit = tree, share * self.effort
+            self.known.clear()
+            found = self._nearest(_Version(function, score))
+            if found.score == 0:
+                items = tuple(found.function if i is function else i for i in tree.items)
+                return replace(tree, items=items)
+        return None
+
+    @property
+    def length(self) -> int:
+        """How many instructions the function has."""
+        return len(self.original.shapes)
+
+    def _nearest(self, version: _Version) -> _Version:
+        """The nearest version that steps from one to a nearer one lead to."""
+        while version.score > 0 and not self.over:
+            better = self._step(version)
+            if better is None:
+                break
+            version = better
+        return version
+
+    def _step(self, version: _Version) -> _Version | None:
+        """A nearer version by one change, or by several that each bring it nearer."""
+        hot = self._differing(version.function)
+        beside = hot | {
+            (*p[:-1], p[-1] + k) for p in hot for k in (-1, 1) if isinstance(p[-1], int)
+        }
+        for some in (
+            _sorted(edits(version.function, hot)),
+            _sorted(edits(version.function, beside)),
+        ):
+            better = self._better(version, some)
+            if better:
+                better.sort(key=lambda one: one[0])
+                return self._together(version, [edit for _, edit in better])
+        found = self._pair(version, beside)
+        if found is not None:
+            return found
+        better = self._better(version, edits(version.function))
+        better.sort(key=lambda one: one[0])
+        return self._together(version, [edit for _, edit in better]) if better else None
+
+    def _better(self, version: _Version, some: Iterable[Edit]) -> list[tuple[float, Edit]]:
+        """Changes that bring a version nearer: those of the first few that do."""
+        better: list[tuple[float, Edit]] = []
+        rounds = 0
+        for batch in _batches(some):
+            changed = [(edit, applied(version.function, edit)) for edit in batch]
+            made = [(edit, one) for edit, one in changed if one and one not in self.known]
+            scores = self._scores([one for _, one in made])
+            better += [(score, edit) for score, (edit, _) in zip(scores, made, strict=True)
+                       if score < version.score]  # fmt: skip
+            rounds += bool(better)
+            if self.over or rounds > _ENOUGH or any(score == 0 for score, _ in better):
+                break
+        return better
+
+    def _pair(self, version: _Version, places: set[Path]) -> _Version | None:
+        """A nearer version by two changes that alone bring nothing."""
+        for edit in edits(version.function, places):
+            if edit.kind not in _FIRST:
+                continue
+            one = applied(version.function, edit)
+            if one is None or self.known.get(one, _FAILED) > version.score:
+                continue
+            for batch in _batches(_sorted(edits(one, places))):
+                made = [two for edit in batch if (two := applied(one, edit)) is not None]
+                scores = self._scores(made)
+                best = min(zip(scores, range(len(made)), strict=True), default=(_FAILED, 0))
+                if best[0] < version.score:
+                    return _Version(made[best[1]], best[0])
+                if self.over:
+                    return None
+        return None
+
+    def _together(self, version: _Version, better: list[Edit]) -> _Version:
+        """As many of the changes as go together, the best of them first."""
+        first = applied(version.function, better[0])
+        assert first is not None
+        now = _Version(first, self._scores([first])[0])
+        left = better[1 : _TOGETHER + 1]
+        while left and now.score > 0 and not self.over:
+            chain: list[n.Function] = []
+            for edit in left:
+                chain.append(applied(chain[-1] if chain else now.function, edit) or now.function)
+            scores = self._scores(chain)
+            score, place = min((score, place) for place, score in enumerate(scores))
+            if score < now.score:
+                now = _Version(chain[place], score)
+                left = left[place + 2 :]  # the next one did not go with it
+            else:
+                left = left[1:] if len(left) < 4 else left[len(left) // 2 :]
+        return now
+
+    def _scores(self, functions: list[n.Function]) -> list[float]:
+        unknown = list(dict.fromkeys(one for one in functions if one not in self.known))
+        if unknown:
+            self.tried += len(unknown)
+            self.spent += _EACH + len(unknown) * self.length
+            made = codes(self.tree, self.name, unknown, self.arch, separate=self.separate)
+            for function, code in zip(unknown, made, strict=True):
+                self.known[function] = (
+                    _FAILED if code is None else distance(self.original, code).score
+                )
+        return [self.known[one] for one in functions]
+
+    def _differing(self, function: n.Function) -> set[Path]:
+        """The statements whose instructions are not those of the original."""
+        paths: list[Path] = []
+        marked = _marked(function, (), paths)
+        self.spent += _EACH + self.length
+        made = codes(self.tree, self.name, [marked], self.arch, separate=self.separate,
+                     line_info=True)[0]  # fmt: skip
+        if made is None:
+            return set()
+        # The markers are statements of no effect: the line tells which one is meant.
+        found = {made.lines[k] for k in distance(self.original, made).places}
+        return {paths[line // 100 - 1] for line in found if 100 <= line < 100 * len(paths) + 100}
+
+
+def _beside(function: n.Function, places: set[Path]) -> set[Path]:
+    """Statements, those right before and after them, and those that declare what they read."""
+    declared: dict[str, Path] = {}
+    read: set[str] = set()
+    for path, node in nodes_in(function):
+        if isinstance(node, n.Declare):
+            declared[node.name] = path
+        elif isinstance(node, n.Name) and statement_of(path) in places:
+            read.add(node.name)
+    near = {(*p[:-1], p[-1] + k) for p in places for k in (-1, 1) if isinstance(p[-1], int)}
+    return places | near | {path for name, path in declared.items() if name in read}
+
+
+def _sorted(some: Iterable[Edit]) -> list[Edit]:
+    return sorted(some, key=lambda edit: _KINDS[edit.kind])
+
+
+def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
+    left = iter(some)
+    while batch := list(islice(left, _TOGETHER)):
+        yield batch
+
+
+#: What is tried first.
+_KINDS = {kind: place for place, kind in enumerate((
+    "swap", "remainder", "flag", "early", "move", "group", "spread", "split", "join", "turn",
+    "loop", "sign", "fuse", "inline", "name", "sink", "raise", "guard", "choice", "branch",
+    "start", "unroll", "restrict", "cast", "power",
+))}  # fmt: skip
+
+
+def _marked(node: Any, path: Path, paths: list[Path]) -> Any:
+    """The tree with the number of each statement in front of it, as ``#line`` has it."""
+    changes: dict[str, Any] = {}
+    kind: type = type(node)
+    for name in n.branches(kind):
+        value = getattr(node, name)
+        if name in BODIES and value is not None:
+            made: list[n.Statement] = []
+            for number, statement in enumerate(value):
+                here = (*path, name, number)
+                paths.append(here)
+                made.append(n.Comment(f"\n#line {100 * len(paths)}"))
+                made.append(_marked(statement, here, paths))
+            changes[name] = tuple(made)
+        elif isinstance(value, tuple) and value and isinstance(value[0], n.Case):
+            changes[name] = tuple(
+                _marked(case, (*path, name, k), paths) for k, case in enumerate(value)
+            )
+    return replace(node, **changes) if changes else node

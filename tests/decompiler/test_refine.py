@@ -1,0 +1,118 @@
+"""Small changes that make the PTX of a form that of the original."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxkit
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda import print_function, read
+from ptxkit.decompiler.refine.compiling import codes
+from ptxkit.decompiler.refine.distance import Code, distance
+from ptxkit.decompiler.refine.edits import edits
+from ptxkit.decompiler.refine.places import applied, difference
+from ptxkit.decompiler.variants import best_form
+
+#: Kernels whose forms are all near their PTX, and none of them is it.
+NEAR = {
+    "a condition kept in a flag": """
+        __global__ void starts(const int *key, int *start, int n) {
+            extern __shared__ int last[];
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            int k;
+            if (i < n) {
+                k = key[i];
+                last[threadIdx.x + 1] = k;
+                if (i > 0 && threadIdx.x == 0) last[0] = key[i - 1];
+            }
+            __syncthreads();
+            if (i < n && (i == 0 || k != last[threadIdx.x])) start[k] = i;
+        }""",
+    "quotient and remainder": """
+        __global__ void skew(float *out, const float *in, int w) {
+            unsigned int t = blockIdx.x + gridDim.x * blockIdx.y;
+            unsigned int row = t % gridDim.y;
+            unsigned int column = (t / gridDim.y + row) % gridDim.x;
+            out[column * w + threadIdx.x] = in[row * w + threadIdx.x];
+        }""",
+    "an address before a branch": """
+        __global__ void votes(unsigned char *out, int n) {
+            int t = threadIdx.x;
+            unsigned char *o = out + t * 3;
+            *o = __any_sync(0xffffffff, t >= n * 3 / 2);
+            o[1] = t >= n * 3 / 2;
+            if (__all_sync(0xffffffff, t >= n * 3 / 2)) o[2] = 1;
+        }""",
+}
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_a_near_form_becomes_the_same_ptx(name: str) -> None:
+    module = ptxkit.compile_cuda(NEAR[name], arch="sm_90")
+    kernel = module.kernels[0].name
+    assert best_form(module, kernel, "sm_90", effort=0)[1].level != "E1"
+    assert best_form(module, kernel, "sm_90")[1].level == "E1"
+
+
+def test_the_same_search_finds_the_same_text() -> None:
+    module = ptxkit.compile_cuda(NEAR["quotient and remainder"], arch="sm_90")
+    kernel = module.kernels[0].name
+    first, second = (best_form(module, kernel, "sm_90")[0].tree for _ in range(2))
+    assert first == second
+
+
+KERNEL = """(kernel k (params (param (ptr int) x) (param int a) (param int b))
+    (let int q (/ a b))
+    (let int r (- a (* q b)))
+    (if (&& (< r 3) (!= q b)) (then (= ([] x (+ r a)) (+ q r)))))"""
+
+
+def test_a_change_is_made_where_it_was_found() -> None:
+    kernel = read(KERNEL)
+    assert isinstance(kernel, n.Function)
+    seen: set[str] = set()
+    for edit in edits(kernel):
+        made = applied(kernel, edit)
+        assert made is not None and made != kernel, edit
+        again = difference(edit.kind, kernel, made)
+        assert again is not None and applied(kernel, again) == made
+        seen.add(edit.kind)
+    assert {"swap", "remainder", "split", "name", "inline", "sign"} <= seen
+
+
+def test_a_change_does_not_fit_another_function() -> None:
+    kernel = read(KERNEL)
+    assert isinstance(kernel, n.Function) and kernel.body is not None
+    other = n.Function(kernel.name, kernel.parameters, kernel.body[2:], kernel.returns)
+    changes = [edit for edit in edits(kernel) if edit.path]
+    assert sum(applied(other, edit) is None for edit in changes) > len(changes) / 2
+
+
+def test_only_the_asked_statements_change() -> None:
+    kernel = read(KERNEL)
+    assert isinstance(kernel, n.Function)
+    some = list(edits(kernel, {("body", 1)}))
+    assert 0 < len(some) < len(list(edits(kernel)))
+
+
+def test_distance_counts_operands_and_targets() -> None:
+    lines = ["$L1:", "add.s32 %r3, %r1, %r2;", "setp.eq.s32 %p1, %r3, 0;", "@%p1 bra $L1;", "ret;"]
+    a = Code.of(["mov.u32 %r1, %tid.x;", "mov.u32 %r2, %ntid.x;", *lines])
+    renamed = [line.replace("$L1", "$L7").replace("%r3", "%r9") for line in lines]
+    same = Code.of(["mov.u32 %r1, %tid.x;", "mov.u32 %r2, %ntid.x;", *renamed])
+    assert distance(a, same).score == 0
+    swapped = Code.of(["mov.u32 %r2, %tid.x;", "mov.u32 %r1, %ntid.x;", *lines])
+    assert distance(a, swapped).score > 0
+    moved = Code.of(["mov.u32 %r1, %tid.x;", "$L1:", "mov.u32 %r2, %ntid.x;", *lines[1:]])
+    assert distance(a, moved).score > 0
+
+
+def test_versions_compile_as_they_do_alone() -> None:
+    module = ptxkit.compile_cuda(NEAR["an address before a branch"], arch="sm_90")
+    tree = best_form(module, module.kernels[0].name, "sm_90", effort=0)[0].tree
+    function = tree.kernels[0]
+    alone, *together = codes(tree, function.name, [function] * 3, "sm_90")
+    text = print_function(function).replace(" votes(", " other(")
+    (other,) = Code.in_module(ptxkit.compile_cuda(text, arch="sm_90").emit()).values()
+    assert alone is not None and distance(other, alone).score == 0
+    assert all(code is not None and distance(alone, code).score == 0 for code in together)
