@@ -287,14 +287,3 @@ def _large(one: Instruction) -> Iterable[int]:
         number = abs(number)
         if number >= _LARGE and all(n & (n - 1) for n in (number - 1, number, number + 1)):
             yield number
-
-
-def product(one: Instruction) -> str:
-    """Of a product of two registers, whether it has as many bits as an address, or 32."""
-    if any(operand.kind != "Name" for operand in one.operands[1:3]):
-        return ""
-    if ".wide" in one.modifiers:
-        return "wide" if one.modifiers[-1] in (".s32", ".u32") else ""
-    if ".lo" not in one.modifiers:
-        return ""
-    return {"32": "narrow", "64": "wide"}.get(one.modifiers[-1][2:], "")

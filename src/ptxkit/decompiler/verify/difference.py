@@ -13,6 +13,7 @@ import numpy as np
 from ptxkit.decompiler.verify.inputs import Inputs
 from ptxkit.decompiler.verify.ordering import weaker
 from ptxkit.decompiler.verify.outcome import Outcome, Side
+from ptxkit.decompiler.verify.products import LOWER, NARROW, WIDE
 
 #: Bytes that a race is taken for as a whole.
 _NEAR = 64
@@ -64,8 +65,8 @@ def doubt(first: Outcome, second: Outcome, sides: tuple[Side, Side]) -> str | No
     less = weaker(first.orders, second.orders)
     if less:
         return less
-    if second.products[0] < first.products[0] and second.products[1] > first.products[1]:
-        # Indices that would overflow are beyond all memory that there is to try them with.
+    mine, theirs = second.products, first.products
+    if mine[WIDE] < theirs[WIDE] and mine[NARROW] > theirs[NARROW] + theirs[LOWER]:
         return "it multiplies in 32 bits what the original does in 64"
     if second.trusting > first.trusting:
         return f"it takes memory for constant {second.trusting:,} times for {first.trusting:,}"

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.dialect import Dialect, product
+from ptxkit.decompiler.verify.dialect import Dialect
 from ptxkit.decompiler.verify.inputs import Inputs
 from ptxkit.decompiler.verify.ordering import Order, order_of
+from ptxkit.decompiler.verify.products import products
 from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.usage import stored_bytes
 from ptxkit.run import RunReport, load
@@ -58,7 +59,7 @@ class Outcome:
     stored: int
     """Bytes written to memory that others see, as often as they are."""
     orders: Counter[Order]
-    products: tuple[int, int]
+    products: Counter[str]
     """How often numbers were multiplied with all bits of the result, and with half of them."""
     report: RunReport
 
@@ -73,6 +74,7 @@ class Side:
         self.loaded = load(module, "cpu")
         self.kernel = self.loaded[kernel]
         self.coverage = Coverage.of(module, module[kernel])
+        self.products = products(self.coverage.instructions())
         self.load_sites = sum(map(_loads, self.coverage.instructions()))
         self.dialect = Dialect.of(self.coverage.instructions(), Scopes(module))
         self._slower, self._seconds = (_SLOWER, PATIENT) if patient else (1, _SECONDS)
@@ -114,7 +116,8 @@ class Side:
             if surface.writable:
                 surface.array[...] = before
         kept = {name: self.loaded.variable(own).tobytes() for name, own in variables.items()}
-        return _outcome(report, [a.whole.tobytes() for a in inputs.arenas], kept, surfaces)
+        memory = [arena.whole.tobytes() for arena in inputs.arenas]
+        return _outcome(report, self.products, memory, kept, surfaces)
 
     def _set_variables(self, variables: Mapping[str, str], inputs: Inputs) -> None:
         """Give every variable of the module its value again."""
@@ -131,20 +134,23 @@ class Side:
 
 
 def _outcome(
-    report: RunReport, memory: list[bytes], variables: dict[str, bytes], surfaces: list[bytes]
+    report: RunReport,
+    kinds: dict[int, str],
+    memory: list[bytes],
+    variables: dict[str, bytes],
+    surfaces: list[bytes],
 ) -> Outcome:
     """What a report counts, beside what is in memory."""
     events: Counter[str] = Counter()
     orders: Counter[Order] = Counter()
-    loads = trusting = stored = wide = narrow = 0
+    multiplied: Counter[str] = Counter()
+    loads = trusting = stored = 0
     for node, count in report.counts:
         order = order_of(node) if count else None
         if order is not None:
             orders[order] += count
-        if node.name in ("mul", "mad"):
-            kind = product(node)
-            wide += count * (kind == "wide")
-            narrow += count * (kind == "narrow")
+        if node.span[0] in kinds:
+            multiplied[kinds[node.span[0]]] += count
         if node.name in _COUNTED:
             events[_event(node)] += count
         elif _loads(node):
@@ -154,7 +160,7 @@ def _outcome(
             stored += count * stored_bytes(node)
     return Outcome(
         memory, variables, surfaces, report.output, +events, loads, trusting, stored, orders,
-        (wide, narrow), report,
+        multiplied, report,
     )  # fmt: skip
 
 
