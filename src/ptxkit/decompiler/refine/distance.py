@@ -19,6 +19,8 @@ _REGISTER = re.compile(r"%([a-z]+)\d+\b")
 _LABEL = re.compile(r"\$L\w+")
 #: Names of variables and parameters; of a parameter its number stays.
 _NAME = re.compile(r"(?<![.\w$%])[A-Za-z_$][\w$]*?((?:_param_\d+)?)(?![\w$])", re.ASCII)
+_INDEX = re.compile(r"%(tid|ctaid)\.([xyz])")
+_INDICES = {"tid": "threadIdx", "ctaid": "blockIdx"}
 _GUARD = re.compile(r"^@!?%\w+ ")
 #: What has no result.
 _NO_RESULT = frozenset("st bra bar barrier ret red membar fence call exit trap sust brx".split())
@@ -42,13 +44,19 @@ class Code:
     lines: list[int] = field(default_factory=list)
     """The line of the source that each is from, where `.loc` says so."""
 
+    @property
+    def indices(self) -> list[str]:
+        """The indices of threads and blocks, in the order in which they are read."""
+        found = (_INDEX.search(shape) for shape in self.shapes)
+        return [f"{_INDICES[match[1]]}.{match[2]}" for match in found if match is not None]
+
     @classmethod
     def of(cls, lines: Iterable[str]) -> Code:
         """The code in the lines of a function's body, one instruction to a line."""
         code = cls()
         source = 0
         for line in lines:
-            text = line.strip()
+            text = line.strip().lstrip("{").replace(";}", ";")
             if text.startswith("."):
                 if text.startswith(".loc"):
                     source = int(text.split()[2])
@@ -70,20 +78,22 @@ class Code:
     def in_module(cls, text: str) -> dict[str, Code]:
         """The code of every function with a body in the text of a compiler's PTX, by its name."""
         found: dict[str, Code] = {}
-        name, body, inside = "", [""], False
+        name, depth = "", 0
+        body: list[str] = []
         for line in text.splitlines():
-            if inside:
-                if line == "}":
-                    found[name] = cls.of(body)
-                    inside = False
-                else:
+            if depth:
+                # Inline assembly has blocks of its own.
+                depth += line.count("{") - line.count("}")
+                if depth:
                     body.append(line)
+                else:
+                    found[name] = cls.of(body)
                 continue
             head = _HEAD.match(line)
             if head is not None:
                 name = head[1]
             elif line == "{":
-                inside, body = True, []
+                depth, body = 1, []
         return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
@@ -10,8 +10,8 @@ from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
 from ptxkit.decompiler.learned.forms import only, questions, rewritten
 from ptxkit.decompiler.refine.branching import branched
-from ptxkit.decompiler.refine.expressions import other_expressions
-from ptxkit.decompiler.refine.moves import inlined, moved, named, remainders
+from ptxkit.decompiler.refine.expressions import factored, other_expressions
+from ptxkit.decompiler.refine.moves import indices_first, inlined, moved, named, remainders
 from ptxkit.decompiler.refine.places import (
     Edit,
     Path,
@@ -34,13 +34,21 @@ class _Types(dict[str, Type]):
         return INT
 
 
-def edits(function: n.Function, places: set[Path] | None = None) -> Iterator[Edit]:
-    """Every change that may be tried at some statements, or at all, in no order of worth."""
+def edits(
+    function: n.Function, places: set[Path] | None = None, order: Sequence[str] = ()
+) -> Iterator[Edit]:
+    """Every change that may be tried at some statements, or at all, in no order of worth.
+
+    ``order`` is that in which PTX reads the indices of threads.
+    """
     around = None if places is None else {p[:k] for p in places for k in range(2, len(p) + 1, 2)}
     types = _Types({p.name: p.type for p in function.parameters})
+    products: dict[str, tuple[n.Expression, n.Expression]] = {}
     for _, node in nodes_in(function):
         if isinstance(node, n.Declare):
             types[node.name] = node.type
+            if isinstance(node.value, n.Binary) and node.value.operator == "*":
+                products[node.name] = node.value.left, node.value.right
 
     def is_float(node: n.Expression) -> bool:
         found = infer(node, types)
@@ -48,7 +56,7 @@ def edits(function: n.Function, places: set[Path] | None = None) -> Iterator[Edi
 
     for path, node in nodes_in(function):
         if places is None or statement_of(path) in places:
-            for kind, expression in other_expressions(node):
+            for kind, expression in (*other_expressions(node), *factored(node, products)):
                 yield Edit(kind, path, node, expression)
             yield from (Edit(kind, path, node, one) for kind, one in _declared(node))
     for path, body in bodies_in(function):
@@ -58,6 +66,8 @@ def edits(function: n.Function, places: set[Path] | None = None) -> Iterator[Edi
                             named(body, here, types), branched(body, here, is_float)):  # fmt: skip
                 for kind, start, end, new in changes:
                     yield Edit(kind, path, body[start:end], new, start)
+    for kind, whole in indices_first(function, order):
+        yield Edit(kind, ("body",), function.body, whole, 0)
     for number, question in enumerate(questions(function)):
         if question.form in _ASKED:
             found = difference(question.form, function, rewritten(function, only(number)))

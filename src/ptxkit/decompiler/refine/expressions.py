@@ -5,7 +5,8 @@ Nothing here is trusted: who takes a change compiles it and compares the PTX.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import permutations
 
 from ptxkit.cuda import nodes as n
 
@@ -13,6 +14,8 @@ _COMMUTE = frozenset("+ * & | ^ == != && ||".split())
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _SUMS = frozenset("+-")
 _ASSOCIATE = frozenset("+ * & | ^ && ||".split())
+#: Sums of more than this are left in their order.
+_MANY = 4
 _EITHER = frozenset("min max fminf fmaxf fmin fmax umin umax".split())
 _FUSED = frozenset(("fmaf", "fma"))
 
@@ -23,7 +26,7 @@ def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
     >>> a, b, c = map(n.Name, "abc")
     >>> from ptxkit.cuda import print_expression
     >>> [print_expression(e) for _, e in other_expressions(n.Binary("+", n.Binary("-", a, b), c))]
-    ['c + (a - b)', 'a + c - b', 'a - (b - c)']
+    ['c + (a - b)', 'a - b + c', 'a + c - b', 'c + a - b', 'c - b + a', 'a - (b - c)']
     """
     match node:
         case n.Binary(operator=operator, left=left, right=right):
@@ -44,19 +47,43 @@ def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
 def _regrouped(
     operator: str, left: n.Expression, right: n.Expression
 ) -> Iterator[tuple[str, n.Expression]]:
-    match left:
-        case n.Binary(operator=inner, left=a, right=b) if {inner, operator} <= _SUMS:
-            yield "group", n.Binary(inner, n.Binary(operator, a, right), b)
-            yield "group", n.Binary(inner, a, n.Binary("+" if inner == operator else "-", b, right))
-        case n.Binary(operator=inner, left=a, right=b) if inner == operator in _ASSOCIATE:
-            yield "group", n.Binary(operator, n.Binary(operator, a, right), b)
-            yield "group", n.Binary(operator, a, n.Binary(operator, b, right))
-    match right:
-        case n.Binary(operator=inner, left=a, right=b) if {inner, operator} <= _SUMS:
-            after = "+" if inner == operator else "-"
-            yield "group", n.Binary(after, n.Binary(operator, left, a), b)
-        case n.Binary(operator=inner, left=a, right=b) if inner == operator in _ASSOCIATE:
-            yield "group", n.Binary(operator, n.Binary(operator, left, a), b)
+    """A sum, or a product, of three or more in other orders."""
+    if operator in _SUMS:
+        terms = _terms(n.Binary(operator, left, right))
+    elif operator in _ASSOCIATE:
+        terms = [(True, factor) for factor in _factors(operator, n.Binary(operator, left, right))]
+    else:
+        return
+    if not 2 < len(terms) <= _MANY:
+        return
+    for first, *rest in permutations(terms):
+        if first[0]:
+            made = first[1]
+            for plus, term in rest:
+                made = n.Binary((operator if operator in _ASSOCIATE and operator != "+" else "+")
+                                if plus else "-", made, term)  # fmt: skip
+            yield "group", made
+    *start, second, last = terms
+    if len(terms) == 3 and start[0][0]:
+        # The last two together.
+        inner = operator if operator not in _SUMS else "+" if second[0] == last[0] else "-"
+        outer = operator if operator not in _SUMS else "+" if second[0] else "-"
+        yield "group", n.Binary(outer, start[0][1], n.Binary(inner, second[1], last[1]))
+
+
+def _terms(node: n.Expression, plus: bool = True) -> list[tuple[bool, n.Expression]]:
+    """The terms of a sum, and which of them are added."""
+    match node:
+        case n.Binary(operator="+" | "-" as operator, left=left, right=right):
+            return [*_terms(left, plus), *_terms(right, plus == (operator == "+"))]
+    return [(plus, node)]
+
+
+def _factors(operator: str, node: n.Expression) -> list[n.Expression]:
+    match node:
+        case n.Binary(operator=inner, left=left, right=right) if inner == operator:
+            return [*_factors(operator, left), *_factors(operator, right)]
+    return [node]
 
 
 def _undone(
@@ -68,3 +95,35 @@ def _undone(
             yield "spread", n.Binary(inner, n.Binary("*", a, right), n.Binary("*", b, right))
         case "-", _, n.Binary(operator="*", left=_, right=divisor):
             yield "remainder", n.Binary("%", left, divisor)
+
+
+Products = Mapping[str, tuple[n.Expression, n.Expression]]
+"""Variables that are products, and of what."""
+
+
+def factored(node: n.Node, products: Products) -> Iterator[tuple[str, n.Expression]]:
+    """``n - w + x``, where ``n`` is ``y * w``, as ``(y - 1) * w + x``.
+
+    >>> from ptxkit.cuda import print_expression
+    >>> y, w, x = map(n.Name, "ywx")
+    >>> node = n.Binary("+", n.Binary("-", n.Name("n"), w), x)
+    >>> [print_expression(made) for _, made in factored(node, {"n": (y, w)})]
+    ['(y - 1) * w + x']
+    """
+    if not isinstance(node, n.Binary) or node.operator not in _SUMS:
+        return
+    terms = _terms(node)
+    for place, (plus, term) in enumerate(terms):
+        if not plus or not isinstance(term, n.Name) or term.name not in products:
+            continue
+        one, two = products[term.name]
+        for other, (sign, by) in enumerate(terms):
+            for row, width in ((one, two), (two, one)):
+                if other == place or by != width:
+                    continue
+                made: n.Expression = n.Binary("+" if sign else "-", row, n.integer(1))
+                made = n.Binary("*", made, width)
+                for k, (added, rest) in enumerate(terms):
+                    if k not in (place, other):
+                        made = n.Binary("+" if added else "-", made, rest)
+                yield "factor", made

@@ -6,14 +6,14 @@ is what makes most of them compile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import UINT, Pointer, Scalar, Type
+from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, size, written
 
 Body = tuple[n.Statement, ...]
@@ -168,6 +168,36 @@ def remainders(body: Body, at: Container[int]) -> Iterator[Change]:
                             yield "remainder", before, place + 1, made
 
 
+def indices_first(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, Body]]:
+    """The indices of threads, all of them read at the top, as people often do.
+
+    ``order`` is that in which PTX reads them: ``"threadIdx.x"`` and so on.
+    """
+    body = function.body or ()
+    used = {(p.base.name, p.field) for s in body for p in s.walk()
+            if isinstance(p, n.Member) and isinstance(p.base, n.Name)}  # fmt: skip
+    taken = {p.name for p in function.parameters}
+    taken |= {p.name for s in body for p in s.walk() if isinstance(p, n.Declare)}
+    read = [tuple(one.split(".")) for one in order]
+    places = [one for one in dict.fromkeys(read) if one in used]
+    for type in (INT, UINT):
+        for kinds in (("threadIdx", "blockIdx"), ("threadIdx",), ("blockIdx",)):
+            some = [one for one in places if one[0] in kinds]
+            made, declared = body, []
+            for base, axis in some:
+                name = f"{'t' if base == 'threadIdx' else 'b'}{axis}"
+                if name in taken:
+                    break
+                part = n.Member(n.Name(base), axis)
+                declared.append(n.Declare(type, name, part))
+                use = _instead_of(part, n.Name(name))
+                made = tuple(_changed(s, use) for s in made)
+            else:
+                if declared:
+                    start = sum(1 for s in body if _fixed(s))
+                    yield "indices", (*made[:start], *declared, *made[start:])
+
+
 # ---- values and variables ----------------------------------------------------------------
 
 
@@ -247,7 +277,7 @@ def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[tuple[
             pointer = types[base]
             name = _fresh(pointer, types)
             declared = n.Declare(pointer, name, n.Binary("+", part.base, _narrow(index)))
-            yield declared, _instead_of(part, n.Unary("*", n.Name(name)))
+            yield declared, _offset(part.base, index, n.Name(name))
             if isinstance(index, n.Binary) and index.operator == "+":
                 for offset in (index.left, index.right):
                     declared = n.Declare(pointer, name, n.Binary("+", part.base, _narrow(offset)))
@@ -296,13 +326,19 @@ def _instead_of(old: n.Expression, new: n.Expression) -> Use:
 
 
 def _offset(base: n.Expression, offset: n.Expression, name: n.Name) -> Use:
-    """``p[a + b]`` as ``q[b]``, where ``q`` is ``p + a``."""
+    """``p[a]`` and ``p[a + b]`` as ``*q`` and ``q[b]``, where ``q`` is ``p + a``."""
+    wanted = _narrow(offset)
 
     def use(node: Any) -> n.Expression | None:
-        match node:
-            case n.Index(base=here, index=n.Binary(operator="+", left=left, right=right)):
-                if here == base and offset in (left, right):
-                    return n.Index(name, _narrow(right if left == offset else left))
+        if not isinstance(node, n.Index) or node.base != base:
+            return None
+        if _narrow(node.index) == wanted:
+            return n.Unary("*", name)
+        match node.index:
+            case n.Binary(operator="+", left=left, right=right) if _narrow(left) == wanted:
+                return n.Index(name, _narrow(right))
+            case n.Binary(operator="+", left=left, right=right) if _narrow(right) == wanted:
+                return n.Index(name, _narrow(left))
         return None
 
     return use

@@ -7,6 +7,7 @@ found is compared by `same_ptx`, so that a change need not be right to be tried.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -28,6 +29,8 @@ _EACH = 200
 EFFORT = 30_000
 #: What is further away than this share of its instructions is not worth a search.
 _FAR = 0.6
+#: How many changes of one kind are tried before some of the next kind.
+_FEW = 6
 #: Rounds after the first with a nearer version, for others that go together with it.
 _ENOUGH = 2
 #: Changes that often do nothing alone.
@@ -108,7 +111,7 @@ class Search:
             (*p[:-1], p[-1] + k) for p in hot for k in (-1, 1) if isinstance(p[-1], int)
         }
         for some in (
-            _sorted(edits(version.function, hot)),
+            _sorted(edits(version.function, hot, self.original.indices)),
             _sorted(edits(version.function, beside)),
         ):
             better = self._better(version, some)
@@ -214,7 +217,13 @@ def _beside(function: n.Function, places: set[Path]) -> set[Path]:
 
 
 def _sorted(some: Iterable[Edit]) -> list[Edit]:
-    return sorted(some, key=lambda edit: _KINDS[edit.kind])
+    """Changes with a few of every kind first, then some more of every kind, and so on."""
+    seen: Counter[str] = Counter()
+    keys: list[tuple[int, int, Edit]] = []
+    for edit in some:
+        keys.append((seen[edit.kind] // _FEW, _KINDS[edit.kind], edit))
+        seen[edit.kind] += 1
+    return [edit for *_, edit in sorted(keys, key=lambda key: key[:2])]
 
 
 def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
@@ -225,9 +234,9 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 
 #: What is tried first.
 _KINDS = {kind: place for place, kind in enumerate((
-    "swap", "remainder", "flag", "early", "move", "group", "spread", "split", "join", "turn",
-    "loop", "sign", "fuse", "inline", "name", "sink", "raise", "guard", "choice", "branch",
-    "start", "unroll", "restrict", "cast", "power",
+    "swap", "indices", "remainder", "factor", "flag", "move", "group", "spread", "name", "split",
+    "join", "turn", "loop", "early", "sign", "fuse", "inline", "sink", "raise", "guard",
+    "choice", "branch", "start", "unroll", "restrict", "cast", "power",
 ))}  # fmt: skip
 
 
