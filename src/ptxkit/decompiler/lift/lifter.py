@@ -45,6 +45,7 @@ from ptxkit.decompiler.lift.signatures import KNOWN, Signatures
 from ptxkit.decompiler.lift.statements import Statements
 from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
+from ptxkit.decompiler.lift.switches import find_switches
 from ptxkit.decompiler.lift.values import forget
 from ptxkit.decompiler.lift.variable_types import VariableTypes, restrict
 from ptxkit.deep import deeply
@@ -148,6 +149,8 @@ class ModuleLifter:
             by_name[flags[-1]] = BOOL
             return flags[-1]
 
+        if not self.options.careful and self.options.order != "line":
+            find_switches(flow, by_name)
         body = structured(flow, is_float, fresh=fresh)
         body = _without_last_return(body)
         body = Polisher(is_float).run(body)
