@@ -30,6 +30,7 @@ from ptxkit.decompiler.lift.matrices import with_matrices
 from ptxkit.decompiler.lift.module_variables import ModuleVariables, shared_by_several, with_single
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.nesting import nested
+from ptxkit.decompiler.lift.objects import typed_objects, with_single_fetches
 from ptxkit.decompiler.lift.order import Order
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.polish import Polisher
@@ -167,6 +168,7 @@ class ModuleLifter:
             body = Polisher(is_float).run(without_unread(without_guards(counted, by_name)))
         if self.options.order == "free":
             body = nested(body)
+        body = with_single_fetches(body, by_name)
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         if self.options.keep_loops:
@@ -175,6 +177,7 @@ class ModuleLifter:
         if not self.options.careful:
             body = with_matrices(body)
         parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
+        parameters, body = typed_objects(parameters, body, by_name.keys() | taken)
         returns: Type = types[program.result] if program.result is not None else VOID
         # Nothing may be left that holds itself: it would have to be looked for among all there is.
         emitter.places = None
