@@ -168,3 +168,29 @@ def test_bytes_and_signs_are_picked(selector: str, named: bool) -> None:
     found = ptxkit.decompile(text, engine="symbolic")
     assert ("__byte_perm(" in found.cuda) is named
     assert found.verdict.equivalent
+
+
+def test_objects_of_textures_have_their_types() -> None:
+    source = """__global__ void blur(cudaTextureObject_t in, cudaSurfaceObject_t out, float *sums) {
+        float4 v = tex2D<float4>(in, threadIdx.x, 1.0f);
+        surf2Dwrite(v.x + v.y, out, threadIdx.x * 4, 0);
+        sums[threadIdx.x] = tex2D<float>(in, threadIdx.x, 2.0f) * 3.0f;
+    }"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"))
+    assert found.verdict.same_ptx
+    assert "blur(cudaTextureObject_t tex, cudaSurfaceObject_t surf, float *" in found.cuda
+    assert "tex2D<float>(tex, " in found.cuda and "tex2D<float4>(tex, " in found.cuda
+
+
+def test_device_functions_have_their_names() -> None:
+    source = """__device__ __noinline__ float twice(float x, int n) { return x * x + n; }
+    __device__ __noinline__ int halved(int x) { return x / 2; }
+    __device__ __noinline__ float halved(float x) { return x / 2 + 1; }
+    __global__ void k(float *x, int n) {
+        x[0] = twice(x[0], n) + halved(n) + halved(x[1]);
+    }"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"))
+    assert found.verdict.equivalent
+    assert "__device__ float twice(float" in found.cuda and "_Z5twice" not in found.cuda
+    assert "_Z6halvedi" in found.cuda  # two functions of a name keep what tells them apart
+    assert "(float)twice" not in found.cuda

@@ -15,6 +15,7 @@ __global__ void k(float *x) {
 
 from ptxkit.cuda.evaluator import evaluate
 from ptxkit.cuda.lists import SExpressionError
+from ptxkit.cuda.mangling import demangled_name
 from ptxkit.cuda.nodes import CudaModule, Function, Node
 from ptxkit.cuda.printer import print_expression, print_function, print_module, print_statements
 from ptxkit.cuda.reader import read
@@ -29,6 +30,7 @@ __all__ = [
     "Node",
     "SExpressionError",
     "canonical",
+    "demangled_name",
     "evaluate",
     "print_expression",
     "print_function",

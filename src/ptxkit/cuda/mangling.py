@@ -10,6 +10,8 @@ from ptxkit.syntax.demangle import demangle, read
 from ptxkit.syntax.mangled import BUILTINS
 
 _LETTERS = {word: letter for letter, word in BUILTINS.items()}
+#: Names of CUDA for a number: mangled as that.
+_LETTERS |= dict.fromkeys(("cudaTextureObject_t", "cudaSurfaceObject_t"), "y")
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -60,7 +62,17 @@ def plain_name(function: Function) -> str:
     >>> plain_name(one)
     'fill'
     """
-    if function.linkage != "C" or not function.kernel:
+    return demangled_name(function) if function.kernel else ""
+
+
+def demangled_name(function: Function) -> str:
+    """The same of any function.
+
+    >>> from ptxkit.cuda.types import FLOAT
+    >>> demangled_name(Function("_Z3addf", (Parameter(FLOAT, "x"),), (), FLOAT, False, linkage="C"))
+    'add'
+    """
+    if function.linkage != "C":
         return ""
     tree = read(function.name)
     if tree is None or tree[0] != "function" or tree[1][0] != "word":

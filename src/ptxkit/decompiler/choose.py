@@ -16,6 +16,7 @@ from ptxkit.decompiler.lift.lifter import Options, compile_flags, lift_module
 from ptxkit.decompiler.lift.names import given_name
 from ptxkit.decompiler.links import commented, links, source_places
 from ptxkit.decompiler.metrics import reading_cost
+from ptxkit.decompiler.plain import with_plain_names
 from ptxkit.decompiler.refine.search import EFFORT
 from ptxkit.decompiler.symbols import renamed_kernels, writable
 from ptxkit.decompiler.variants import best_form
@@ -125,6 +126,7 @@ def decompile(
             if forms == "learned" and verdict.compiles:
                 separate = any(not module[name].is_entry for name in functions)
                 tree = preferred(tree, habits().forms, arch, separate=separate)
+                tree = with_plain_names(tree, arch, separate=separate)
         except ToolchainError as error:
             reason = f"not verified: {error}"
             tree, maker, verdict = lifted, "symbolic", Verdict(reasons=(reason,))

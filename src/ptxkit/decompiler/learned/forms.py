@@ -20,7 +20,7 @@ __global__ void k(float *x, int n) {
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,11 +63,16 @@ class Question:
 Decide = Callable[[Question], bool]
 
 
-def rewritten(function: n.Function, decide: Decide) -> n.Function:
-    """A function with the other form wherever the answer is yes."""
+def rewritten(
+    function: n.Function, decide: Decide, results: Mapping[str, Type] | None = None
+) -> n.Function:
+    """A function with the other form wherever the answer is yes.
+
+    ``results`` are the types that other functions of the file return.
+    """
     if function.body is None:
         return function
-    return replace(function, body=_Writer(function, decide).run())
+    return replace(function, body=_Writer(function, decide, results or {}).run())
 
 
 def questions(function: n.Function) -> list[Question]:
@@ -104,9 +109,9 @@ class _Types(dict[str, Type]):
 class _Writer:
     """Rewrites one function, from the leaves up."""
 
-    def __init__(self, function: n.Function, decide: Decide) -> None:
+    def __init__(self, function: n.Function, decide: Decide, results: Mapping[str, Type]) -> None:
         self.function, self.decide = function, decide
-        self.types = _Types({p.name: p.type for p in function.parameters})
+        self.types = _Types({**results, **{p.name: p.type for p in function.parameters}})
         self.uses: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         for statement in function.body or ():

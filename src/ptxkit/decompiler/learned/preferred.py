@@ -28,10 +28,12 @@ def preferred(tree: n.CudaModule, ranker: Ranker, arch: str, *, separate: bool) 
     kind of question at a time. ``separate`` is as for `compiled`.
     """
     functions = {i.name: i for i in tree.items if isinstance(i, n.Function) and i.body is not None}
+    results = {i.name: i.returns for i in tree.items if isinstance(i, n.Function)}
     wanted = {
         name: other
         for name, function in functions.items()
-        if (other := rewritten(function, lambda q: ranker.score(q.features) > 0)) != function
+        if (other := rewritten(function, lambda q: ranker.score(q.features) > 0, results))
+        != function
     }
     if not wanted:
         return tree
@@ -50,7 +52,7 @@ def preferred(tree: n.CudaModule, ranker: Ranker, arch: str, *, separate: bool) 
             def decide(question: Question, form: str = form) -> bool:
                 return question.form == form and ranker.score(question.features) > 0
 
-            other = rewritten(now, decide)
+            other = rewritten(now, decide, results)
             if other != now:
                 step[name] = other
         if step:

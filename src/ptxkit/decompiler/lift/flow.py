@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 
@@ -26,10 +27,23 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A jump table: the target of each value from 0 on; other values are not defined."""
+    """Control goes to the target of a number.
+
+    Those are the numbers from 0 on, or ``numbers``; others go to ``default``, and are not defined
+    where there is none.
+    """
 
     value: Any
     targets: tuple[int, ...]
+    numbers: tuple[int, ...] = ()
+    default: int | None = None
+
+    def cases(self) -> dict[int, list[int]]:
+        """The numbers that go to each target."""
+        found: dict[int, list[int]] = {}
+        for number, target in zip(self.numbers or count(), self.targets, strict=False):
+            found.setdefault(target, []).append(number)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +68,8 @@ class FlowBlock:
                 return (target,)
             case Branch(_, then, otherwise):
                 return (then,) if then == otherwise else (then, otherwise)
-            case Select(_, targets):
-                return tuple(dict.fromkeys(targets))
+            case Select(_, targets, _, default):
+                return tuple(dict.fromkeys((*targets, *(() if default is None else (default,)))))
             case Leave():
                 return ()
 

@@ -17,7 +17,8 @@ from ptxkit.decompiler.lift.conditions import negate
 from ptxkit.decompiler.lift.rewrite import bodies_of, written
 
 Body = tuple[n.Statement, ...]
-_LOOPS = (n.While, n.DoWhile, n.For)
+#: Statements that a ``break`` leaves.
+_LEFT = (n.While, n.DoWhile, n.For, n.Switch)
 _ENDS = (n.Return, n.Break, n.Continue, n.Goto)
 _SMALL = 3
 
@@ -125,7 +126,7 @@ class GotoRemover:
             rest = body[place + 1 :]
             if isinstance(statement, n.If):
                 made = self._if(statement, rest, label, flags)
-            elif isinstance(statement, _LOOPS):
+            elif isinstance(statement, _LEFT):
                 made = self._loop(statement, rest, label, flags)
             else:
                 made = None
@@ -201,7 +202,7 @@ class GotoRemover:
         return self._by_flag(node, rest, label, flags)
 
     def _broken(self, node: n.Statement, label: str) -> n.Statement | None:
-        """A loop that is left to where it falls out anyway: by ``break``."""
+        """A loop or switch that is left to where it falls out anyway: by ``break``."""
 
         def change(body: Body) -> Body | None:
             made: list[n.Statement] = []
@@ -219,6 +220,8 @@ class GotoRemover:
                     made.append(statement)
             return tuple(made)
 
+        if isinstance(node, n.Switch):
+            return _with_cases(node, change)
         assert isinstance(node, n.While | n.DoWhile | n.For)
         body = change(node.body)
         if body is None:
@@ -253,7 +256,7 @@ class GotoRemover:
                         return (*body[:place], made, *following)  # type: ignore[arg-type]
                     guard = n.If(n.Unary("!", n.Name(flag)), following)
                     return (*body[:place], made, guard)  # type: ignore[arg-type]
-                if isinstance(statement, _LOOPS):
+                if isinstance(statement, _LEFT):
                     made = self._marked(statement, label, flag)
                     following = change(rest, inside)
                     if made is None or following is None:
@@ -279,7 +282,20 @@ class GotoRemover:
         if isinstance(node, n.DoWhile):
             body = change(node.body, True)
             return None if body is None else n.DoWhile(body, node.condition)
+        if isinstance(node, n.Switch):
+            return _with_cases(node, lambda body: change(body, True))
         return None
+
+
+def _with_cases(node: n.Switch, change: Callable[[Body], Body | None]) -> n.Switch | None:
+    """A switch with the statements of all its cases changed; None where those of one are not."""
+    cases: list[n.Case] = []
+    for case in node.cases:
+        body = change(case.body)
+        if body is None or case.falls:
+            return None
+        cases.append(n.Case(case.values, body))
+    return n.Switch(node.value, tuple(cases))
 
 
 def _stable(condition: n.Expression, changed: set[str]) -> bool:

@@ -30,6 +30,7 @@ from ptxkit.decompiler.lift.matrices import with_matrices
 from ptxkit.decompiler.lift.module_variables import ModuleVariables, shared_by_several, with_single
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.nesting import nested
+from ptxkit.decompiler.lift.objects import typed_objects, with_single_fetches
 from ptxkit.decompiler.lift.offsets import count_in_elements
 from ptxkit.decompiler.lift.order import Order
 from ptxkit.decompiler.lift.places import Places
@@ -46,6 +47,7 @@ from ptxkit.decompiler.lift.signatures import KNOWN, Signatures
 from ptxkit.decompiler.lift.statements import Statements
 from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
+from ptxkit.decompiler.lift.switches import find_switches
 from ptxkit.decompiler.lift.values import forget
 from ptxkit.decompiler.lift.variable_types import VariableTypes, restrict
 from ptxkit.deep import deeply
@@ -151,6 +153,8 @@ class ModuleLifter:
             by_name[flags[-1]] = BOOL
             return flags[-1]
 
+        if not self.options.careful and self.options.order != "line":
+            find_switches(flow, by_name)
         body = structured(flow, is_float, fresh=fresh)
         body = _without_last_return(body)
         body = Polisher(is_float).run(body)
@@ -167,6 +171,7 @@ class ModuleLifter:
             body = Polisher(is_float).run(without_unread(without_guards(counted, by_name)))
         if self.options.order == "free":
             body = nested(body)
+        body = with_single_fetches(body, by_name)
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         if self.options.keep_loops:
@@ -175,6 +180,7 @@ class ModuleLifter:
         if not self.options.careful:
             body = with_matrices(body)
         parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
+        parameters, body = typed_objects(parameters, body, by_name.keys() | taken)
         returns: Type = types[program.result] if program.result is not None else VOID
         # Nothing may be left that holds itself: it would have to be looked for among all there is.
         emitter.places = None

@@ -192,17 +192,17 @@ class Structurer:
         return (n.If(condition, then, otherwise),)
 
     def _switch(self, block: int, exit: Select, fall: int | None) -> n.Statement:
-        values: dict[int, list[int]] = {}
-        for value, target in enumerate(exit.targets):
-            values.setdefault(target, []).append(value)
         # `break` inside a case leaves the switch.
         self.loops.append(_Loop(-1, fall))
-        cases = tuple(
+        cases = [
             n.Case(tuple(numbers), self._jump(block, target, fall))
-            for target, numbers in values.items()
-        )
+            for target, numbers in exit.cases().items()
+        ]
+        if exit.default is not None:
+            default = self._jump(block, exit.default, fall)
+            cases += [n.Case((), default)] if _visible(default) else []
         self.loops.pop()
-        return n.Switch(exit.value, cases)
+        return n.Switch(exit.value, tuple(cases))
 
     def _jump(self, source: int, target: int, fall: int | None) -> Body:
         """Control goes on at a block: written here, reached by falling, or jumped to."""
@@ -262,9 +262,14 @@ class Structurer:
                 case Branch(condition, then, otherwise):
                     body.append(n.If(condition, self._far(then, None)))
                     body += self._far(otherwise, following)
-                case Select(value, targets):
-                    cases = [n.Case((k,), self._far(t, None)) for k, t in enumerate(targets)]
+                case Select(value, _, _, default) as exit:
+                    cases = [
+                        n.Case(tuple(numbers), self._far(target, None))
+                        for target, numbers in exit.cases().items()
+                    ]
                     body.append(n.Switch(value, tuple(cases)))
+                    if default is not None:
+                        body += self._far(default, following)
                 case Leave():
                     if not (node.statements and isinstance(node.statements[-1], n.Return)):
                         body.append(n.Return())
