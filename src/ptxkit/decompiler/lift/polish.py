@@ -13,6 +13,8 @@ from ptxkit.decompiler.lift.rewrite import read, rebuilt, statements_of, written
 Body = tuple[n.Statement, ...]
 _COMPOUND = frozenset(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"))
 _COMMUTES = frozenset(("+", "*", "&", "|", "^"))
+#: How many statements back it is looked for what a variable was given last.
+_BACK = 12
 
 
 def _joined(first: bool, condition: n.Expression, value: n.Expression) -> n.Expression:
@@ -240,7 +242,7 @@ def _is_set(before: list[n.Statement], node: n.Statement) -> bool:
     assert isinstance(node, n.Assign) and isinstance(node.target, n.Name)
     if not isinstance(node.value, n.Literal):
         return False
-    for statement in reversed(before):
+    for statement in reversed(before[-_BACK:]):
         if statement == node:
             return True
         if node.target.name in written_names(statement) or _continues(statement):
