@@ -75,15 +75,24 @@ std::unique_ptr<Block> Engine::make_block() const {
         std::fill(std::begin(warp.stack_tops), std::end(warp.stack_tops), block->local_stride);
         Frame frame;
         frame.function = program.entry;
-        frame.users = 1;
         frame.registers = make_registers(kernel.register_bytes);
         warp.frames.push_back(std::move(frame));
-        Part part;
-        part.mask = warp.existing;
         // A part has a lane at least, so that is all there can be; while one splits or returns,
         // one more. Pointers to parts stay good.
         warp.parts.reserve(kLanes + 1);
-        warp.parts.push_back(part);
+        Part part;
+        if (options.descending) {
+            // Every lane by itself, of which the last runs first: what lanes of a warp do to each
+            // other's memory depends on an order too.
+            for (std::uint32_t left = warp.existing; left != 0; left &= left - 1) {
+                part.mask = left & (~left + 1);
+                warp.parts.push_back(part);
+            }
+        } else {
+            part.mask = warp.existing;
+            warp.parts.push_back(part);
+        }
+        warp.frames.back().users = static_cast<std::uint32_t>(warp.parts.size());
     }
     return block;
 }

@@ -27,7 +27,7 @@ struct LaunchOptions {
     bool count = false;            // count executions of every instruction
     bool explicit_cluster = false; // the launch named a cluster's shape
     bool cooperative = false;      // all blocks run at once
-    bool descending = false;       // the last blocks and warps first
+    bool descending = false;       // the last blocks, warps and lanes first
     std::uint64_t workspace = 0;   // of a cooperative launch: what waits for the whole grid uses it
     class Observation *observation = nullptr;  // what is watched, if anything
 };

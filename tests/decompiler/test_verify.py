@@ -270,7 +270,9 @@ def test_strings_that_have_parts_in_common_are_tried() -> None:
 
     kernel = next(k for k in suite() if k.name == "levenshtein")
     original = kernel.module(ARCH)
-    for one in [i for i in original["levenshtein"].instructions if i.name == "min"]:
+    least = [i for i in original["levenshtein"].instructions if i.name == "min"]
+    assert least
+    for one in least:
         edit = original.edit()
         edit.replace(one, one.text.replace("min", "max"))
         found = same_execution(original, edit.apply(), "levenshtein")

@@ -148,3 +148,27 @@ def test_the_last_blocks_and_warps_first() -> None:
         orders.append(places.tolist())
     assert orders[0] == [0, 32, 64, 96, 128, 160]
     assert orders[1] == orders[0][::-1]
+
+
+def test_lanes_by_themselves() -> None:
+    """What lanes of a warp write over each other's results depends on an order, too."""
+    source = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry count(.param .u64 x) {
+    .reg .b32 %r<4>; .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [x];
+    ld.global.u32 %r1, [%rd1];
+    add.u32 %r2, %r1, 1;
+    st.global.u32 [%rd1], %r2;
+    mov.u32 %r3, %laneid;
+    st.global.u32 [%rd1+4], %r3;
+    ret;
+}"""
+    kernel = ptxkit.load(ptxkit.parse(source), device="cpu")["count"]
+    left = []
+    for descending in (False, True):
+        x = np.zeros(2, np.uint32)
+        kernel[1, 32](x, descending=descending)
+        left.append(x.tolist())
+    assert left == [[1, 31], [32, 0]]

@@ -338,10 +338,10 @@ class Launcher:
     def __call__(self, *arguments: Any, **options: Any) -> RunReport:
         """Run. Options: ``threads``; ``step_limit`` (warp instructions of a block) and
         ``time_limit`` (seconds), 0 for none; ``stack_bytes`` (of a thread, for its calls);
-        ``descending`` (the last blocks and warps first; a result that changes depends on an order
-        that nobody promises); ``count``, ``profile``; ``sanitize`` (``True`` raises what was found,
-        ``"report"`` gives it in the report), ``findings_limit``. ``memory`` is arrays that the
-        kernel reaches through addresses inside of structs, ``array.ctypes.data`` each.
+        ``descending`` (the last blocks, warps and lanes first; a result that changes depends on an
+        order that nobody promises); ``count``, ``profile``; ``sanitize`` (``True`` raises what was
+        found, ``"report"`` gives it in the report), ``findings_limit``. ``memory`` is arrays that
+        the kernel reaches through addresses inside of structs, ``array.ctypes.data`` each.
         """
         return self.kernel.run(self.shape, arguments, **options)
 
