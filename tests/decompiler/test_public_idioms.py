@@ -122,6 +122,16 @@ def test_a_table_of_pointers_that_is_only_read() -> None:
     assert "float *const *" in decompiled(TABLES).cuda
 
 
+def test_the_lowest_bit() -> None:
+    found = decompiled("""
+extern "C" __global__ void lowest(int *out, const int *in) {
+    int bits = in[threadIdx.x];
+    out[threadIdx.x] = __ffs(bits) + (bits >> (__ffs(bits) - 1));
+}""")
+    assert "__ffs(" in found.cuda
+    assert "asm" not in found.cuda
+
+
 def test_one_register_in_braces() -> None:
     assert "__ldca(" in decompiled(BRACES).cuda
 

@@ -79,3 +79,21 @@ def test_an_address_of_shared_memory_that_moves() -> None:
     text = decompiled(MOVING).cuda
     assert "cvta" not in text and "char" not in text
     assert re.search(r"kept\[\w+ \+ 1\]", text)
+
+
+READ_ONLY = """
+extern "C" __global__ void product(const float *__restrict__ rows, const float *__restrict__ with,
+                                   float *__restrict__ out, int count, int length) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) {
+        float total = 0.0f;
+        for (int k = 0; k < length; k++) total += rows[i * length + k] * with[k * count];
+        out[i] = total;
+    }
+}"""
+
+
+def test_a_loop_over_memory_that_is_only_read() -> None:
+    text = decompiled(READ_ONLY).cuda
+    assert len(re.findall(r"\bfor \(", text)) == 1
+    assert not re.search(r"\b(do|while)\b", text)

@@ -15,7 +15,14 @@ from dataclasses import dataclass, field
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, UINT, Scalar, Type
-from ptxkit.decompiler.lift.rewrite import bottom_up, read, statements_of, written
+from ptxkit.decompiler.lift.rewrite import (
+    accesses,
+    bottom_up,
+    loads_from,
+    read,
+    statements_of,
+    written,
+)
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
@@ -288,6 +295,10 @@ def _put(node: n.Statement, movers: dict[str, n.Expression]) -> n.Statement:
                 return n.Index(base, offset)
             case n.Unary("*", n.Unary("&", n.Index() as inner)):
                 return inner
+            case n.Call(function, (n.Binary("+", n.Name() as base, offset),)) if loads_from(
+                function
+            ):
+                return n.Call(function, (n.Unary("&", n.Index(base, offset)),))
             case n.Index(n.Binary("+", n.Name() as base, offset), inner):
                 return n.Index(base, n.Binary("+", offset, inner))
             case n.Name(name=name) if name in movers:
@@ -333,11 +344,7 @@ def _is_wide(type: Type) -> bool:
 
 def _accesses(body: Body | list[n.Statement]) -> int:
     return sum(
-        isinstance(part, n.Index) or (isinstance(part, n.Unary) and part.operator == "*")
+        accesses(statement)
         for statement in statements_of(body)
-        for part in _own(statement)
+        if not isinstance(statement, (n.If, *_LOOPS))
     )
-
-
-def _own(statement: n.Statement) -> list[n.Node]:
-    return [] if isinstance(statement, (n.If, *_LOOPS)) else list(statement.walk())

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Pointer, Scalar, Type
-from ptxkit.decompiler.lift.rewrite import bottom_up, read, statements_of, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, read, statements_of, written
 
 Body = tuple[n.Statement, ...]
 
@@ -275,6 +275,9 @@ def _indexed(
                 return at(movers[name], None) or part
             case n.Index(n.Name(name=name), inner) if name in movers:
                 return at(movers[name], inner) or part
+            case n.Call(function, (n.Name(name=name),)) if loads_from(function) and name in movers:
+                found = at(movers[name], None)
+                return part if found is None else n.Call(function, (n.Unary("&", found),))
         return part
 
     return bottom_up(node, change)  # type: ignore[no-any-return]

@@ -31,6 +31,30 @@ def declared_types(name: str) -> tuple[Type | None, ...]:
     return tuple(_type(one, _arguments(tree[1])) for one in tree[3])
 
 
+def declared_rows(name: str) -> tuple[tuple[int, ...], ...]:
+    """How long the rows are that parameters point to, from the outer to the inner ones.
+
+    >>> declared_rows("_Z4stepPA600_A400_dPKfi")
+    ((600, 400), (), ())
+    """
+    tree = read(name)
+    if tree is None or tree[0] != "function":
+        return ()
+    return tuple(_rows(one[1]) if one[0] == "pointer" else () for one in tree[3])
+
+
+def _rows(tree: Tree) -> tuple[int, ...]:
+    """The extents of an array."""
+    found: list[int] = []
+    while tree[0] == "array":
+        word = tree[2][1] if tree[2] and tree[2][0] == "word" else ""
+        if not word.isdigit():
+            return ()
+        found.append(int(word))
+        tree = tree[1]
+    return tuple(found)
+
+
 def _arguments(name: Tree) -> tuple[Tree, ...]:
     """What the function itself is a template of."""
     while name[0] == "scoped":
@@ -49,6 +73,8 @@ def _type(tree: Tree, arguments: tuple[Tree, ...], depth: int = 0) -> Type | Non
     if tree[0] != "pointer" or tree[2] != "*":
         return None
     of, words = tree[1], []
+    while of[0] == "array":
+        of = of[1]  # rows of elements are elements, one after another
     if of[0] == "qualified":
         of, words = of[1], of[2].split()
     target = _type(of, arguments, depth + 1)

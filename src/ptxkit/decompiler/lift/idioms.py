@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.flow import Branch, FlowBlock
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.values import Definition, Value, Variable, const, raw, signed, var
@@ -109,7 +110,21 @@ class Idioms:
             return self._from_wide(value)
         if op == "sub":
             return self._remainder(value)
+        if op == "call":
+            return self._first_bit(value)
         return None
+
+    # ---- the lowest bit ------------------------------------------------------------------
+
+    def _first_bit(self, value: Value) -> Value | None:
+        """The number of leading zeros of bits in reverse, or -1: ``__ffs(x) - 1``."""
+        if value.data.assembly != "bfind.shiftamt.u32 %0, %1;":
+            return None
+        turned = self.peek(value.args[0])
+        if turned.op != "call" or turned.data.name != "__brev":
+            return None
+        found = raw("call", 32, turned.args, Intrinsic("__ffs", ("s32",), "s32"))
+        return make("add", 32, found, const(-1, 32))
 
     # ---- powers of two -------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.copies import Copies
 from ptxkit.decompiler.lift.counting import Counting, without_unread
 from ptxkit.decompiler.lift.declare import Declarer
+from ptxkit.decompiler.lift.declared import declared_rows
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.flags import Flags, shown_flags
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
@@ -43,6 +44,7 @@ from ptxkit.decompiler.lift.printing import restore_printf
 from ptxkit.decompiler.lift.products import products
 from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.lift.roll import rolled
+from ptxkit.decompiler.lift.rows import with_rows
 from ptxkit.decompiler.lift.signatures import KNOWN, Signatures
 from ptxkit.decompiler.lift.statements import Statements
 from ptxkit.decompiler.lift.structure import structured
@@ -181,6 +183,10 @@ class ModuleLifter:
             body = with_matrices(body)
         parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
         parameters, body = typed_objects(parameters, body, by_name.keys() | taken)
+        if not self.options.careful:
+            rows = zip(parameters, declared_rows(function.name), strict=False)
+            shapes = {p.name: shape for p, shape in rows if shape}
+            body, parameters = with_rows(body, parameters, shapes, by_name)
         returns: Type = types[program.result] if program.result is not None else VOID
         # Nothing may be left that holds itself: it would have to be looked for among all there is.
         emitter.places = None

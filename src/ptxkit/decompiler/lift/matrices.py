@@ -16,7 +16,7 @@ Body = tuple[n.Statement, ...]
 
 
 @dataclass(slots=True)
-class _Index:
+class Sum:
     """An index as terms times numbers, and a number."""
 
     terms: list[tuple[n.Expression, int]] = field(default_factory=list)
@@ -32,7 +32,7 @@ def with_matrices(body: Body) -> Body:
     }  # fmt: skip
     if not arrays:
         return body
-    found: dict[str, list[_Index | None]] = {name: [] for name in arrays}
+    found: dict[str, list[Sum | None]] = {name: [] for name in arrays}
     for statement in body:
         _look(statement, found)
     widths = {name: width for name, indices in found.items()
@@ -42,13 +42,13 @@ def with_matrices(body: Body) -> Body:
     return tuple(_rewritten(s, widths, arrays) for s in body)
 
 
-def _look(node: n.Node, found: dict[str, list[_Index | None]]) -> None:
+def _look(node: n.Node, found: dict[str, list[Sum | None]]) -> None:
     stack = [node]
     while stack:
         one = stack.pop()
         match one:
             case n.Index(n.Name(name=name), index) if name in found:
-                found[name].append(_parsed(index))
+                found[name].append(parsed(index))
                 stack.append(index)
                 continue
             case n.Name(name=name) if name in found:
@@ -56,24 +56,25 @@ def _look(node: n.Node, found: dict[str, list[_Index | None]]) -> None:
         stack.extend(one.children())
 
 
-def _parsed(node: n.Expression, times: int = 1) -> _Index:
+def parsed(node: n.Expression, times: int = 1) -> Sum:
+    """An index as a sum."""
     match node:
         case n.Literal(value=value) if isinstance(value, int):
-            return _Index([], value * times)
+            return Sum([], value * times)
         case n.Binary("+", left, right):
-            one, two = _parsed(left, times), _parsed(right, times)
-            return _Index([*one.terms, *two.terms], one.constant + two.constant)
+            one, two = parsed(left, times), parsed(right, times)
+            return Sum([*one.terms, *two.terms], one.constant + two.constant)
         case n.Binary("-", left, n.Literal(value=value)) if isinstance(value, int):
-            one = _parsed(left, times)
-            return _Index(one.terms, one.constant - value * times)
+            one = parsed(left, times)
+            return Sum(one.terms, one.constant - value * times)
         case n.Binary("*", left, n.Literal(value=value)) if isinstance(value, int):
-            return _parsed(left, times * value)
+            return parsed(left, times * value)
         case n.Binary("<<", left, n.Literal(value=value)) if isinstance(value, int):
-            return _parsed(left, times << value)
-    return _Index([(node, times)])
+            return parsed(left, times << value)
+    return Sum([(node, times)])
 
 
-def _width(indices: list[_Index | None], size: int) -> int:
+def _width(indices: list[Sum | None], size: int) -> int:
     """The elements of a row; 0 where there are no rows."""
     if not indices or any(i is None for i in indices):
         return 0
@@ -97,17 +98,20 @@ def _rewritten(node: n.Statement, widths: dict[str, int], arrays: dict[str, Arra
                 shape = (arrays[name].shape[0] // width, width)
                 return replace(part, type=Array(arrays[name].element, shape))
             case n.Index(n.Name(name=name), index) if name in widths:
-                whole, width = _parsed(rebuilt(index, change)), widths[name]
+                whole, width = parsed(rebuilt(index, change)), widths[name]
                 rows = [(t, k // width) for t, k in whole.terms if k % width == 0]
                 columns = [(t, k) for t, k in whole.terms if k % width]
                 first, second = divmod(whole.constant, width)
-                return n.Index(n.Index(n.Name(name), _sum(rows, first)), _sum(columns, second))
+                return n.Index(
+                    n.Index(n.Name(name), sum_of_terms(rows, first)), sum_of_terms(columns, second)
+                )
         return rebuilt(part, change)
 
     return change(node)  # type: ignore[return-value]
 
 
-def _sum(terms: list[tuple[n.Expression, int]], constant: int) -> n.Expression:
+def sum_of_terms(terms: list[tuple[n.Expression, int]], constant: int) -> n.Expression:
+    """Terms times numbers, and a number, added up."""
     made: n.Expression | None = None
     for term, times in terms:
         one = term if times == 1 else n.Binary("*", term, n.Literal(times, INT))

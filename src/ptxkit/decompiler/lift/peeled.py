@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
-from ptxkit.decompiler.lift.rewrite import bottom_up, statements_of, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, statements_of, written
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
@@ -246,6 +246,8 @@ def _at(node: n.Statement, places: dict[str, tuple[n.Expression, n.Expression]])
             case n.Index(n.Name(name=name), offset) if name in places:
                 base, at = places[name]
                 return n.Index(base, n.Binary("+", at, offset))
+            case n.Call(function, (n.Name(name=name),)) if loads_from(function) and name in places:
+                return n.Call(function, (n.Unary("&", n.Index(*places[name])),))
         return part
 
     return bottom_up(node, change)  # type: ignore[no-any-return]

@@ -130,3 +130,27 @@ def has_effect(node: n.Node, pure_calls: frozenset[str] = frozenset()) -> bool:
 def size(node: n.Node) -> int:
     """How many nodes a tree has."""
     return sum(1 for _ in node.walk())
+
+
+def loads_from(function: str) -> bool:
+    """Whether a function loads from the place that it is given."""
+    return function.startswith("__ld")
+
+
+def accesses(node: n.Node) -> int:
+    """How often memory is accessed in a tree, as it is written.
+
+    A function that loads from a place is one access, however the place is given.
+    """
+    match node:
+        case n.Call(function=name, arguments=(n.Unary("&", n.Index(base, index)),)) if loads_from(
+            name
+        ):
+            return 1 + accesses(base) + accesses(index)
+        case n.Call(function=name) if loads_from(name):
+            own = 1
+        case n.Index() | n.Unary(operator="*"):
+            own = 1
+        case _:
+            own = 0
+    return own + sum(map(accesses, node.children()))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.peeled import Rest, rests, roll_peeled
+from ptxkit.decompiler.lift.rewrite import accesses
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
@@ -108,12 +109,7 @@ def _accesses(node: n.Statement) -> int:
     loop = next((p for p in node.walk() if isinstance(p, _LOOPS)), None)
     if loop is None:
         return 0
-    found = 0
-    for statement in loop.body:
-        for part in statement.walk():
-            if isinstance(part, n.Index) or (isinstance(part, n.Unary) and part.operator == "*"):
-                found += 1
-    return found
+    return sum(map(accesses, loop.body))
 
 
 def _names(node: n.Node) -> set[str]:
