@@ -168,3 +168,10 @@ def test_bytes_and_signs_are_picked(selector: str, named: bool) -> None:
     found = ptxkit.decompile(text, engine="symbolic")
     assert ("__byte_perm(" in found.cuda) is named
     assert found.verdict.equivalent
+
+
+def test_a_number_that_64_bits_are_shifted_of_has_64_bits() -> None:
+    source = """extern "C" __global__ void k(unsigned long long *x, unsigned n) {
+        x[threadIdx.x] ^= 1ull << n; }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    assert "1ll << " in lifted_text(module)

@@ -22,7 +22,7 @@ from ptxkit.decompiler.refine.places import BODIES, Edit, Path, applied, nodes_i
 #: So many versions are compiled together.
 _TOGETHER = 16
 #: Which share of the effort is spent when each of the nearest forms was tried.
-_SHARES = (0.6, 0.85, 1.0)
+_SHARES = (0.8, 0.95, 1.0)
 #: How many instructions take a compiler as long as it takes for no code at all.
 _EACH = 200
 #: How many instructions may be compiled for one function: some seconds of computing.
@@ -32,7 +32,7 @@ _FAR = 0.6
 #: How many changes of one kind are tried before some of the next kind.
 _FEW = 6
 #: Rounds after the first with a nearer version, for others that go together with it.
-_ENOUGH = 2
+_ENOUGH = 1
 #: Changes that often do nothing alone.
 _FIRST = frozenset("remainder spread fuse early split join turn loop guard flag".split())
 _FAILED = float("inf")
@@ -235,7 +235,7 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 #: What is tried first.
 _KINDS = {kind: place for place, kind in enumerate((
     "swap", "indices", "remainder", "factor", "flag", "move", "group", "spread", "name", "split",
-    "join", "turn", "loop", "early", "sign", "fuse", "inline", "sink", "raise", "guard",
+    "join", "turn", "loop", "early", "sign", "width", "fuse", "inline", "sink", "raise", "guard",
     "choice", "branch", "start", "unroll", "restrict", "cast", "power",
 ))}  # fmt: skip
 
