@@ -239,7 +239,7 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
                 steps = (place - 1, place - 2) if isinstance(part, n.Member) else ()
                 for there in dict.fromkeys((up, place, *(max(up, k) for k in steps))):
                     made = (declared, *body[there:place], *after[: last + 1])
-                    yield "name", there, place + last + 1, made
+                    yield _sort(part), there, place + last + 1, made
 
 
 def _parts(statement: n.Statement) -> Iterator[Any]:
@@ -294,6 +294,16 @@ def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[tuple[
             if isinstance(found, Scalar):
                 name = _fresh(found, types)
                 yield n.Declare(found, name, part), _instead_of(part, n.Name(name))
+
+
+def _sort(part: n.Expression) -> str:
+    """What kind of change it is to name a value."""
+    match part:
+        case n.Member():
+            return "index"
+        case n.Index() | n.Cast() | n.Unary(operator="*"):
+            return "address"
+    return "name"
 
 
 def _type(node: n.Expression, types: Mapping[str, Type]) -> Type | None:
