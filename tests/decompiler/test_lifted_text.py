@@ -194,3 +194,10 @@ def test_device_functions_have_their_names() -> None:
     assert "__device__ float twice(float" in found.cuda and "_Z5twice" not in found.cuda
     assert "_Z6halvedi" in found.cuda  # two functions of a name keep what tells them apart
     assert "(float)twice" not in found.cuda
+
+
+def test_a_number_that_64_bits_are_shifted_of_has_64_bits() -> None:
+    source = """extern "C" __global__ void k(unsigned long long *x, unsigned n) {
+        x[threadIdx.x] ^= 1ull << n; }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    assert "1ll << " in lifted_text(module)

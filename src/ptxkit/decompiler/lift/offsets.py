@@ -66,8 +66,13 @@ class Offsets:
                     other.add(target.variable)
         for variable in other:
             self.sets.pop(variable, None)
-        self._settle()
+        before = dict(self.values)
+        settled = self._settle()
         self._find()
+        for step in settled:
+            # What leads to none that moves stays as it was: parts of it may be variables.
+            if not self._leads(before[step.targets[0]], before):
+                step.args[0] = self.values[step.targets[0]] = before[step.targets[0]]
         self._convert(steps)
 
     # ---- what addresses are ----------------------------------------------------------------
@@ -105,14 +110,32 @@ class Offsets:
         between = self.program.flow.blocks[block].statements[begin : self.places[here][1]]
         return not any(target.variable in moving for s in between for target in s.targets)
 
-    def _settle(self) -> None:
-        """Addresses that do not move do not depend on variables that do."""
+    def _leads(self, value: Value, values: dict[Definition, Value]) -> bool:
+        """Whether a value depends on an address that moves."""
+        seen: set[Definition] = set()
+        stack = [value]
+        while stack:
+            one = stack.pop()
+            if one.op != "var":
+                stack.extend(one.args)
+            elif one.data.variable in self.arrays:
+                return True
+            elif one.data not in seen and one.data in values:
+                seen.add(one.data)
+                stack.append(values[one.data])
+        return False
+
+    def _settle(self) -> list[Step]:
+        """Addresses that do not move do not depend on variables that do; those that changed."""
+        changed: list[Step] = []
         for variable, steps in self.sets.items():
             if variable.definitions != 1 or len(steps) != 1:
                 continue
             held = self._held(steps[0].targets[0], None, _DEPTH)
             if held is not None and _array(held) is not None:
                 steps[0].args[0] = self.values[steps[0].targets[0]] = _built(held)
+                changed.append(steps[0])
+        return changed
 
     def _find(self) -> None:
         """Variables that are set to an array plus something, or to another one of them."""

@@ -28,6 +28,8 @@ _OPERATORS = {
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
 }  # fmt: skip
 _LOGIC = {"and": "&&", "or": "||", "xor": "!="}
+#: Types that hold all of 64 bits.
+_WHOLE = frozenset(("longlong", "ulonglong"))
 
 
 class WholeNumbers(Writing):
@@ -96,6 +98,11 @@ class WholeNumbers(Writing):
         return Expr(n.Unary("-", made.node), promoted(made.type), exact=value.width >= 32)
 
     def _shift_left(self, value: Value, hint: Type | None) -> Expr:
+        if value.args[0].op == "const" and value.width == 64:
+            # A short number would be shifted as an int.
+            whole = hint if isinstance(hint, Scalar) and hint.word in _WHOLE else LONG_LONG
+            number = self.literal(value.args[0], whole)
+            return Expr(n.Binary("<<", number, self._count(value.args[1])), whole)
         made = self.number(value.args[0], hint)
         type = made.type if isinstance(made.type, Scalar) else INT
         node = made.node

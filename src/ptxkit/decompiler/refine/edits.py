@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
+from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, Pointer, Scalar, Type
 from ptxkit.decompiler.learned.forms import only, questions, rewritten
 from ptxkit.decompiler.refine.branching import branched
 from ptxkit.decompiler.refine.expressions import factored, other_expressions
@@ -22,7 +22,14 @@ from ptxkit.decompiler.refine.places import (
 )
 
 #: The other sign of a variable.
-_OTHER = {INT: UINT, UINT: INT}
+_OTHER = {
+    INT: UINT,
+    UINT: INT,
+    LONG_LONG: UNSIGNED_LONG_LONG,
+    UNSIGNED_LONG_LONG: LONG_LONG,
+}
+#: A type that holds the same numbers in 64 bits.
+_WIDER = {INT: LONG_LONG, UINT: LONG_LONG}
 #: Questions of form that the changes of here do not ask themselves.
 _ASKED = frozenset("power cast choice branch start loop".split())
 
@@ -79,6 +86,8 @@ def _declared(node: n.Node) -> Iterator[tuple[str, n.Node]]:
     match node:
         case n.Declare(type=Scalar() as type, space="") if type in _OTHER:
             yield "sign", replace(node, type=_OTHER[type])
+            if type in _WIDER:
+                yield "width", replace(node, type=_WIDER[type])
         case n.Parameter(type=Scalar() as type) if type in _OTHER:
             yield "sign", replace(node, type=_OTHER[type])
         case n.Parameter(type=Pointer() as type):

@@ -236,9 +236,10 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
                     up -= 1
                 after = tuple(_changed(s, use) for s in body[place:])
                 last = max(k for k, s in enumerate(body[place:]) if after[k] is not s)
-                for there in dict.fromkeys((up, place)):
+                steps = (place - 1, place - 2) if isinstance(part, n.Member) else ()
+                for there in dict.fromkeys((up, place, *(max(up, k) for k in steps))):
                     made = (declared, *body[there:place], *after[: last + 1])
-                    yield "name", there, place + last + 1, made
+                    yield _sort(part), there, place + last + 1, made
 
 
 def _parts(statement: n.Statement) -> Iterator[Any]:
@@ -282,6 +283,9 @@ def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[tuple[
                 for offset in (index.left, index.right):
                     declared = n.Declare(pointer, name, n.Binary("+", part.base, _narrow(offset)))
                     yield declared, _offset(part.base, offset, n.Name(name))
+        case n.Unary(operator="*", operand=n.Cast(type=Pointer() as type) as address):
+            name = _fresh(type, types)
+            yield n.Declare(type, name, address), _instead_of(address, n.Name(name))
         case n.Cast(type=Scalar() as type) if type.is_integer and type.bits == 64:
             name = _fresh(type, types)
             yield n.Declare(type, name, part.operand), _instead_of(part, n.Name(name))
@@ -290,6 +294,16 @@ def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[tuple[
             if isinstance(found, Scalar):
                 name = _fresh(found, types)
                 yield n.Declare(found, name, part), _instead_of(part, n.Name(name))
+
+
+def _sort(part: n.Expression) -> str:
+    """What kind of change it is to name a value."""
+    match part:
+        case n.Member():
+            return "index"
+        case n.Index() | n.Cast() | n.Unary(operator="*"):
+            return "address"
+    return "name"
 
 
 def _type(node: n.Expression, types: Mapping[str, Type]) -> Type | None:

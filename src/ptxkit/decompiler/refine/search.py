@@ -7,6 +7,7 @@ found is compared by `same_ptx`, so that a change need not be right to be tried.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -22,9 +23,11 @@ from ptxkit.decompiler.refine.places import BODIES, Edit, Path, applied, nodes_i
 #: So many versions are compiled together.
 _TOGETHER = 16
 #: Which share of the effort is spent when each of the nearest forms was tried.
-_SHARES = (0.6, 0.85, 1.0)
+_SHARES = (0.8, 0.95, 1.0)
 #: How many instructions take a compiler as long as it takes for no code at all.
 _EACH = 200
+#: Seconds of computing after which it ends anyway: some code takes compilers very long.
+_LONGEST = 10.0
 #: How many instructions may be compiled for one function: some seconds of computing.
 EFFORT = 30_000
 #: What is further away than this share of its instructions is not worth a search.
@@ -32,7 +35,7 @@ _FAR = 0.6
 #: How many changes of one kind are tried before some of the next kind.
 _FEW = 6
 #: Rounds after the first with a nearer version, for others that go together with it.
-_ENOUGH = 2
+_ENOUGH = 1
 #: Changes that often do nothing alone.
 _FIRST = frozenset("remainder spread fuse early split join turn loop guard flag".split())
 _FAILED = float("inf")
@@ -60,13 +63,14 @@ class Search:
     spent: int = 0
     """How many instructions those had, and what else a compiler takes as long for."""
     limit: float = 0
+    begin: float = field(default_factory=time.process_time)
     tree: n.CudaModule = field(default_factory=lambda: n.CudaModule(()))
     known: dict[n.Function, float] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:
         """Whether it took what it may take."""
-        return self.spent >= self.limit
+        return self.spent >= self.limit or time.process_time() - self.begin > _LONGEST
 
     def run(self, forms: Iterable[tuple[n.CudaModule, Code]]) -> n.CudaModule | None:
         """The tree whose PTX looks the same, from forms and what the compiler makes of them.
@@ -234,9 +238,9 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 
 #: What is tried first.
 _KINDS = {kind: place for place, kind in enumerate((
-    "swap", "indices", "remainder", "factor", "flag", "move", "group", "spread", "name", "split",
-    "join", "turn", "loop", "early", "sign", "fuse", "inline", "sink", "raise", "guard",
-    "choice", "branch", "start", "unroll", "restrict", "cast", "power",
+    "swap", "indices", "remainder", "factor", "flag", "move", "group", "spread", "address",
+    "index", "name", "split", "join", "turn", "loop", "early", "sign", "width", "fuse", "inline",
+    "sink", "raise", "guard", "choice", "branch", "start", "unroll", "restrict", "cast", "power",
 ))}  # fmt: skip
 
 
