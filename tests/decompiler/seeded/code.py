@@ -242,13 +242,28 @@ def _bound(node: Instruction, draw: random.Random) -> str | None:
     return node.text[:start] + new + node.text[start + len(number) :]
 
 
+def _lost(node: Instruction, _: random.Random) -> str | None:
+    """A sum that is taken from what another thread may have changed since."""
+    if node.name not in ("atom", "red") or ".add" not in node.modifiers or node.guard is not None:
+        return None
+    if node.modifiers[-1] not in (".u32", ".s32"):
+        return None
+    space = next((m for m in node.modifiers if m in (".global", ".shared")), "")
+    place, value = (operand.text for operand in node.operands[-2:])
+    old = node.operands[0].text if node.name == "atom" else "%old"
+    return (
+        f"{{ .reg .b32 %old, %new; ld.volatile{space}.u32 %new, {place}; "
+        f"add.u32 %new, %new, {value}; atom{space}.exch.b32 {old}, {place}, %new; }}"
+    )
+
+
 BUGS: tuple[tuple[str, Change], ...] = (
     ("operator", _opcode), ("comparison", _condition), ("constant", _constant), ("float", _float),
     ("guard flipped", _guard), ("dropped", _dropped), ("wrong register", _register),
     ("operands swapped", _swapped), ("atomic", _atom), ("sign", _sign), ("shuffle", _shuffle),
     ("mask", _mask), ("denormals", _denormals), ("rounding", _rounding), ("width", _width),
     ("extension", _extension), ("vector lane", _lane), ("store outside", _outside),
-    ("last bit", _last_bit), ("loop bound", _bound),
+    ("last bit", _last_bit), ("loop bound", _bound), ("lost update", _lost),
 )  # fmt: skip
 
 
