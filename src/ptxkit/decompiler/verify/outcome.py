@@ -25,7 +25,7 @@ _STEPS = 100_000
 #: A candidate may take so many times as many steps: another order of blocks is no difference.
 _SLOWER = 10
 #: In another order the lanes of a warp go apart, and each takes its own steps.
-_APART = 4 * _SLOWER
+_APART = 40
 #: Seconds on a clock for a launch of the original, and of the candidate after it: a busy machine
 #: must not make one of them fail alone.
 _SECONDS, PATIENT = 1.0, 10.0
@@ -103,7 +103,7 @@ class Side:
                 cluster=(trial.cluster, 1, 1) if trial.cluster else None,
                 cooperative=trial.cooperative,
             )
-        slower = _APART if options.get("descending") else self._slower
+        slower = self._slower * (_APART if options.get("descending") else 1)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             report = launcher(
