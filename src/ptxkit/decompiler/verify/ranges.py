@@ -86,6 +86,9 @@ def deep_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Iterat
                 yield [replace(one, grid=grid) for one in _sized(start)]
             if f"%tid.{_AXES[axis]}" in usage.special and rules.required_block is None:
                 for block in _DEEP[axis]:
+                    if "%tid.y" not in usage.special:
+                        # Threads that differ in nothing do the same, and race for it.
+                        block = (block[0], 1, block[2])
                     if math.prod(block) <= (rules.most_threads or 1024):
                         yield [replace(one, block=block) for one in _sized(start)]
 
