@@ -127,7 +127,7 @@ class Region(Expressions):
                 wanted[after, START] |= self.live[after]
                 for register in self.live[after]:
                     for reader in self.readers[register] & self.visited:
-                        wanted[reader, END].update(self._set_in(reader))
+                        wanted[reader, END] |= self._set_in(reader) | self.live[reader]
             for before in self.visited.intersection(self.before[number]):
                 wanted[before, START] |= self.live[before]
                 wanted[before, END] |= self.live[number] | self._set_in(before)
@@ -283,11 +283,14 @@ class Region(Expressions):
             way = self._way(number, self.blocks[after])
             there = self._ran(after, START)
             leaves.append(self.terms.make("goes to", way, there))
+            beside = not visited and all(after in self.after[one] for one in self._from(number))
             names: set[Term] = set()
             for register in sorted(self.live[after]):
                 setters = self.setters[register]
                 if len(setters) == 1 and setters[0] not in self.missing:
                     continue  # the same on all ways
+                if beside and self.visited.issuperset(setters):
+                    continue  # the other way to there does not set it, either
                 name, value = self._name(after, register), self._left(number, register)
                 if self.terms.rows[name][0] == _USED:
                     if name in names:
@@ -300,6 +303,19 @@ class Region(Expressions):
             (*self.effects[number], self._ending(number)),
             tuple(sorted(leaves)),
         )
+
+    def _from(self, number: int) -> set[int]:
+        """The blocks that ran from which control could come to one that did not."""
+        found: set[int] = set()
+        pending, met = [number], {number}
+        while pending:
+            for before in self.before[pending.pop()]:
+                if before in self.visited:
+                    found.add(before)
+                elif before not in met:
+                    met.add(before)
+                    pending.append(before)
+        return found
 
     def _name(self, number: int, register: Register) -> Term:
         """What a register is known by at the start of a block: its values, or its uses."""
@@ -345,8 +361,11 @@ class Region(Expressions):
             elif depth and step.targets:
                 further = self._used(known, depth - 1)
                 if further is not None:
-                    yield 1, *use, further
-        if self._based:
+                    yield 1, *use, (further,)
+        beside = [self.seen.value((reader, END), other) for other in others]
+        if others and None not in beside:
+            yield 1, *use, tuple(beside)
+        elif self._based:
             with contextlib.suppress(GiveUpError):
                 terms = tuple(self.base.value(reader, r) for r in others)
                 yield 2, *use, terms
