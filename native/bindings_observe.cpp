@@ -73,6 +73,26 @@ nb::list counts(const Observation &self) {
     return functions;
 }
 
+using PointRow = std::tuple<std::uint32_t, std::uint32_t, bool, Places>;
+
+void look_at(Observation &self, const std::vector<PointRow> &rows) {
+    for (const auto &[function, instruction, after, places] : rows) {
+        self.points_at.emplace(Where{function, instruction}, self.points.size());
+        self.points.push_back({after, to_places(places)});
+    }
+}
+
+nb::list digests(const Observation &self) {
+    nb::list rows;
+    for (const Digest &one : self.digests) {
+        nb::list values;
+        for (const Digest::Value &value : one.values)
+            values.append(nb::make_tuple(value.sum, value.spread));
+        rows.append(nb::make_tuple(one.visits, values));
+    }
+    return rows;
+}
+
 nb::bytes to_bytes(const std::vector<std::uint8_t> &data) {
     return nb::bytes(reinterpret_cast<const char *>(data.data()), data.size());
 }
@@ -120,6 +140,9 @@ void bind_observe(nb::module_ &m) {
             self.trace = true;
             self.trace_request = {to_dim3(thread), to_dim3(block), limit, keep_last};
         })
+        .def("look_at", &look_at, "rows"_a,
+             "Places: function, instruction, whether after it, and registers to sum up there.")
+        .def("digests", &digests)
         .def("findings", &findings)
         .def_ro("findings_left_out", &Observation::findings_left_out)
         .def("counts", &counts)

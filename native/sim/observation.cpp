@@ -1,5 +1,6 @@
 #include "observation.hpp"
 
+#include "digester.hpp"
 #include "engine.hpp"
 #include "profiler.hpp"
 #include "sanitizer.hpp"
@@ -30,6 +31,7 @@ std::unique_ptr<Observers> Observation::observe(const Program &program, const Di
         all->add(std::make_unique<Unwritten>(*this, program, block));
     }
     if (profile) all->add(std::make_unique<Profiler>(*this, program));
+    if (!points.empty()) all->add(std::make_unique<Digester>(*this, block));
     const Dim3 &wanted = trace_request.block;
     if (trace && block.id[0] == wanted.x && block.id[1] == wanted.y && block.id[2] == wanted.z)
         all->add(std::make_unique<Tracer>(*this, shape));
@@ -76,6 +78,21 @@ void Observation::add(const Profile &more) {
             sum.wavefronts += one.wavefronts;
             sum.ideal_wavefronts += one.ideal_wavefronts;
         }
+}
+
+void Observation::add(const std::vector<Digest> &more) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    if (digests.empty()) {
+        digests = more;
+        return;
+    }
+    for (std::size_t n = 0; n < more.size(); ++n) {
+        digests[n].visits += more[n].visits;
+        for (std::size_t k = 0; k < more[n].values.size(); ++k) {
+            digests[n].values[k].sum += more[n].values[k].sum;
+            digests[n].values[k].spread |= more[n].values[k].spread;
+        }
+    }
 }
 
 void Observation::set_trace(std::deque<TraceEvent> traced, std::uint64_t left_out) {

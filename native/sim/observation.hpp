@@ -66,6 +66,21 @@ struct TraceRequest {
     bool keep_last = false;              // of more than `limit` events, keep the last ones
 };
 
+// A place before or after an instruction, and registers that are looked at there.
+struct Point {
+    bool after = false;
+    std::vector<RegisterPlace> places;
+};
+
+// Sums over all threads that come to a point; `spread` has a bit for some of the values.
+struct Digest {
+    struct Value {
+        std::uint64_t sum = 0, spread = 0;
+    };
+    std::uint64_t visits = 0;
+    std::vector<Value> values;
+};
+
 // A range of shared memory that belongs to no variable.
 struct RedZone {
     std::uint32_t begin = 0, end = 0;
@@ -81,6 +96,8 @@ class Observation {
     TraceRequest trace_request;
     std::vector<RedZone> red_zones;
     std::vector<std::vector<Facts>> facts;     // by function and instruction
+    std::vector<Point> points;
+    std::multimap<Where, std::size_t> points_at;
 
     // Found.
     std::vector<Finding> findings;
@@ -88,12 +105,14 @@ class Observation {
     Profile counts;
     std::deque<TraceEvent> events;
     std::uint64_t events_left_out = 0;
+    std::vector<Digest> digests;               // for each point
 
     // The observers of a block of a program, or none.
     std::unique_ptr<Observers> observe(const Program &program, const Dim3 &shape, const Block &block);
 
     void report(Finding finding);
     void add(const Profile &more);
+    void add(const std::vector<Digest> &more);
     void set_trace(std::deque<TraceEvent> traced, std::uint64_t left_out);
 
     const Facts &facts_of(const Machine &m, const Inst &inst) const;

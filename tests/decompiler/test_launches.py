@@ -85,6 +85,35 @@ def test_launches_fit_vector_accesses_to_rows() -> None:
     assert all(size % 4 == 0 for trial in found.tried for size in trial.sizes)
 
 
+BYTES = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .align 1 .b8 p[8], .param .u64 .ptr y) {{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<40>;
+    {loads}
+    ld.param.u64 %rd30, [y];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd31, %r1, 4;
+    add.s64 %rd32, %rd{pointer}, %rd31;
+    ld.u32 %r2, [%rd32];
+    add.s64 %rd33, %rd30, %rd31;
+    st.global.u32 [%rd33], %r2;
+    ret;
+}}"""
+
+
+def test_a_pointer_may_be_loaded_byte_by_byte() -> None:
+    loads = [f"ld.param.u8 %rd{k + 1}, [p+{k}];" for k in range(8)]
+    low = 1
+    for k in range(1, 8):
+        loads.append(f"bfi.b64 %rd{k + 8}, %rd{k + 1}, %rd{low}, {8 * k}, 8;")
+        low = k + 8
+    module = ptxkit.parse(BYTES.format(loads="\n    ".join(loads), pointer=low))
+    assert [str(one) for one in usage_of(module, module["k"]).pointers] == ["p", "y"]
+    assert same_execution(module, module, "k").equal
+
+
 ASSERTING = """
 extern "C" __global__ void k(int *x, const int *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

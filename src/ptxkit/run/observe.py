@@ -11,12 +11,14 @@ from ptxkit.run.findings import Finding, OtherAccess
 from ptxkit.run.lower import Lowering, Register
 from ptxkit.run.places import describe_offset, source_place
 from ptxkit.run.profile import ProfileRow
+from ptxkit.run.shape import LaunchError
 from ptxkit.run.trace import MemoryAccess, Trace, TraceRecord, address_registers
 from ptxkit.run.values import reading, typed
-from ptxkit.run.watch import TraceRequest, Watch
+from ptxkit.run.watch import Digest, Point, TraceRequest, Watch
 from ptxkit.syntax import Instruction
 
 _VALUE_BYTES = 16
+_PointRow = tuple[int, int, bool, list[tuple[int, int]]]
 
 
 class Observable:
@@ -31,6 +33,10 @@ class Observable:
             rows_of(lowering, index) for index in range(len(lowering.functions))
         ]
         self._nodes = [lowering.program.nodes(i) for i in range(len(lowering.functions))]
+        self._places: dict[int, tuple[tuple[int, int], tuple[int, int]]] | None = None
+        """For each instruction the first and the last of its operations."""
+        self._looked: tuple[tuple[Point, ...], list[_PointRow]] | None = None
+        """The last points that were asked for: many launches have the same."""
 
     # -- before the run ------------------------------------------------------------------
 
@@ -46,7 +52,27 @@ class Observable:
         if watch.trace is not None:
             one = watch.trace
             observation.trace(one.thread, one.block, one.limit, one.last)
+        if watch.points:
+            if self._looked is None or self._looked[0] is not watch.points:
+                self._looked = watch.points, [self._point(point) for point in watch.points]
+            observation.look_at(self._looked[1])
         return observation
+
+    def _point(self, point: Point) -> _PointRow:
+        """Where a point is: a jump may be part of the comparison before it."""
+        if self._places is None:
+            self._places = {}
+            for function, nodes in enumerate(self._nodes):
+                for at, number in enumerate(nodes):
+                    here = function, at
+                    self._places[number] = self._places.get(number, (here, here))[0], here
+        found = self._places.get(point.instruction.index)
+        if found is None:
+            raise LaunchError(f"line {point.instruction.line} has no place of its own in a run")
+        function, at = found[point.after]
+        known = self.lowering.functions[function].registers
+        places = [(known[one].slot, known[one].bytes) for one in point.registers]
+        return function, at, point.after, places
 
     def _red_zones(self) -> list[tuple[int, int]]:
         """The bytes between shared variables, where they were laid out with some."""
@@ -70,6 +96,9 @@ class Observable:
         return {
             "findings": self.findings(observation),
             "profile": self.profile(observation),
+            "digests": tuple(
+                Digest(visits, tuple(values)) for visits, values in observation.digests()
+            ),
             "trace": None if watch.trace is None else self.trace(observation, watch.trace),
         }
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ptxkit.errors import shown
 from ptxkit.run.shape import LaunchError, is_whole
-from ptxkit.run.watch import Sanitize, TraceRequest, Watch
+from ptxkit.run.watch import Point, Sanitize, TraceRequest, Watch
 
 #: Bytes of a thread's call stack, and the most of local memory that a GPU gives to a thread.
 DEFAULT_STACK, MOST_STACK = 16 << 10, 512 << 10
@@ -33,6 +33,7 @@ class RunOptions:
     findings_limit: int = 100
     profile: bool = False
     trace: TraceRequest | None = None
+    points: tuple[Point, ...] = ()
 
     @classmethod
     def of(cls, kernel: str, options: dict[str, Any]) -> RunOptions:
@@ -70,7 +71,7 @@ did you mean 'step_limit'? There are: threads, ...
     @property
     def watch(self) -> Watch:
         """What of it is watching."""
-        return Watch(self.sanitize, self.findings_limit, self.profile, self.trace)
+        return Watch(self.sanitize, self.findings_limit, self.profile, self.trace, self.points)
 
 
 def _is_seconds(value: Any) -> bool:
@@ -114,6 +115,10 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "a whole number from 1: the findings to keep at most",
     ),
     "profile": (_is_flag, "True or False"),
+    "points": (
+        lambda value: isinstance(value, tuple) and all(isinstance(p, Point) for p in value),
+        "a tuple of Point",
+    ),
     "trace": (
         lambda value: value is None or isinstance(value, TraceRequest),
         "what k.trace(thread=...) makes; write k.trace(thread=(0, 0, 0))[grid, block](...)",

@@ -34,7 +34,7 @@ from ptxkit.run.shape import (
 from ptxkit.run.textual import NUMPY_TYPES
 from ptxkit.run.textures import Surface
 from ptxkit.run.trace import Trace
-from ptxkit.run.watch import Sanitize, TraceRequest
+from ptxkit.run.watch import Digest, Sanitize, TraceRequest
 from ptxkit.syntax import Function, Instruction, Module
 
 #: Bytes that malloc in kernels gives out at most, as on a GPU unless it is told otherwise.
@@ -74,6 +74,8 @@ class RunReport:
     """What the sanitizer found, with ``sanitize="report"``."""
     trace: Trace | None = None
     """What one thread did, where one was traced."""
+    digests: tuple[Digest, ...] = ()
+    """The sums at each of the ``points`` that were asked for."""
 
 
 def _check_array(value: Any, what: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from ptxkit.run.arguments import coordinates
 from ptxkit.run.shape import LaunchError, is_whole
+from ptxkit.syntax import Instruction
 
 Sanitize = Literal[False, True, "report"]
 
@@ -43,6 +44,31 @@ class TraceRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Point:
+    """A place in a kernel, and registers to sum up whenever threads come there.
+
+    Two places of two kernels have the same sums where the same threads come there, having written
+    to the same memory, with the same numbers in those registers.
+    """
+
+    instruction: Instruction
+    after: bool
+    """Whether it is behind the instruction, not before it."""
+    registers: tuple[tuple[int, str], ...]
+    """The number of the node that declares each, and its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """The sums at a :class:`Point`."""
+
+    visits: int
+    """Over all threads that came there: which, and what they had written to memory until then."""
+    values: tuple[tuple[int, int], ...]
+    """For each register the sum of its values, and 64 bits: the more are set, the more values."""
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """The options of a launch that say what to watch; false where there is nothing.
 
@@ -54,9 +80,10 @@ class Watch:
     findings_limit: int = 100
     profile: bool = False
     trace: TraceRequest | None = None
+    points: tuple[Point, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.sanitize or self.profile or self.trace is not None)
+        return bool(self.sanitize or self.profile or self.trace is not None or self.points)
 
     @property
     def padding(self) -> int:

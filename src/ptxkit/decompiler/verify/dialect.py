@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ptxkit.decompiler.verify.usage import stored_bytes
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 from ptxkit.syntax import Instruction, Name, evaluate
 from ptxkit.syntax.scopes import Scopes
@@ -62,6 +63,8 @@ class Dialect:
     """For each instruction that computes with floating-point numbers its forms."""
     widths: dict[str, set[int]] = field(default_factory=dict)
     """For each state space the sizes in bits of what is loaded and stored."""
+    vectors: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
+    """The same of vectors: the size of an element, and of them all."""
 
     signs: Counter[str] = field(default_factory=Counter)
     """How often instructions occur that compare, or take integers as signed, or as unsigned."""
@@ -112,9 +115,13 @@ class Dialect:
                 space = next((s for s in _SPACES if f".{s}" in one.modifiers), "generic")
                 if ".param" not in one.modifiers:
                     width = SCALAR_TYPES[types[-1]].width
+                    whole = 8 * stored_bytes(one)
                     place = _PLACE.search(text)
                     half = (one.name, space, width, *place.groups("0")) if place else ()
-                    if last and half and half[:4] == last[:4] and _follows(last, half):
+                    if whole > width:
+                        found.vectors.setdefault(space, set()).add((width, whole))
+                        last = ()
+                    elif last and half and half[:4] == last[:4] and _follows(last, half):
                         # A compiler that does not know of an alignment takes words in halves.
                         halves[-1] = space, 2 * width
                         last = ()
@@ -173,6 +180,12 @@ class Dialect:
         if few < min(many, 32):
             self.cuts.add((few, many))
 
+    def _sizes(self, space: str) -> set[tuple[int, int]]:
+        """What is loaded and stored in a space: the sizes of elements, and of all together."""
+        return {(width, width) for width in self.widths.get(space, ())} | self.vectors.get(
+            space, set()
+        )
+
     def foreign(self, other: Dialect) -> str:
         """What the other has that this one does not; empty where there is nothing."""
         for bits in sorted(other.literals - self.literals - self.moved):
@@ -184,13 +197,21 @@ class Dialect:
             new = sorted(f for f in forms - own if _EXACT.sub(r"\1b32", f) not in own)
             if new:
                 return f"has {new[0]}"
-        for space, widths in other.widths.items():
-            known = set().union(self.widths.get(space, ()), self.widths.get("generic", ()))
-            smaller = sorted(w for w in widths - known if known and w < max(known))
+        for space in (*other.widths, *other.vectors):
+            known = self._sizes(space) | self._sizes("generic")
+            elements, wholes = ({size[k] for size in known} for k in (0, 1))
+            # A compiler takes vectors in elements of any size, but takes them whole.
+            smaller = [
+                width
+                for width, whole in sorted(other._sizes(space))
+                if width not in elements and width < max(elements, default=0)
+                and (width == whole or whole not in wholes)
+            ]  # fmt: skip
             if smaller:
                 return f"loads or stores {smaller[0]} bits in {space} memory"
         # Who works with bytes may cut to bytes in any way, but only parts of what he did before.
-        loaded = (width for widths in self.widths.values() for width in widths)
+        spaces = (*self.widths, *self.vectors)
+        loaded = (width for space in spaces for width, _ in self._sizes(space))
         narrow = self.cuts or self.parts or min(loaded, default=32) < 32
         for few, many in sorted(
             (other.parts - self.parts) | (set() if narrow else other.cuts - self.cuts)

@@ -256,7 +256,7 @@ class Comparison:
             return self._done(False, why)
         if not pair.coverage[0].wrote:
             return self._done(False, "no launch wrote anything")
-        found = ground(*pair.coverage)
+        found = ground(*pair.coverage, pair.look)
         foreign = pair.sides[0].dialect.foreign(pair.sides[1].dialect)
         if found.name and foreign:
             why = f"nothing differed, but it {foreign}, as the original does not"

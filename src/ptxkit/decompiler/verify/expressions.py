@@ -30,7 +30,7 @@ _ROUNDS = 24
 _INTEGERS = frozenset(("u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64"))
 _FLOATS = frozenset(("f16", "bf16", "f32", "f64"))
 _COMMUTING = frozenset(("add", "mul", "fma", "mad", "min", "max", "and", "or", "xor"))
-_JUMPS = frozenset(("bra", "brx", "ret", "exit"))
+JUMPS = frozenset(("bra", "brx", "ret", "exit"))
 #: Orders by one of them: whether the operands change sides, and whether it is the opposite.
 _ORDERS = {
     "lt": (False, False), "gt": (True, False), "le": (True, True), "ge": (False, True),
@@ -163,7 +163,7 @@ class Expressions:
     def _way(self, place: int, target: BasicBlock) -> Term:
         """The condition on which control goes from one block to another."""
         last = self.steps[place][-1]
-        if last.name not in _JUMPS or last.guard is None:
+        if last.name not in JUMPS or last.guard is None:
             jumps = last.name == "brx"
             return self.terms.make("table", target.index) if jumps else self.terms.make("always")
         taken = self._guard(place, last.guard)
@@ -172,7 +172,7 @@ class Expressions:
 
     def _ending(self, number: int) -> Term:
         last = self.steps[number][-1]
-        if last.name not in _JUMPS or (last.name == "bra" and last.guard is None):
+        if last.name not in JUMPS or (last.name == "bra" and last.guard is None):
             return self.terms.make("goes on")
         condition = self._guard(number, last.guard) if last.guard else self.terms.make("always")
         if last.name in ("bra", "brx"):
@@ -199,7 +199,7 @@ class Expressions:
             return held
         held = self.values[number] = {}
         for step in self.steps[number]:
-            if step.name in _JUMPS:
+            if step.name in JUMPS:
                 continue
             made = self._step(number, step, held)
             for target, value in zip(step.targets, made, strict=True):
@@ -222,6 +222,10 @@ class Expressions:
             raise GiveUpError("a register that is read before it is set")
         return values[register]
 
+    def value(self, number: int, register: Register) -> Term:
+        """What a register is at the start of a block, in the last round."""
+        return self._read(number, {}, register)
+
     def _step(self, number: int, step: Step, held: dict[Register, Term]) -> list[Term]:
         make = self.terms.make
         operands = [self._operand(number, source, step, held) for source in step.sources]
@@ -230,14 +234,14 @@ class Expressions:
             made = self._pure(step, operands)
         elif step.name == "ld" and _is_parameter(step.sources[0]):
             made = [
-                make("argument", _plain(step), place, *operands)
+                make("argument", plain(step), place, *operands)
                 for place in range(len(step.targets))
             ]
         else:
             # Loads have a place among the effects of their block, and depend on those before.
             passed = _passed(step)
             before = 0 if passed else len(self.effects[number]) - len(self.passed[number])
-            whole = make("effect", _plain(step), before, self.contexts[number], *operands)
+            whole = make("effect", plain(step), before, self.contexts[number], *operands)
             made = [make("part", whole, place) for place in range(len(step.targets))]
             if step.name != "ld" or step.modifiers & _ORDERED:
                 guard = self._guarded(number, step, held)
@@ -308,7 +312,7 @@ class Expressions:
             raise GiveUpError("a carry")
         if step.name in _COMMUTING:
             values = [*sorted(values[:2]), *values[2:]]
-        whole = self.terms.make("made", _plain(step), *values)
+        whole = self.terms.make("made", plain(step), *values)
         return [self.terms.make("part", whole, place) for place in range(len(step.targets))]
 
     def _known(self, step: Step, values: list[Term], register: str) -> Term | None:
@@ -444,7 +448,7 @@ def _width(step: Step, source: Operand, sources: Sequence[Operand]) -> int:
     return max(width, 8)
 
 
-def _plain(step: Step) -> str:
+def plain(step: Step) -> str:
     """The opcode; a type as wide as its register has no sign where bits are only moved."""
     opcode = (
         step.opcode.replace(".rn", "", 1) if step.name in ("add", "sub", "mul") else step.opcode

@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ptxkit.decompiler.verify.difference import difference, doubt, only_by_order
 from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
 from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
 from ptxkit.decompiler.verify.pointers import Pointers
+from ptxkit.decompiler.verify.region import Region
 from ptxkit.decompiler.verify.search import Search
 from ptxkit.decompiler.verify.trials import Trial, block_shapes
 from ptxkit.decompiler.verify.usage import Usage, usage_of
@@ -34,6 +37,10 @@ _TOGETHER = frozenset(("barriers", "shuffles", "votes"))
 _TURNED = 6
 #: Launches for which the memory that the original touches is looked for take no longer than that.
 _QUICK = 0.02
+#: Launches that are looked at for what registers hold, at most and at least, and seconds for them.
+_LOOKED, _ENOUGH, _LOOKING = 400, 8, 4.0
+#: Launches beside each of those that reached something.
+_AROUND = 16
 #: What a launch is called that said something, and one that depends on the order of threads.
 TRIED, RACE = "tried", "race"
 #: How a kernel ends itself.
@@ -227,6 +234,40 @@ class Pair:
         if why is None or only_by_order(original, candidate, first, self._held(inputs)):
             return None
         return f"the last blocks first, {why}"
+
+    # ---- what registers hold ----------------------------------------------------------------
+
+    def look(self, original: Region, candidate: Region) -> bool:
+        """Launch both again, and note what registers hold at the ends of blocks."""
+        looks = [(one, tuple(zip(*one.points(), strict=True))) for one in (original, candidate)]
+        end = time.process_time() + _LOOKING
+        count = 0
+        for trial in islice(self._worth_a_look(), _LOOKED):
+            if time.process_time() > end:
+                break
+            inputs = self.maker.make(trial)
+            try:
+                found = [
+                    self._outcome(side, trial, inputs, seconds=PATIENT, points=points)
+                    for side, (_, (_, points)) in enumerate(looks)
+                ]
+            except PtxkitError:
+                continue  # other numbers than those that were compared before
+            for (region, (keys, points)), one in zip(looks, found, strict=True):
+                region.seen.add(keys, points, one.report.digests)
+            count += 1
+        return count >= _ENOUGH
+
+    def _worth_a_look(self) -> Iterator[Trial]:
+        """Launches that reached something, those beside them, and the others."""
+        said = set(self.tried)
+        reached = [trial for trial in self.search.pool if trial in said]
+        yield from reached
+        for _ in range(_AROUND):
+            for trial in reversed(reached):
+                yield self.search.beside(trial)
+        # Those of the search, at the end, reach more than the usual ones.
+        yield from (trial for trial in reversed(self.tried) if trial not in reached)
 
     # ---- the memory that is touched --------------------------------------------------------
 

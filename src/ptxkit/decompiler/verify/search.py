@@ -60,6 +60,7 @@ class Search:
         self.pool: list[Trial] = []
         self.last: Trial | None = None
         """The last one that ran: from there it goes on at random."""
+        self._beside = 100 * _FIRST
         self._generator = np.random.default_rng(_FIRST)
 
     def add(self, trial: Trial) -> None:
@@ -82,6 +83,11 @@ class Search:
             for _ in range(1 + self._below(4)):
                 trial = self._changed(trial, number)
             yield trial
+
+    def beside(self, trial: Trial) -> Trial:
+        """A launch with one thing otherwise, which is likely to reach the same."""
+        self._beside += 1
+        return self._changed(trial, self._beside)
 
     def _below(self, bound: int) -> int:
         return int(self._generator.integers(0, bound))

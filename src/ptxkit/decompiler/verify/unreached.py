@@ -8,6 +8,7 @@ computes, and on which conditions:
 | all | there is none |
 | same | is the same in both, up to the names of registers and labels |
 | alike | does the same in both, on the same conditions, in other words |
+| seen | does the same in both with registers that held the same numbers in all launches |
 | dead | nothing can reach: the conditions on all ways to it contradict each other |
 | idle | as all the other code of both, does nothing that anybody sees |
 
@@ -19,19 +20,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.dataflow.decode import PURE
+from ptxkit.decompiler.verify.dataflow.decode import PURE, Known
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.expressions import Expressions, Found
+from ptxkit.decompiler.verify.region import Region
 from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.syntax import Instruction
 
 #: The share that must have run where the rest is not the same to the letter.
 ENOUGH = 0.5
 _TERMS = 1_000_000
+#: Rounds through code that has not run, at most.
+_ROUNDS = 24
 
 _QUIET = PURE | {"ld", "bra", "ret", "exit"}
 _NAME = re.compile(r"(?<![\w.])[%$A-Za-z_][\w$.]*")
@@ -45,8 +50,12 @@ class Ground:
     reason: str = ""
 
 
-def ground(original: Coverage, candidate: Coverage) -> Ground:
-    """What can be said about what has not run."""
+#: Runs launches that said something, and notes what registers of both hold; whether that worked.
+Look = Callable[[Region, Region], bool]
+
+
+def ground(original: Coverage, candidate: Coverage, look: Look | None = None) -> Ground:
+    """What can be said about what has not run; more, if launches can be looked at again."""
     if original.complete and candidate.complete:
         return Ground("dead" if original.dead or candidate.dead else "all")
     if not any(map(_acts, (original, candidate))):
@@ -55,18 +64,35 @@ def ground(original: Coverage, candidate: Coverage) -> Ground:
     lines = sorted({one[0].line for one in left[0]})
     where = f"; of the original from line {', '.join(map(str, lines[:4]))}" if lines else ""
     count = sum(map(len, left[0])) + sum(map(len, left[1]))
+    why = "differ"
     try:
         works = _works((original, candidate))
+        if works[0] == works[1]:
+            shapes = [Counter(map(_shape, missing)) for missing in left]
+            if shapes[0] == shapes[1]:
+                return Ground("same")
+            if min(original.share, candidate.share) >= ENOUGH:
+                return Ground("alike")
     except (GiveUpError, RecursionError) as error:
-        why = f"{count} instructions of both never ran, and cannot be compared: {error}{where}"
-        return Ground("", why)
-    if works[0] == works[1]:
-        shapes = [Counter(map(_shape, missing)) for missing in left]
-        if shapes[0] == shapes[1]:
-            return Ground("same")
-        if min(original.share, candidate.share) >= ENOUGH:
-            return Ground("alike")
-    return Ground("", f"{count} instructions of both never ran, and differ{where}")
+        why = f"cannot be compared: {error}"
+    if look is not None and min(original.share, candidate.share) >= ENOUGH:
+        try:
+            if _seen_alike(original, candidate, look):
+                return Ground("seen")
+        except (GiveUpError, RecursionError) as error:
+            why = f"cannot be compared: {error}"
+    return Ground("", f"{count} instructions of both never ran, and {why}{where}")
+
+
+def _seen_alike(original: Coverage, candidate: Coverage, look: Look) -> bool:
+    """Whether blocks that have not run do the same with what was seen in launches."""
+    terms = Terms(_TERMS)
+    first, second = _sides((original, candidate))
+    regions = Region(original, terms, first), Region(candidate, terms, second)
+    if not all(region.missing for region in regions) or not look(*regions):
+        return False
+    rounds = min(_ROUNDS, 2 + max(len(region.missing) for region in regions))
+    return regions[0].works(rounds) == regions[1].works(rounds)
 
 
 def _acts(covered: Coverage) -> bool:
@@ -77,12 +103,17 @@ def _acts(covered: Coverage) -> bool:
 Work = tuple[object, ...]
 
 
+def _sides(covered: tuple[Coverage, Coverage]) -> list[Known]:
+    """For each of two programs, what its variables are known as in both."""
+    variables = Variables(*(one.functions[0].root for one in covered))
+    return [partial(variables.known, side) for side in (0, 1)]
+
+
 def _works(covered: tuple[Coverage, Coverage]) -> list[Counter[Work]]:
     """What the blocks do that have not run, for both."""
     terms = Terms(_TERMS)
-    variables = Variables(*(one.functions[0].root for one in covered))
     both = [
-        Expressions(one, terms, partial(variables.known, side)) for side, one in enumerate(covered)
+        Expressions(one, terms, known) for one, known in zip(covered, _sides(covered), strict=True)
     ]
     rounds = max(one.rounds for one in both)
     missing = [{id(block) for block, _ in one.missing()} for one in covered]

@@ -155,6 +155,8 @@ class _Tracker:
         self.sizes_of_parameters = {item.name: item.size for item in kernel_layout(kernel)[0]}
         self.functions = self._reached()
         self.pointing = Pointing(kernel)
+        self.pieces: dict[str, tuple[str, int, int]] = {}
+        """Registers with some bytes of a parameter: its name, the first, how many."""
         self.masked: set[Origin] = set()
         """What the last bits are taken of."""
 
@@ -227,6 +229,8 @@ class _Tracker:
             return
         if name in _TEXTURES:
             self._texture(function, node)
+            return
+        if self._put_together(function, node):
             return
         type = _source_type(node)
         if name in _MEMORY:
@@ -370,6 +374,25 @@ class _Tracker:
             origin = Origin(name, offset + number * scalar_bytes(type))
             self.usage.slots.setdefault(origin, type)
             self._give(target, {origin: SAME}, SAME)
+            self.pieces[target] = name, origin.offset, scalar_bytes(type)
+
+    def _put_together(self, function: Function, node: Instruction) -> bool:
+        """Whether two pieces of a parameter become one, as where it is loaded byte by byte."""
+        operands = node.operands
+        if node.name != "bfi" or not all(isinstance(one, Name) for one in operands[:3]):
+            return False
+        target, high, low = (self._key(function, one.text) for one in operands[:3])
+        if high not in self.pieces or low not in self.pieces:
+            return False
+        (name, start, few), (other, further, more) = self.pieces[low], self.pieces[high]
+        begin, count = map(evaluate, operands[3:5])
+        if (name, start + few, 8 * few, 8 * more) != (other, further, begin, count):
+            return False
+        self.pieces[target] = name, start, few + more
+        if few + more == 8:
+            self.usage.slots[Origin(name, start)] = "u64"
+            self._loaded_parameter(name, start, "u64", [target])
+        return True
 
     def _place(self, targets: list[str], sources: Sequence[Node]) -> None:
         """Note that registers hold the address of a parameter, or of a part of it."""

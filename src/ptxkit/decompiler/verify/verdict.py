@@ -24,6 +24,7 @@ _GROUNDS = {
     "all": "everything ran",
     "same": "{} ran, the rest is the same code",
     "alike": "{} ran, the rest computes and stores the same but was not run",
+    "seen": "{} ran, the rest does the same with numbers that were seen to be the same",
     "dead": "{} ran, nothing can reach the rest",
     "idle": "{} ran, and nothing does anything that anybody sees",
 }

@@ -1,0 +1,89 @@
+#include "digester.hpp"
+
+#include <cstring>
+
+#include "access.hpp"
+#include "engine.hpp"
+
+namespace ptxkit::sim {
+
+namespace {
+
+constexpr std::uint64_t kBarrier = 0x9E3779B97F4A7C15u;
+constexpr std::uint64_t kShared = 0xD1B54A32D192ED03u;
+
+// Every bit of the result depends on every bit of both.
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t x = a * 0xBF58476D1CE4E5B9u + b;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+}  // namespace
+
+Digester::Digester(Observation &observation, const Block &block)
+    : observation_(observation), history_(block.threads), digests_(observation.points.size()) {
+    for (const std::uint32_t id : block.id) block_ = mix(block_, id);
+    for (std::size_t n = 0; n < digests_.size(); ++n)
+        digests_[n].values.resize(observation.points[n].places.size());
+}
+
+Digester::~Digester() { observation_.add(digests_); }
+
+void Digester::before(Machine &m, const Inst &inst, std::uint32_t) { look(m, inst, false); }
+
+void Digester::after(Machine &m, const Inst &inst, std::uint32_t) {
+    if (!m.switched) look(m, inst, true);
+}
+
+void Digester::look(const Machine &m, const Inst &inst, bool after) {
+    const auto [begin, end] = observation_.points_at.equal_range(Observation::where(m, inst));
+    for (auto one = begin; one != end; ++one) {
+        const Point &point = observation_.points[one->second];
+        if (point.after == after) look(m, point, digests_[one->second]);
+    }
+}
+
+void Digester::look(const Machine &m, const Point &point, Digest &digest) {
+    const std::vector<RegisterPlace> &places = point.places;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+        if (!(m.part->mask >> lane & 1)) continue;
+        const std::uint32_t thread = m.warp->index * kLanes + lane;
+        const std::uint64_t who = mix(block_, thread);
+        digest.visits += mix(who, history_[thread]);
+        for (std::size_t n = 0; n < places.size(); ++n) {
+            const RegisterPlace &place = places[n];
+            std::uint64_t parts[2] = {0, 0};
+            std::memcpy(parts, m.registers + place.slot + std::size_t{lane} * place.bytes,
+                        std::min<std::size_t>(place.bytes, sizeof(parts)));
+            const std::uint64_t value = mix(parts[0], parts[1]);
+            digest.values[n].sum += mix(who, value);
+            digest.values[n].spread |= std::uint64_t{1} << (value & 63);
+        }
+    }
+}
+
+void Digester::access(Machine &m, Space space, std::uint32_t lanes, const std::uint64_t *addresses,
+                      std::uint64_t bytes, bool write) {
+    if (!write || space == Space::Local || space == Space::Param) return;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+        if (!(lanes >> lane & 1)) continue;
+        std::uint64_t &history = history_[m.warp->index * kLanes + lane];
+        const std::uint64_t address = addresses[lane];
+        const std::uint64_t window = space == Space::Generic ? address & kWindowMask : 0;
+        if (window == kLocalWindow || window == kParamWindow) continue;
+        // Variables in shared memory may lie elsewhere in another program.
+        if (space != Space::Global && (space != Space::Generic || window == kSharedWindow))
+            history += kShared * bytes;
+        else
+            for (std::uint64_t byte = 0; byte < bytes; ++byte) history += mix(address + byte, 1);
+    }
+}
+
+void Digester::arrive(Machine &m, unsigned) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (m.mask >> lane & 1) history_[m.warp->index * kLanes + lane] += kBarrier;
+}
+
+}  // namespace ptxkit::sim

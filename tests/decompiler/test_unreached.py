@@ -1,0 +1,93 @@
+"""Code that no launch reaches, told by what registers held where it begins and ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ptxkit.decompiler.verify.outcome import Side
+from ptxkit.decompiler.verify.pair import Against, Pair
+from ptxkit.decompiler.verify.trials import trials
+from ptxkit.decompiler.verify.unreached import Ground, ground
+from ptxkit.run.watch import Digest, Point
+from ptxkit.syntax import Name
+from ptxkit.syntax.scopes import Scopes
+from ptxkit.toolchain import compile_cuda
+
+#: The branch is never taken: a hash of 32 bits is not that large. How the hash is made differs.
+HASHED = """
+extern "C" __global__ void k(const unsigned *x, double *out, unsigned *count, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    unsigned a = x[i], b = x[i + 1], c = a * 747796405u + b;
+    unsigned h = {hash};
+    double y = h * 2.3283064e-10;
+    unsigned steps = b & 1023, more = a & 511;
+    if (y > 1.5) {{
+        {rare}
+    }}
+    out[i] = y + 1.0;
+    count[i] = steps * 3 + more;
+}}"""
+HASHES = ("__byte_perm(a, 0, 0x1032) ^ c", "((a << 16) | (a >> 16)) ^ c")
+RARE = "y = y * 0.25 + b; steps += 17; if (y < 4.0) more ^= h;"
+WRONG = {
+    "another number": RARE.replace("17", "18"),
+    "another register": RARE.replace("+ b", "+ c"),
+    "another place": RARE.replace("steps +=", "more +="),
+    "another condition": RARE.replace("y < 4.0", "y <= 4.0"),
+    "less": RARE.replace("steps += 17;", ""),
+    "more": RARE + " count[i + n] = 1;",
+    "a place of its own": RARE.replace("more ^= h", "steps ^= h"),
+}
+
+
+def told(first: str, second: str) -> Ground:
+    """What is said about the code that some launches, in which nothing differs, do not reach."""
+    pair = Pair(*(compile_cuda(source, arch="sm_90") for source in (first, second)), "k", "k")
+    for trial in trials(pair.usage, pair.rules, 30):
+        assert not isinstance(pair.launch(trial), Against), trial
+    assert not any(covered.complete for covered in pair.coverage)
+    return ground(*pair.coverage, pair.look)
+
+
+def sources(*rare: str) -> list[str]:
+    return [HASHED.format(hash=h, rare=code) for h, code in zip(HASHES, rare, strict=True)]
+
+
+def test_code_that_did_not_run_is_told_by_what_was_seen() -> None:
+    assert told(*sources(RARE, RARE)).name == "seen"
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_code_that_did_not_run_must_do_the_same(what: str) -> None:
+    assert not told(*sources(RARE, WRONG[what])).name
+
+
+def test_where_stores_stand_is_part_of_it() -> None:
+    """A store before the branch or behind it leaves the same as long as the branch is not taken."""
+    first, second = sources(*[RARE + " out[i] = 9.0;"] * 2)
+    early = first.replace("if (y > 1.5)", "out[i] = 2.0 * (b * 0.5); if (y > 1.5)")
+    late = second.replace("out[i] = y + 1.0;", "out[i] = 2.0 * (b * 0.5);")
+    assert not told(early.replace("out[i] = y + 1.0;", ""), late).name
+
+
+def test_a_point_sums_up_what_threads_hold() -> None:
+    """The same sums in another order of threads; other ones for other numbers."""
+    module = compile_cuda(HASHED.format(hash=HASHES[0], rare=RARE), arch="sm_90")
+    side = Side(module, "k")
+    first = next(one for one in module["k"].instructions if one.name == "mad")
+    name = first.operands[0]
+    assert isinstance(name, Name)
+    declared = Scopes(module).resolve(name)
+    assert declared is not None
+    points = (Point(first, True, ((declared.node.index, name.identifier),)),)
+    kernel = side.kernel
+    x, out, count = np.arange(200, dtype=np.uint32), np.zeros(200), np.zeros(200, np.uint32)
+
+    def digest(threads: int, **options: bool) -> Digest:
+        (found,) = kernel[2, threads](x, out, count, 100, points=points, **options).digests
+        return found
+
+    assert digest(64) == digest(64, descending=True) != digest(32)
+    assert digest(64).values[0][1].bit_count() > 30 > digest(1).values[0][1].bit_count()
