@@ -82,7 +82,9 @@ def _switch(flow: Flow, root: int, types: Mapping[str, Type]) -> tuple[Select, s
     pending: list[tuple[int, Numbers]] = [(root, without((), first.type.bits))]
     while pending:
         block, numbers = pending.pop()
-        asked = _question(flow, block, types) if _only_asks(flow, root, block) else None
+        # A loop of one block comes back to where it began to ask.
+        again = block in tree.blocks or not _only_asks(flow, root, block)
+        asked = None if again else _question(flow, block, types)
         if asked is None or (asked.subject, asked.type) != (first.subject, first.type):
             tree.leaves[block] = tuple(sorted((*tree.leaves.get(block, ()), *numbers)))
             continue
