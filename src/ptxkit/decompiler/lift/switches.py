@@ -82,7 +82,9 @@ def _switch(flow: Flow, root: int, types: Mapping[str, Type]) -> tuple[Select, s
     pending: list[tuple[int, Numbers]] = [(root, without((), first.type.bits))]
     while pending:
         block, numbers = pending.pop()
-        asked = _question(flow, block, types) if _only_asks(flow, root, block) else None
+        # Where a loop comes back to a block, that is a place to go to like others.
+        asks = block not in tree.blocks and _only_asks(flow, root, block)
+        asked = _question(flow, block, types) if asks else None
         if asked is None or (asked.subject, asked.type) != (first.subject, first.type):
             tree.leaves[block] = tuple(sorted((*tree.leaves.get(block, ()), *numbers)))
             continue
