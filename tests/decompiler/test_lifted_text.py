@@ -201,3 +201,18 @@ def test_a_number_that_64_bits_are_shifted_of_has_64_bits() -> None:
         x[threadIdx.x] ^= 1ull << n; }"""
     module = ptxkit.compile_cuda(source, arch="sm_90")
     assert "1ll << " in lifted_text(module)
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "written"),
+    [("float", "0.5f", "0.5f"), ("int", "1065353216", "1.0f"), ("int", "77", "77"),
+     ("unsigned", "0x9E3779B9u", "1640531527"), ("double", "2.5", "2.5")],
+)  # fmt: skip
+def test_numbers_that_are_only_stored(type: str, value: str, written: str) -> None:
+    """Nothing says what they are but their bits: those of 1.0f are hardly a whole number."""
+    source = f'extern "C" __global__ void k({type} *x) {{ x[threadIdx.x] = {value}; }}'
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    text = lifted_text(module)
+    assert written in text
+    again = compiled_again(text, "sm_90")
+    assert ptxkit.decompiler.verify.same_ptx(module, again, "k")

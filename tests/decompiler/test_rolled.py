@@ -56,3 +56,25 @@ def test_loops_of_newer_compilers(loop: str, loops: int) -> None:
         ptxkit.load(one, device="cpu")["sums"][1, 32](o, a, at, 9, 41)
         results.append(o)
     np.testing.assert_array_equal(*results)
+
+
+def test_two_ladders_at_once_are_one_loop() -> None:
+    """The last sums are computed where they are stored, behind a branch."""
+    source = """extern "C" __global__ void k(const float *x, float *sums, float *squares) {
+        float a = x[threadIdx.x], b = a * a;
+        for (int o = 16; o > 0; o >>= 1) {
+            a += __shfl_xor_sync(0xffffffffu, a, o);
+            b += __shfl_xor_sync(0xffffffffu, b, o);
+        }
+        if (threadIdx.x % 32 == 0) { sums[threadIdx.x / 32] = a; squares[threadIdx.x / 32] = b; }
+    }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    text = lifted_text(module, Options(roll=True))
+    assert text.count("__shfl_xor_sync") == 2 and text.count("for (") == 1
+    results = []
+    for one in (module, compiled_again(text, "sm_90")):
+        x = np.linspace(-3.0, 5.0, 64, dtype=np.float32)
+        sums, squares = np.zeros(2, np.float32), np.zeros(2, np.float32)
+        ptxkit.load(one, device="cpu")["k"][1, 64](x, sums, squares)
+        results.append(np.concatenate((sums, squares)))
+    np.testing.assert_array_equal(*results)

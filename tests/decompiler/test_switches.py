@@ -115,3 +115,13 @@ def test_table_of_jumps_with_its_guard() -> None:
     assert found.verdict.equivalent
     assert re.findall(r"case (\d+):", found.cuda) == ["0", "1", "3", "2"]
     assert "if (" not in found.cuda
+
+
+def test_a_loop_that_asks_the_same_question_again_ends() -> None:
+    source = """extern "C" __global__ void k(const int *x, int *out) {
+        int v = x[0];
+        while (v != 3) { if (v == 1) v = x[1]; else if (v == 2) v = x[2]; else v = x[3]; }
+        out[0] = v;
+    }"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), verify=False)
+    assert "goto" not in found.cuda

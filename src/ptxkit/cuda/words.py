@@ -17,14 +17,18 @@ _KEYWORDS = frozenset(
     "thread_local throw true try typedef typeid typename typeof union unsigned using virtual void "
     "volatile wchar_t while xor xor_eq".split()
 )
-#: What NVRTC declares or defines before the first line of a file.
-_DECLARED = frozenset(
-    "main NULL assert threadIdx blockIdx blockDim gridDim warpSize dim3 half std size_t ptrdiff_t "
-    "va_list cudaError_t cudaStream_t printf vprintf malloc free abort exit clock clock64 memcpy "
-    "memset strlen abs labs llabs min max isfinite isinf isnan signbit j0 j1 jn y0 y1 yn "
-    "tex1D tex2D tex3D surf1Dread surf2Dread surf3Dread".split()
+#: Names of CUDA that code makes use of: a variable of a function must not hide them.
+_USED = frozenset(
+    "main NULL assert threadIdx blockIdx blockDim gridDim warpSize half min max abs printf malloc "
+    "free".split()
 )
-RESERVED = _KEYWORDS | _DECLARED
+RESERVED = _KEYWORDS | _USED
+#: What NVRTC declares before the first line of a file: nothing else outside of functions is that.
+_DECLARED = frozenset(
+    "dim3 std size_t ptrdiff_t va_list cudaError_t cudaStream_t vprintf abort exit clock clock64 "
+    "memcpy memset strlen labs llabs isfinite isinf isnan signbit j0 j1 jn y0 y1 yn tex1D tex2D "
+    "tex3D surf1Dread surf2Dread surf3Dread".split()
+)
 
 
 def is_free(name: str) -> bool:
@@ -35,4 +39,4 @@ def is_free(name: str) -> bool:
     """
     if _WORD.fullmatch(name) is None or (name.startswith("__") and name.endswith("__")):
         return False
-    return name not in RESERVED and name not in BUILTINS
+    return name not in RESERVED and name not in _DECLARED and name not in BUILTINS

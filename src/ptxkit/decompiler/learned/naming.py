@@ -33,6 +33,9 @@ FORBIDDEN = frozenset((
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 #: A name that is less probable than this is not taken.
 LEAST = 0.1
+#: One that says what a variable is for, as ``sum`` does and ``v`` does not, has to be surer.
+SURE = 0.2
+_LETTERS = 2
 
 
 def usable(name: str) -> bool:
@@ -74,7 +77,8 @@ def assigned(
 
     A name that is given is not given again where the first one is known.
     """
-    rows, columns = np.nonzero(table >= LEAST)
+    least = np.array([SURE if len(label) > _LETTERS else LEAST for label in labels])
+    rows, columns = np.nonzero(table >= least)
     made: dict[int, str] = {}
     holders: dict[str, list[int]] = {}
     for one in np.argsort(-table[rows, columns], kind="stable"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 
 from ptxkit.cuda import nodes as n
@@ -174,51 +175,68 @@ class Copies:
         if completed is None:
             return None
         fresh, longer = completed
-        self.reads[fresh] = self.writes[fresh] = 1
+        for name in fresh:
+            self.reads[name] = self.writes[name] = 1
         made = self._loop(longer, 0, size, count + 1)
-        self.reads[fresh] = self.writes[fresh] = 0
+        for name in fresh:
+            self.reads[name] = self.writes[name] = 0
         if made is None or made[0] != (count + 1) * size:
             return None
-        return len(longer) - 1, [*made[1], *longer[made[0] :]]
+        return len(longer) - len(fresh), [*made[1], *longer[made[0] :]]
 
     def _completed(
         self, body: list[n.Statement], start: int, size: int, count: int
-    ) -> tuple[str, list[n.Statement]] | None:
-        """The statements with one more copy, where its last value is computed where it is used.
+    ) -> tuple[list[str], list[n.Statement]] | None:
+        """The statements with one more copy, whose last values are computed where they are used.
 
-        That is what becomes of the last turn of a loop whose result is used once.
+        That is what becomes of the last turn of a loop whose results are used once.
         """
         end = start + count * size
-        match body[end - 1], body[end - 1 - size]:
-            case n.Assign(n.Name(name=name), value, "="), n.Assign(n.Name(name=older), _, "="):
-                pass
-            case _:
-                return None
-        if size < 2 or len(body) < end + size or has_effect(value):
+        targets = [_target(s) for s in body[end - 2 * size : end]]
+        if size < 2 or "" in targets or len(targets) < 2 * size:
             return None
-        # What the value is made of, one copy on.
-        names: dict[str, str] = {older: name}
-        for k in range(size - 1):
-            match body[end - size + k], body[end + k]:
-                case n.Assign(n.Name(name=one)), n.Assign(n.Name(name=two)):
-                    names[one] = two
-                case _:
-                    return None
+        # What a value is made of, one copy on.
+        names = dict(zip(targets[:size], targets[size:], strict=True))
 
         def on(node: n.Node) -> n.Node:
             return n.Name(names.get(node.name, node.name)) if isinstance(node, n.Name) else node
 
-        wanted = bottom_up(value, on)
-        near = range(end + size - 1, min(end + size + _NEAR, len(body)))
-        places = [k for k in near if any(p == wanted for p in body[k].walk())]
-        if len(places) != 1 or sum(p == wanted for p in body[places[0]].walk()) != 1:
+        last: list[n.Statement] = []
+        missing: dict[str, n.Expression] = {}
+        at = end
+        for one in body[end - size : end]:
+            assert isinstance(one, n.Assign) and isinstance(one.target, n.Name)
+            wanted = bottom_up(one.value, on)
+            found = _target(body[at]) if at < len(body) else ""
+            if found and (has_effect(wanted) or body[at].value == wanted):  # type: ignore[union-attr]
+                last.append(body[at])
+                at += 1
+            elif has_effect(wanted):
+                return None
+            else:
+                found = f"{one.target.name}_"
+                self.types[found] = self.types[one.target.name]
+                missing[found] = wanted
+                last.append(n.Assign(n.Name(found), wanted))
+            names[one.target.name] = found
+        users = self._users(body, at, missing)
+        if users is None:
             return None
-        fresh = f"{name}_"
-        self.types[fresh] = self.types[name]
-        user = bottom_up(body[places[0]], lambda node: n.Name(fresh) if node == wanted else node)
-        middle = end + size - 1
-        last = n.Assign(n.Name(fresh), wanted)
-        return fresh, [*body[start:middle], last, *body[middle : places[0]], user]
+        return [*missing], [*body[start:end], *last, *users]
+
+    def _users(
+        self, body: list[n.Statement], at: int, values: dict[str, n.Expression]
+    ) -> list[n.Statement] | None:
+        """Statements from a place on that use each of some values once, by a name."""
+        made = body[at : at + _NEAR + 1]
+        furthest = 0
+        for name, value in values.items():
+            places = [k for k, s in enumerate(made) for p in s.walk() if p == value]
+            if len(places) != 1:
+                return None
+            furthest = max(furthest, places[0] + 1)
+            made[places[0]] = bottom_up(made[places[0]], partial(_by_name, value, n.Name(name)))
+        return made[:furthest] if values else None
 
     def _loop(
         self, body: list[n.Statement], start: int, size: int, count: int
@@ -283,6 +301,18 @@ class Copies:
 
     def _is_used_once(self, name: str) -> bool:
         return self.reads[name] == 1 and self.writes[name] == 1
+
+
+def _by_name(value: n.Expression, name: n.Name, node: n.Node) -> n.Node:
+    return name if node == value else node
+
+
+def _target(node: n.Statement) -> str:
+    """The variable that a statement sets; nothing where it does something else."""
+    match node:
+        case n.Assign(n.Name(name=name), _, "="):
+            return name
+    return ""
 
 
 def _late(body: list[n.Statement]) -> list[n.Statement]:

@@ -26,6 +26,7 @@ from ptxkit.cuda.types import (
 )
 from ptxkit.decompiler.lift.declared import declared_types, votes_of
 from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.looks import looks_like_float
 from ptxkit.decompiler.lift.reading import exit_values
 from ptxkit.decompiler.lift.sums import sum_of
 from ptxkit.decompiler.lift.values import Step, Value, Variable, parts_of
@@ -291,6 +292,8 @@ class Kinds:
                 cell.votes[kind_of(access.type)] += 1 if access.type[0] != "u" else 0
             for value in values:
                 self._flows(value, cell, access.width)
+                if value.op == "const" and value.data and cell is not None:
+                    cell.votes["looks" if looks_like_float(value.data, access.width) else "no"] += 1
                 if access.width == 64:
                     self._escapes(value)
         elif step.kind == "asm":
@@ -569,6 +572,8 @@ def scalar_type(votes: Counter[str], width: int) -> Type:
     best = max(floats, key=lambda f: votes[f], default="")
     if best and votes[best] and votes[best] >= numbers:
         return _FLOAT_TYPES[best]
+    if votes["looks"] and not votes["no"] and not numbers and width in (32, 64):
+        return FLOAT if width == 32 else DOUBLE  # nothing else is known about it
     signed_word, unsigned_word = _WORDS[width]
     if width < 32:
         return SCALARS[signed_word if votes["s"] > votes["u"] else unsigned_word]

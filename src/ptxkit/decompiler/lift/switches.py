@@ -82,9 +82,9 @@ def _switch(flow: Flow, root: int, types: Mapping[str, Type]) -> tuple[Select, s
     pending: list[tuple[int, Numbers]] = [(root, without((), first.type.bits))]
     while pending:
         block, numbers = pending.pop()
-        # A loop of one block comes back to where it began to ask.
-        again = block in tree.blocks or not _only_asks(flow, root, block)
-        asked = None if again else _question(flow, block, types)
+        # Where a loop comes back to a block, that is a place to go to like others.
+        asks = block not in tree.blocks and _only_asks(flow, root, block)
+        asked = _question(flow, block, types) if asks else None
         if asked is None or (asked.subject, asked.type) != (first.subject, first.type):
             tree.leaves[block] = tuple(sorted((*tree.leaves.get(block, ()), *numbers)))
             continue
