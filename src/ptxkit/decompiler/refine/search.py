@@ -238,9 +238,10 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 
 #: What is tried first.
 _KINDS = {kind: place for place, kind in enumerate((
-    "swap", "indices", "remainder", "factor", "flag", "move", "group", "spread", "address",
-    "index", "name", "split", "join", "turn", "loop", "early", "sign", "width", "fuse", "inline",
-    "sink", "raise", "guard", "choice", "branch", "start", "unroll", "restrict", "cast", "power",
+    "swap", "indices", "rebase", "remainder", "factor", "flag", "move", "group", "spread",
+    "address", "index", "name", "split", "join", "turn", "loop", "early", "sign", "width",
+    "fuse", "inline", "sink", "raise", "guard", "choice", "branch", "start", "unroll",
+    "restrict", "cast", "power",
 ))}  # fmt: skip
 
 
