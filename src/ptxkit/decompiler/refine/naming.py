@@ -17,6 +17,7 @@ from ptxkit.decompiler.refine.moves import Body, Change, Facts, fixed
 
 Use = Callable[[Any], n.Expression | None]
 """What an expression becomes; None where it stays."""
+_COMPARISONS = frozenset("== != < > <= >=".split())
 _BUILTIN = frozenset("threadIdx blockIdx blockDim gridDim".split())
 #: A value in more places than this stays a variable.
 _OFTEN = 3
@@ -91,7 +92,7 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
                     up -= 1
                 after = tuple(_changed(s, use) for s in body[place:])
                 last = max(k for k, s in enumerate(body[place:]) if after[k] is not s)
-                steps = (place - 1, place - 2) if isinstance(part, n.Member) else ()
+                steps = (place - 1, place - 2) if _is_short(part) else ()
                 for there in dict.fromkeys((up, place, *(max(up, k) for k in steps))):
                     made = (declared, *body[there:place], *after[: last + 1])
                     yield _sort(part), there, place + last + 1, made
@@ -186,6 +187,13 @@ def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[tuple[
             if isinstance(found, Scalar):
                 name = _fresh(found, types)
                 yield n.Declare(found, name, part), _instead_of(part, n.Name(name))
+
+
+def _is_short(part: n.Expression) -> bool:
+    """Whether it is so little that it may stand anywhere: an index, a comparison."""
+    return isinstance(part, n.Member) or (
+        isinstance(part, n.Binary) and part.operator in _COMPARISONS
+    )
 
 
 def _sort(part: n.Expression) -> str:
