@@ -35,6 +35,18 @@ NEAR = {
             unsigned int column = (t / gridDim.y + row) % gridDim.x;
             out[column * w + threadIdx.x] = in[row * w + threadIdx.x];
         }""",
+    "pointers moved on": """
+        __global__ void merge(unsigned *outKey, unsigned *outValue, const unsigned *inKey,
+                              const unsigned *inValue) {
+            __shared__ unsigned key[256], value[256];
+            unsigned base = blockIdx.x * 256 + threadIdx.x;
+            outKey += base; outValue += base; inKey += base; inValue += base;
+            key[threadIdx.x] = inKey[0]; value[threadIdx.x] = inValue[0];
+            key[threadIdx.x + 128] = inKey[128]; value[threadIdx.x + 128] = inValue[128];
+            __syncthreads();
+            outKey[0] = key[255 - threadIdx.x]; outValue[0] = value[255 - threadIdx.x];
+            outKey[128] = key[127 - threadIdx.x]; outValue[128] = value[127 - threadIdx.x];
+        }""",
     "an address before a branch": """
         __global__ void votes(unsigned char *out, int n) {
             int t = threadIdx.x;

@@ -24,7 +24,7 @@ def branched(body: Body, at: Container[int], is_float: IsFloat) -> Iterator[Chan
         for kind, made in _others(statement, is_float):
             yield kind, place, place + 1, made
         yield from _started(body, place)
-        yield from _flag(body, place)
+        yield from _flag(body, place, is_float)
         match statement, body[place + 1 :]:
             case n.If(condition=condition, then=then, otherwise=()), (n.Return() as last,) if then:
                 made = (n.If(negate(condition, is_float), (last,)), *then, last)
@@ -90,7 +90,7 @@ def _started(body: Body, place: int) -> Iterator[Change]:
         yield "loop", place, place + 2, (replace(loop, start=statement),)
 
 
-def _flag(body: Body, place: int) -> Iterator[Change]:
+def _flag(body: Body, place: int, is_float: IsFloat) -> Iterator[Change]:
     """A condition that was computed before it is asked for, where it is asked for."""
     match body[place : place + 3]:
         case (
@@ -98,5 +98,12 @@ def _flag(body: Body, place: int) -> Iterator[Change]:
             n.If(then=(n.Assign(target=target, value=value, operator="="),), otherwise=()),
             n.If() as asked,
         ) if target == n.Name(name):
-            whole = bottom_up(asked.condition, lambda node: value if node == target else node)
+
+            def asks(node: n.Expression) -> n.Expression:
+                match node:
+                    case n.Unary(operator="!", operand=operand):
+                        return negate(operand, is_float)
+                return value if node == target else node
+
+            whole = bottom_up(asked.condition, asks)
             yield "flag", place, place + 3, (replace(asked, condition=whole),)

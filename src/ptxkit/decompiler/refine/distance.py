@@ -57,7 +57,7 @@ class Code:
         source = 0
         for line in lines:
             text = line.strip().lstrip("{").replace(";}", ";")
-            if text.startswith("."):
+            if text.startswith(".") and not text.startswith(".pragma"):
                 if text.startswith(".loc"):
                     source = int(text.split()[2])
                 continue

@@ -11,7 +11,8 @@ from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, Pointer,
 from ptxkit.decompiler.learned.forms import only, questions, rewritten
 from ptxkit.decompiler.refine.branching import branched
 from ptxkit.decompiler.refine.expressions import factored, other_expressions
-from ptxkit.decompiler.refine.moves import indices_first, inlined, moved, named, remainders
+from ptxkit.decompiler.refine.moves import moved, remainders
+from ptxkit.decompiler.refine.naming import indices_first, inlined, named, rebased
 from ptxkit.decompiler.refine.places import (
     Edit,
     Path,
@@ -69,8 +70,14 @@ def edits(
     for path, body in bodies_in(function):
         here = frozenset(k for k in range(len(body)) if around is None or (*path, k) in around)
         if here:
-            for changes in (moved(body, here), remainders(body, here), inlined(body, here, types),
-                            named(body, here, types), branched(body, here, is_float)):  # fmt: skip
+            for changes in (
+                moved(body, here),
+                remainders(body, here),
+                inlined(body, here, types),
+                named(body, here, types),
+                rebased(body, here, types),
+                branched(body, here, is_float),
+            ):
                 for kind, start, end, new in changes:
                     yield Edit(kind, path, body[start:end], new, start)
     for kind, whole in indices_first(function, order):

@@ -30,6 +30,8 @@ _EACH = 200
 _LONGEST = 10.0
 #: How many instructions may be compiled for one function: some seconds of computing.
 EFFORT = 30_000
+#: Functions with more instructions than this are left as they are.
+_MOST = 1000
 #: What is further away than this share of its instructions is not worth a search.
 _FAR = 0.6
 #: How many changes of one kind are tried before some of the next kind.
@@ -77,6 +79,8 @@ class Search:
 
         None if it was not found.
         """
+        if self.length > _MOST:
+            return None
         starts = [(distance(self.original, code).score, number, tree)
                   for number, (tree, code) in enumerate(forms)]  # fmt: skip
         starts.sort(key=lambda start: start[:2])
@@ -238,9 +242,10 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 
 #: What is tried first.
 _KINDS = {kind: place for place, kind in enumerate((
-    "swap", "indices", "remainder", "factor", "flag", "move", "group", "spread", "address",
-    "index", "name", "split", "join", "turn", "loop", "early", "sign", "width", "fuse", "inline",
-    "sink", "raise", "guard", "choice", "branch", "start", "unroll", "restrict", "cast", "power",
+    "swap", "indices", "rebase", "remainder", "factor", "flag", "move", "group", "spread",
+    "address", "index", "name", "split", "join", "turn", "loop", "early", "sign", "width",
+    "fuse", "inline", "sink", "raise", "guard", "choice", "branch", "start", "unroll",
+    "restrict", "cast", "power",
 ))}  # fmt: skip
 
 

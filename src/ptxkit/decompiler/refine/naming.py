@@ -1,0 +1,264 @@
+"""Values as variables, and variables as their values.
+
+Nothing here is trusted: who takes a change compiles it and compares the PTX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.infer import infer
+from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
+from ptxkit.decompiler.lift.rewrite import rebuilt, size, written
+from ptxkit.decompiler.refine.moves import Body, Change, Facts, fixed
+
+Use = Callable[[Any], n.Expression | None]
+"""What an expression becomes; None where it stays."""
+_COMPARISONS = frozenset("== != < > <= >=".split())
+_BUILTIN = frozenset("threadIdx blockIdx blockDim gridDim".split())
+#: A value in more places than this stays a variable.
+_OFTEN = 3
+#: Values with fewer nodes than this are no variables of their own.
+_SHORT = 3
+#: So many pointers are moved on together.
+_SEVERAL = 2
+
+
+def indices_first(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, Body]]:
+    """The indices of threads, all of them read at the top, as people often do.
+
+    ``order`` is that in which PTX reads them: ``"threadIdx.x"`` and so on.
+    """
+    body = function.body or ()
+    used = {(p.base.name, p.field) for s in body for p in s.walk()
+            if isinstance(p, n.Member) and isinstance(p.base, n.Name)}  # fmt: skip
+    taken = {p.name for p in function.parameters}
+    taken |= {p.name for s in body for p in s.walk() if isinstance(p, n.Declare)}
+    read = [tuple(one.split(".")) for one in order]
+    places = [one for one in dict.fromkeys(read) if one in used]
+    for type in (INT, UINT):
+        for kinds in (("threadIdx", "blockIdx"), ("threadIdx",), ("blockIdx",)):
+            some = [one for one in places if one[0] in kinds]
+            made, declared = body, []
+            for base, axis in some:
+                name = f"{'t' if base == 'threadIdx' else 'b'}{axis}"
+                if name in taken:
+                    break
+                part = n.Member(n.Name(base), axis)
+                declared.append(n.Declare(type, name, part))
+                use = _instead_of(part, n.Name(name))
+                made = tuple(_changed(s, use) for s in made)
+            else:
+                if declared:
+                    start = sum(1 for s in body if fixed(s))
+                    yield "indices", (*made[:start], *declared, *made[start:])
+
+
+def inlined(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator[Change]:
+    """A variable that is read a few times as its value."""
+    for place, statement in enumerate(body):
+        if place not in at or not isinstance(statement, n.Declare):
+            continue
+        if statement.value is None or statement.space:
+            continue
+        name, rest = statement.name, body[place + 1 :]
+        count = sum(1 for s in rest for part in s.walk() if part == n.Name(name))
+        if not 0 < count <= _OFTEN or any(name in written(s) for s in rest):
+            continue
+        value: n.Expression = statement.value
+        if isinstance(statement.type, Scalar) and _type(value, types) != statement.type:
+            value = n.Cast(statement.type, value)  # the variable converted
+        last = max(k for k, s in enumerate(rest) if name in s.names())
+        changed = tuple(_changed(s, _instead_of(n.Name(name), value)) for s in rest[: last + 1])
+        yield "inline", place, place + last + 2, changed
+
+
+def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator[Change]:
+    """A part of a value as a variable of its own: right before, or as early as can be."""
+    facts = [Facts.of(statement) for statement in body]
+    for place, statement in enumerate(body):
+        seen: set[n.Expression] = set()
+        for part in _parts(statement) if place in at else ():
+            if part in seen:
+                continue
+            seen.add(part)
+            for declared, use in _variables(part, types):
+                up = place
+                own = Facts.of(declared)
+                while up > 0 and not facts[up - 1].before(own) and not fixed(body[up - 1]):
+                    up -= 1
+                after = tuple(_changed(s, use) for s in body[place:])
+                last = max(k for k, s in enumerate(body[place:]) if after[k] is not s)
+                steps = (place - 1, place - 2) if _is_short(part) else ()
+                for there in dict.fromkeys((up, place, *(max(up, k) for k in steps))):
+                    made = (declared, *body[there:place], *after[: last + 1])
+                    yield _sort(part), there, place + last + 1, made
+
+
+def rebased(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator[Change]:
+    """All pointers that one number is added to, moved on by that number: ``p += n``."""
+    users: dict[n.Expression, dict[str, n.Expression]] = {}
+    for place, statement in enumerate(body):
+        for part in statement.walk() if place in at else ():
+            match part:
+                case n.Index(base=n.Name(name=name) as base, index=index) if isinstance(
+                    types.get(name), Pointer
+                ):
+                    offsets = [index]
+                    if isinstance(index, n.Binary) and index.operator == "+":
+                        offsets += [index.left, index.right]
+                    for one in offsets:
+                        if not isinstance(_narrow(one), n.Literal):
+                            users.setdefault(_narrow(one), {})[name] = base
+    facts = [Facts.of(statement) for statement in body]
+    for offset, pointers in users.items():
+        if len(pointers) < _SEVERAL:
+            continue
+        for names in dict.fromkeys((tuple(pointers), tuple(sorted(pointers)))):
+            known = dict(types)
+            declared: list[n.Statement] = []
+            made = body
+            for name in names:
+                fresh = _fresh(types[name], known)
+                known[fresh] = types[name]
+                value = n.Binary("+", pointers[name], offset)
+                declared.append(n.Declare(types[name], fresh, value))
+                use = _offset(pointers[name], offset, n.Name(fresh))
+                made = tuple(_changed(s, use) for s in made)
+            first = next(k for k, s in enumerate(body) if made[k] is not s)
+            own = Facts.of(declared[0])
+            while first > 0 and not facts[first - 1].before(own) and not fixed(body[first - 1]):
+                first -= 1
+            yield "rebase", first, len(body), (*declared, *made[first:])
+
+
+def _parts(statement: n.Statement) -> Iterator[Any]:
+    """The values inside of what a statement itself computes."""
+    match statement:
+        case n.Declare(value=value) if value is not None:
+            heads: tuple[n.Node, ...] = tuple(value.children())
+        case n.Assign(target=target, value=value):
+            heads = (target, value)
+        case n.If(condition=condition, then=then, otherwise=otherwise):
+            # Addresses are computed before what decides whether they are needed.
+            for inner in (*then, *otherwise):
+                yield from (p for p in _parts(inner) if isinstance(p, n.Index | n.Cast))
+            heads = (condition,)
+        case n.Evaluate(expression=expression):
+            heads = tuple(expression.children())
+        case n.DoWhile(body=body) | n.For(body=body) | n.While(body=body):
+            # What does not change in a loop may stand before it.
+            for inner in body:
+                if isinstance(inner, n.Assign | n.Declare | n.If):
+                    yield from _parts(inner)
+            return
+        case _:
+            return
+    for head in heads:
+        yield from head.walk()
+
+
+def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[tuple[n.Declare, Use]]:
+    """The variables that a value may become, each with what replaces expressions by it."""
+    match part:
+        case n.Member(base=n.Name(name=base)) if base in _BUILTIN:
+            name = _fresh(UINT, types)
+            yield n.Declare(UINT, name, part), _instead_of(part, n.Name(name))
+        case n.Index(base=n.Name(name=base), index=index) if isinstance(types.get(base), Pointer):
+            pointer = types[base]
+            name = _fresh(pointer, types)
+            declared = n.Declare(pointer, name, n.Binary("+", part.base, _narrow(index)))
+            yield declared, _offset(part.base, index, n.Name(name))
+            if isinstance(index, n.Binary) and index.operator == "+":
+                for offset in (index.left, index.right):
+                    declared = n.Declare(pointer, name, n.Binary("+", part.base, _narrow(offset)))
+                    yield declared, _offset(part.base, offset, n.Name(name))
+        case n.Unary(operator="*", operand=n.Cast(type=Pointer() as type) as address):
+            name = _fresh(type, types)
+            yield n.Declare(type, name, address), _instead_of(address, n.Name(name))
+        case n.Cast(type=Scalar() as type) if type.is_integer and type.bits == 64:
+            name = _fresh(type, types)
+            yield n.Declare(type, name, part.operand), _instead_of(part, n.Name(name))
+        case n.Binary() | n.Unary() | n.Conditional() | n.Call() if size(part) >= _SHORT:
+            found = _type(part, types)
+            if isinstance(found, Scalar):
+                name = _fresh(found, types)
+                yield n.Declare(found, name, part), _instead_of(part, n.Name(name))
+
+
+def _is_short(part: n.Expression) -> bool:
+    """Whether it is so little that it may stand anywhere: an index, a comparison."""
+    return isinstance(part, n.Member) or (
+        isinstance(part, n.Binary) and part.operator in _COMPARISONS
+    )
+
+
+def _sort(part: n.Expression) -> str:
+    """What kind of change it is to name a value."""
+    match part:
+        case n.Member():
+            return "index"
+        case n.Index() | n.Cast() | n.Unary(operator="*"):
+            return "address"
+    return "name"
+
+
+def _type(node: n.Expression, types: Mapping[str, Type]) -> Type | None:
+    try:
+        return infer(node, types)
+    except (KeyError, AttributeError, AssertionError, TypeError):
+        return None
+
+
+def _fresh(type: Type, types: Mapping[str, Type]) -> str:
+    """A name for a variable of a type, as the lifter gives them."""
+    match type:
+        case Scalar(kind="float"):
+            name = "f"
+        case Scalar(bits=64):
+            name = "w"
+        case Scalar():
+            name = "n"
+        case _:
+            name = "ptr"
+    return next(wish for k in count() if (wish := f"{name}{k or ''}") not in types)
+
+
+def _narrow(index: n.Expression) -> n.Expression:
+    """An index without its conversion to 64 bits, which an address makes by itself."""
+    match index:
+        case n.Cast(type=Scalar(kind="int", bits=64), operand=n.Name() | n.Binary() as operand):
+            return operand
+    return index
+
+
+def _instead_of(old: n.Expression, new: n.Expression) -> Use:
+    return lambda node: new if node == old else None
+
+
+def _offset(base: n.Expression, offset: n.Expression, name: n.Name) -> Use:
+    """``p[a]`` and ``p[a + b]`` as ``*q`` and ``q[b]``, where ``q`` is ``p + a``."""
+    wanted = _narrow(offset)
+
+    def use(node: Any) -> n.Expression | None:
+        if not isinstance(node, n.Index) or node.base != base:
+            return None
+        if _narrow(node.index) == wanted:
+            return n.Unary("*", name)
+        match node.index:
+            case n.Binary(operator="+", left=left, right=right) if _narrow(left) == wanted:
+                return n.Index(name, _narrow(right))
+            case n.Binary(operator="+", left=left, right=right) if _narrow(right) == wanted:
+                return n.Index(name, _narrow(left))
+        return None
+
+    return use
+
+
+def _changed(node: Any, use: Use) -> Any:
+    """The tree with expressions replaced; itself where there are none of them."""
+    made = use(node)
+    return made if made is not None else rebuilt(node, lambda part: _changed(part, use))
