@@ -25,7 +25,7 @@ _WIDE = ((1 << 32) + 3, (1 << 32) + 100, 1 << 32, (1 << 31) + 5, -(1 << 32) - 1)
 _MANY, _FEW = 300, 3
 #: Threads along the second and the third axis: more than a warp, as many as there may be.
 _DEEP: dict[int, tuple[Dimensions, ...]] = {
-    1: ((2, 40, 1), (1, 300, 1)), 2: ((4, 4, 16), (2, 2, 64)),
+    1: ((2, 40, 1), (1, 300, 1)), 2: ((4, 4, 16), (2, 2, 64), (2, 1, 64)),
 }  # fmt: skip
 _AXES = "xyz"
 
