@@ -128,3 +128,19 @@ def test_versions_compile_as_they_do_alone() -> None:
     (other,) = Code.in_module(ptxkit.compile_cuda(text, arch="sm_90").emit()).values()
     assert alone is not None and distance(other, alone).score == 0
     assert all(code is not None and distance(alone, code).score == 0 for code in together)
+
+
+def test_what_is_found_has_no_more_variables_than_it_needs() -> None:
+    """What is added is computed first here, so that `y[i] +=` is not the same PTX."""
+    found = ptxkit.decompile(
+        ptxkit.compile_cuda(
+            """extern "C" __global__ void saxpy(float a, const float *x, float *y, int n) {
+                int i = blockIdx.x * blockDim.x + threadIdx.x;
+                if (i < n) y[i] = a * x[i] + y[i];
+            }""",
+            arch="sm_90",
+        ),
+        "symbolic",
+    )
+    assert found.verdict.same_ptx
+    assert found.cuda.count(";") == 2, found.cuda

@@ -68,8 +68,10 @@ def plain_name(function: Function) -> str:
 def demangled_name(function: Function) -> str:
     """The same of any function.
 
+    >>> from ptxkit.cuda import nodes as n
     >>> from ptxkit.cuda.types import FLOAT
-    >>> demangled_name(Function("_Z3addf", (Parameter(FLOAT, "x"),), (), FLOAT, False, linkage="C"))
+    >>> x = n.Parameter(FLOAT, "x")
+    >>> demangled_name(n.Function("_Z3addf", (x,), (), FLOAT, False, linkage="C"))
     'add'
     """
     if function.linkage != "C":

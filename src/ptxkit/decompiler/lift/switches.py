@@ -29,6 +29,8 @@ from ptxkit.decompiler.lift.intervals import (
 _LEAST = 3
 #: So many numbers of one case at most; where there are more they are no cases.
 _LABELS = 16
+#: Of a tree that is larger and no switch, no part is taken for one.
+_LARGE = 40
 _BUILTINS = frozenset(
     n.builtin(f"{base}.{axis}")
     for base in ("threadIdx", "blockIdx", "blockDim", "gridDim")
@@ -61,23 +63,27 @@ class _Tree:
 def find_switches(flow: Flow, types: Mapping[str, Type]) -> None:
     """Give the blocks that begin such a tree one exit with all of its cases."""
     changed = False
+    refused: set[int] = set()
     for block in flow.order:
-        if block in flow.blocks:
-            found = _switch(flow, block, types)
+        if block in flow.blocks and block not in refused:
+            found, inside = _switch(flow, block, types)
             if found is not None:
-                made, inside = found
-                flow.blocks[block].exit = made
+                flow.blocks[block].exit = found
                 for other in inside - {block}:
                     del flow.blocks[other]
                 changed = True
+            elif len(inside) > _LARGE:
+                # Not asked again from each of its blocks: that would take as long as it is large.
+                refused |= inside
     if changed:
         flow.analyse()
 
 
-def _switch(flow: Flow, root: int, types: Mapping[str, Type]) -> tuple[Select, set[int]] | None:
+def _switch(flow: Flow, root: int, types: Mapping[str, Type]) -> tuple[Select | None, set[int]]:
+    """What a tree of questions that begins with a block is, if it is one, and its blocks."""
     first = _question(flow, root, types)
     if first is None or isinstance(flow.blocks[root].exit, Select):
-        return None
+        return None, set()
     tree = _Tree()
     pending: list[tuple[int, Numbers]] = [(root, without((), first.type.bits))]
     while pending:
@@ -94,8 +100,7 @@ def _switch(flow: Flow, root: int, types: Mapping[str, Type]) -> tuple[Select, s
             both = among(own, numbers)
             if both:
                 pending.append((_onward(flow, target, tree), both))
-    made = _cases(flow, tree, first)
-    return None if made is None else (made, tree.blocks)
+    return _cases(flow, tree, first), tree.blocks
 
 
 def _onward(flow: Flow, block: int, tree: _Tree) -> int:

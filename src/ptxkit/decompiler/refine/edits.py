@@ -10,7 +10,7 @@ from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, Pointer, Scalar, Type
 from ptxkit.decompiler.learned.forms import only, questions, rewritten
 from ptxkit.decompiler.refine.branching import branched
-from ptxkit.decompiler.refine.expressions import factored, other_expressions
+from ptxkit.decompiler.refine.expressions import COMMUTE, factored, other_expressions
 from ptxkit.decompiler.refine.moves import moved, remainders
 from ptxkit.decompiler.refine.naming import indices_first, inlined, named, rebased
 from ptxkit.decompiler.refine.places import (
@@ -66,7 +66,7 @@ def edits(
         if places is None or statement_of(path) in places:
             for kind, expression in (*other_expressions(node), *factored(node, products)):
                 yield Edit(kind, path, node, expression)
-            yield from (Edit(kind, path, node, one) for kind, one in _declared(node))
+            yield from (Edit(kind, path, node, one) for kind, one in _written(node))
     for path, body in bodies_in(function):
         here = frozenset(k for k in range(len(body)) if around is None or (*path, k) in around)
         if here:
@@ -89,8 +89,14 @@ def edits(
                 yield found
 
 
-def _declared(node: n.Node) -> Iterator[tuple[str, n.Node]]:
+def _written(node: n.Node) -> Iterator[tuple[str, n.Node]]:
     match node:
+        case n.Assign(target=target, value=value, operator=compound) if compound != "=":
+            # What is added is computed before what it is added to is read.
+            operator = compound[:-1]
+            yield "whole", n.Assign(target, n.Binary(operator, target, value))
+            if operator in COMMUTE:
+                yield "whole", n.Assign(target, n.Binary(operator, value, target))
         case n.Declare(type=Scalar() as type, space="") if type in _OTHER:
             yield "sign", replace(node, type=_OTHER[type])
             if type in _WIDER:

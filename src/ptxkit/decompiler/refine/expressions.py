@@ -10,7 +10,8 @@ from itertools import permutations
 
 from ptxkit.cuda import nodes as n
 
-_COMMUTE = frozenset("+ * & | ^ == != && ||".split())
+#: Operators whose operands may change places.
+COMMUTE = frozenset("+ * & | ^ == != && ||".split())
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _SUMS = frozenset("+-")
 _ASSOCIATE = frozenset("+ * & | ^ && ||".split())
@@ -30,7 +31,7 @@ def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
     """
     match node:
         case n.Binary(operator=operator, left=left, right=right):
-            if operator in _COMMUTE:
+            if operator in COMMUTE:
                 yield "swap", n.Binary(operator, right, left)
             elif operator in _MIRRORED:
                 yield "swap", n.Binary(_MIRRORED[operator], right, left)

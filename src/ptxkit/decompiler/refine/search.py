@@ -40,6 +40,8 @@ _FEW = 6
 _ENOUGH = 1
 #: Changes that often do nothing alone.
 _FIRST = frozenset("remainder spread fuse early split join turn loop guard flag".split())
+#: Changes that leave out variables, and how many of them are made in what was found.
+_SHORTENS, _SHORTER = frozenset(("inline", "join")), 6
 _FAILED = float("inf")
 
 
@@ -94,9 +96,25 @@ class Search:
             self.known.clear()
             found = self._nearest(_Version(function, score))
             if found.score == 0:
-                items = tuple(found.function if i is function else i for i in tree.items)
+                plain = self._plainer(found.function)
+                items = tuple(plain if i is function else i for i in tree.items)
                 return replace(tree, items=items)
         return None
+
+    def _plainer(self, function: n.Function) -> n.Function:
+        """The same PTX with fewer variables: not all that led to it was needed for it."""
+        for _ in range(_SHORTER):
+            shorter = {
+                made: None for edit in edits(function)
+                if edit.kind in _SHORTENS and (made := applied(function, edit)) is not None
+                and _length(made) < _length(function)
+            }  # fmt: skip
+            some = list(shorter)[:_TOGETHER]
+            same = [one for one, score in zip(some, self._scores(some), strict=True) if score == 0]
+            if not same:
+                break
+            function = min(same, key=_length)
+        return function
 
     @property
     def length(self) -> int:
@@ -211,6 +229,12 @@ class Search:
         return {paths[line // 100 - 1] for line in found if 100 <= line < 100 * len(paths) + 100}
 
 
+def _length(function: n.Function) -> tuple[int, int]:
+    """How long a function is: its statements, then everything in it."""
+    nodes = [node for _, node in nodes_in(function)]
+    return sum(isinstance(node, n.Declare | n.Assign) for node in nodes), len(nodes)
+
+
 def _beside(function: n.Function, places: set[Path]) -> set[Path]:
     """Statements, those right before and after them, and those that declare what they read."""
     declared: dict[str, Path] = {}
@@ -242,7 +266,7 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 
 #: What is tried first.
 _KINDS = {kind: place for place, kind in enumerate((
-    "swap", "indices", "rebase", "remainder", "factor", "flag", "move", "group", "spread",
+    "swap", "whole", "indices", "rebase", "remainder", "factor", "flag", "move", "group", "spread",
     "address", "index", "name", "split", "join", "turn", "loop", "early", "sign", "width",
     "fuse", "inline", "sink", "raise", "guard", "choice", "branch", "start", "unroll",
     "restrict", "cast", "power",

@@ -10,7 +10,7 @@ Blocks are known by the conditions on the ways to them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -133,12 +133,14 @@ class Expressions:
         for number in range(len(self.blocks)):
             self._evaluate(number)
         self.known = {
-            (register, places): self.terms.make(
-                "joined", *sorted((self.contexts[n], self._out(n, register)) for n in places)
-            )
-            for register, places in self.joined
+            (register, places): self._joined(register, places) for register, places in self.joined
         }
         self.contexts = [self._context(number) for number in range(len(self.blocks))]
+
+    def _joined(self, register: Register, places: Iterable[int]) -> Term:
+        """A register that was set in one of some blocks."""
+        ways = sorted((self.contexts[n], self._out(n, register)) for n in places)
+        return self.terms.make("joined", *ways)
 
     def _out(self, number: int, register: Register) -> Term:
         values = self.values[number]
@@ -214,7 +216,9 @@ class Expressions:
         if len(setters) > 1:
             setters = self.reaching[number].get(register, NOWHERE)
             if len(setters) > 1:
-                return self.known[register, setters]
+                known = self.known.get((register, setters))
+                # Where no block reads it, it is asked for after the last round only.
+                return self._joined(register, setters) if known is None else known
         if not setters:
             return self.terms.make("undefined")
         values = self._evaluate(next(iter(setters)))

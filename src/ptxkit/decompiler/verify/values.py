@@ -16,10 +16,11 @@ from ptxkit.isa.types import SCALAR_TYPES
 
 #: The ways to fill memory, in the order they are tried. Arrays that are "alike" hold the same
 #: numbers, shifted and with few changes; "marks" are those that the code compares with; of
-#: "rising" ones the greatest, or with the other sign the least, is the last.
+#: "rising" ones the greatest, or with the other sign the least, is the last; "wide" ones are of all
+#: sizes that the type has, each as often.
 KINDS = (
     *("small", "random", "special", "tiny", "alike"),
-    *("unit", "marks", "rising", "zeros", "special"),
+    *("unit", "marks", "wide", "rising", "zeros", "special"),
 )
 Generator = np.random.Generator
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -45,6 +46,8 @@ def filled(
         type, count = type[:-2], 2 * count
     if kind == "marks" and type != "bf16":
         return _marked(type, count, marks, generator)
+    if kind == "wide" and (type in _FLOATS or type == "bf16"):
+        return _wide(type, count, generator)
     if type in _FLOATS:
         with np.errstate(over="ignore"):
             numbers: Bytes = _reals(count, kind, generator).astype(_FLOATS[type]).view(np.uint8)
@@ -84,6 +87,19 @@ def _marked(type: str, count: int, marks: Collection[int | float], generator: Ge
     return numbers
 
 
+def _wide(type: str, count: int, generator: Generator) -> Bytes:
+    """Finite numbers of a floating-point type, every exponent as often as the others."""
+    size = SCALAR_TYPES[type].width // 8
+    bits = generator.integers(0, 1 << 8 * size, count, dtype=f"u{size}")
+    mantissa = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}[type]
+    exponent = ((1 << 8 * size - 1) - 1) >> mantissa << mantissa
+    # One without an exponent is denormal; one with the greatest is no finite number.
+    infinite = (bits & exponent) == exponent
+    finite = np.where(infinite, bits ^ (1 << mantissa), bits).astype(f"u{size}")
+    numbers: Bytes = finite.view(np.uint8)
+    return numbers
+
+
 def _reals(count: int, kind: str, generator: Generator) -> Any:
     if kind == "rising":
         return generator.choice((-0.25, 0.25)) * np.arange(count)
@@ -115,6 +131,9 @@ def integers(size: int, count: int, kind: str, generator: Generator) -> Bytes:
         values = generator.integers(0, 200 if size > 1 else 128, count)
     elif kind in ("random", "marks"):
         values = generator.integers(limits.min, limits.max, count, endpoint=True)
+    elif kind == "wide":
+        whole = generator.integers(limits.min, limits.max, count, endpoint=True)
+        values = whole >> generator.integers(0, 8 * size, count)
     else:
         extremes = np.array([0, 1, -1, 2, limits.min, limits.max, limits.min + 1, 32, 31, -7])
         wide = generator.integers(limits.min, limits.max, count, endpoint=True)
