@@ -14,6 +14,14 @@ WIDE = """extern "C" __global__ void k(float *x, size_t n) {
     %s i = blockIdx.x * blockDim.x + threadIdx.x; if (i < %s) x[i] += 1; }"""
 PLACED = """extern "C" __global__ void k(float *x, int n) {
     int i = %s * blockDim.x + threadIdx.x; if (i < n) x[i] += 1; }"""
+DRAWN = """extern "C" __global__ void k(unsigned *count, unsigned *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[atomicAdd(count, 1u)] = %s; }"""
+TABLE = "__device__ const unsigned char T[256] = {%s};" + MANY % "y[i] = T[(int)x[i] & 255];"
+RARE = """extern "C" __global__ void k(const unsigned *a, unsigned *o, unsigned *p, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;
+    unsigned h = a[i] * 2654435761u; h ^= h >> 15; h *= 2246822519u; h ^= h >> 13;
+    if (h == 305419896u) { o[i] = 1; %s } else if (a[i] & 1) { odd: p[i] = 3; return; }
+    p[i + n] = 4; }"""
 #: What it is about: the original, and what is no copy of it.
 PAIRS = {
     "tables that a host fills by name": (
@@ -74,6 +82,25 @@ PAIRS = {
     "an update that another may undo": (
         ONE + "atomicAdd(y + t, 1); }",
         ONE + "atomicExch(y + t, *(volatile unsigned *)(y + t) + 1); }",
+    ),
+    "what is left in another order too": (DRAWN % "blockIdx.x * 7", DRAWN % "blockIdx.x * 9"),
+    "places that threads draw": (DRAWN % "i", DRAWN % "threadIdx.x"),
+    "beside what depends on the order": (
+        MANY % "y[0] = i; y[i + 1] = x[i] * 2;", MANY % "y[0] = i; y[i + 1] = x[i] * 3;",
+    ),
+    "an entry of a table": (
+        TABLE % ", ".join(str(k * 7 % 256) for k in range(256)),
+        TABLE % ", ".join(str(k * 7 % 256 + (k == 3)) for k in range(256)),
+    ),
+    "where code goes that never runs": (RARE % "", RARE % "goto odd;"),
+    "how much memory a host gave": (
+        MANY % "y[i] = x[i];",
+        MANY.replace("%s", 'unsigned s; asm("mov.u32 %0, %dynamic_smem_size;" : "=r"(s)); '
+                     "y[i] = s > 9000 ? 0 : x[i];"),
+    ),
+    "one rounding for two": (
+        MANY % "y[i] = fmaf(x[i], 4.0f, z[i]);",
+        MANY % "y[i] = __fadd_rn(__fmul_rn(x[i], 4.0f), z[i]);",
     ),
 }  # fmt: skip
 

@@ -23,7 +23,10 @@ from ptxkit.syntax.scopes import Scopes
 
 _LITERAL = re.compile(r"\b0[fFdD]([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)\b")
 _PLACE = re.compile(r"\[(%?[\w$]+)(?:\+(-?\d+))?\]")
-_AXIS = re.compile(r"%(?:n?tid|n?ctaid)\.[xyz]")
+_AXIS = re.compile(
+    r"%(?:(?:n?tid|n?ctaid)\.[xyz]|clock\w*|globaltimer\w*|n?smid|n?warpid|gridid|envreg\d+"
+    r"|(?:dynamic|total|aggr)_smem_size)"
+)
 _INTEGER = re.compile(r"\.[us](?=\d)")
 #: Conversions that never round: an integer that is extended before them gives the same.
 _EXACT = re.compile(r"^(cvt\.rn\.(?:ftz\.)?f(?:32|64)\.)b16$")
@@ -197,6 +200,12 @@ class Dialect:
             new = sorted(f for f in forms - own if _EXACT.sub(r"\1b32", f) not in own)
             if new:
                 return f"has {new[0]}"
+        for names in (("add", "sub"), ("mul",)):
+            # One rounding is not two, but for numbers that few launches have.
+            if "fma" in self.operations and not any(name in self.operations for name in names):
+                found = sorted(f for name in names for f in other.operations.get(name, ()))
+                if found:
+                    return f"has {found[0]}"
         for space in (*other.widths, *other.vectors):
             known = self._sizes(space) | self._sizes("generic")
             elements, wholes = ({size[k] for size in known} for k in (0, 1))

@@ -17,6 +17,9 @@ from ptxkit.decompiler.verify.products import LOWER, NARROW, WIDE
 
 #: Bytes that a race is taken for as a whole.
 _NEAR = 64
+#: Floating-point numbers, and how far sums in another order may be from each other; smaller ones
+#: are integers rather.
+_CLOSE, _LEAST = {"f4": 1e-3, "f8": 1e-9}, 1e-30
 
 
 def difference(
@@ -58,6 +61,50 @@ def only_by_order(first: Outcome, second: Outcome, again: Outcome, held: dict[st
         for w in {**first.events, **second.events}
     ]
     return all(a == b or a != c for a, b, c in counted) and all(map(_settled, pairs))
+
+
+def explained(first: Outcome, second: Outcome, again: Outcome) -> bool:
+    """Whether the second left what the first leaves in one order of threads or the other.
+
+    The same words in other places, as where threads draw numbers; or floating-point numbers that
+    are nearly the same, as where they are added up.
+    """
+    triples = [(first.output.encode(), second.output.encode(), again.output.encode())]
+    for what in ("memory", "surfaces"):
+        triples += list(zip(*(getattr(o, what) for o in (first, second, again)), strict=True))
+    for name in first.variables.keys() & second.variables.keys() & again.variables.keys():
+        triples.append((first.variables[name], second.variables[name], again.variables[name]))
+    return all(map(_explained, triples))
+
+
+def _explained(outcomes: tuple[bytes, bytes, bytes]) -> bool:
+    if outcomes[1] in (outcomes[0], outcomes[2]):
+        return True
+    if len(set(map(len, outcomes))) > 1:
+        lines = [sorted(one.splitlines()) for one in outcomes]
+        return lines[1] in (lines[0], lines[2])
+    size = len(outcomes[0]) // 8 * 8
+    if any(one[size:] != outcomes[0][size:] for one in outcomes):
+        return False
+    first, second, again = (np.frombuffer(one[:size], np.uint32) for one in outcomes)
+    moved = (first != second) | (first != again)
+    words = [np.sort(one[moved]) for one in (first, second, again)]
+    if any(np.array_equal(words[1], other) for other in (words[0], words[2])):
+        return True
+    return any(_near(outcomes, size, kind, far) for kind, far in _CLOSE.items())
+
+
+def _near(outcomes: tuple[bytes, bytes, bytes], size: int, kind: str, far: float) -> bool:
+    """Whether all numbers of a kind are nearly those of one order or the other."""
+    first, second, again = (np.frombuffer(one[:size], kind).astype(np.float64) for one in outcomes)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = [
+            (np.abs(second - one) <= far * np.abs(one)) & (np.abs(one) > _LEAST)
+            for one in (first, again)
+        ]
+    words = [np.frombuffer(one[:size], f"u{np.dtype(kind).itemsize}") for one in outcomes]
+    same = (words[1] == words[0]) | (words[1] == words[2])
+    return bool((near[0] | near[1] | same).all())
 
 
 def doubt(first: Outcome, second: Outcome, sides: tuple[Side, Side]) -> str | None:

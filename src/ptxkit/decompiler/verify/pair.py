@@ -8,6 +8,7 @@ the threads in the original, too.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ptxkit.decompiler.verify.difference import difference, doubt, only_by_order
+from ptxkit.decompiler.verify.difference import difference, doubt, explained, only_by_order
 from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
 from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
 from ptxkit.decompiler.verify.pointers import Pointers
@@ -45,6 +46,10 @@ _AROUND = 16
 TRIED, RACE = "tried", "race"
 #: How a kernel ends itself.
 _STOPS = frozenset(("assert", "trap"))
+
+
+#: A name in an initial value: what it begins with is then somewhere else.
+_NAMED = re.compile(r"(?<![\w.$])[A-Za-z_$%]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,15 @@ class Pair:
             for one in variable.declarators if variable.linkage else ():
                 if one.name in self.variables and one.name not in self._names[1]:
                     return f"the variable '{one.name}' is missing"
+        table = self._missing_table()
+        return f"what '{table}' begins with is nowhere in the candidate" if table else ""
+
+    def _missing_table(self) -> str:
+        """A table of the original of which the candidate has no copy: few launches read it all."""
+        theirs = {data for _, data in _tables(self.sides[1])}
+        for name, data in _tables(self.sides[0]):
+            if name in self.variables and data and data not in theirs:
+                return name
         return ""
 
     def launch(self, trial: Trial) -> Against | str:
@@ -129,9 +143,14 @@ class Pair:
         if why is not None:
             second = self._pointers.translated(second, first)
             why = self._difference(first, second, inputs)
-        if why is not None and self._depends_on_order(trial, inputs, first, second):
-            self.skipped[RACE] += 1
-            return RACE
+        if why is not None:
+            order = self._depends_on_order(trial, inputs, first, second)
+            if order is False:
+                # It is another number than threads leave in any order that was seen.
+                return Against(f"with {trial}, {why}, and the order does not explain it", False)
+            if order:
+                self.skipped[RACE] += 1
+                return RACE
         if why is None and _TOGETHER & first.events.keys() and self._is_new(trial):
             why = self._races(trial, inputs)
         if why is None and self.turned < _TURNED and _warps(trial) > 1:
@@ -205,16 +224,21 @@ class Pair:
 
     def _depends_on_order(
         self, trial: Trial, inputs: Inputs, first: Outcome, second: Outcome
-    ) -> bool:
-        """Whether all that differs is what the original leaves otherwise in another order, too."""
+    ) -> bool | None:
+        """Whether all that differs is what the original leaves otherwise in another order, too.
+
+        False where that is so, but the candidate left what neither order leaves.
+        """
         try:
             again = self._outcome(0, trial, inputs, seconds=PATIENT, descending=True)
         except PtxkitError:
-            return False
+            return None
         if trial.shares:
             # Where threads work on each other's memory, all of it may depend on their order.
-            return self._difference(first, again, inputs) is not None
-        return only_by_order(first, second, again, self._held(inputs))
+            return self._difference(first, again, inputs) is not None or None
+        if not only_by_order(first, second, again, self._held(inputs)):
+            return None
+        return explained(first, second, again)
 
     def _turned(self, trial: Trial, inputs: Inputs, first: Outcome) -> str | None:
         """Run both with the last blocks and warps first; notice whether that changes anything."""
@@ -231,7 +255,11 @@ class Pair:
             return f"the last blocks first, the candidate alone fails: {first_line(error)}"
         candidate = self._pointers.translated(candidate, original)
         why = self._difference(original, candidate, inputs)
-        if why is None or only_by_order(original, candidate, first, self._held(inputs)):
+        if why is None:
+            return None
+        if only_by_order(original, candidate, first, self._held(inputs)) and explained(
+            original, candidate, first
+        ):
             return None
         return f"the last blocks first, {why}"
 
@@ -275,7 +303,10 @@ class Pair:
         """Run the candidate with no more memory than the original touches."""
         inputs = self.maker.make(trial)
         start = time.process_time()
-        self._outcome(0, trial, inputs)
+        try:
+            self._outcome(0, trial, inputs)
+        except PtxkitError:
+            return None  # it depends on where memory lies
         if time.process_time() - start > _QUICK:
             return None
         windows = [slice(0, arena.whole.size) for arena in inputs.arenas]
@@ -312,6 +343,14 @@ class Pair:
             else:
                 least = middle
         return slice(start, most)
+
+
+def _tables(side: Side) -> Iterator[tuple[str, bytes]]:
+    """Variables that begin with numbers, and those, without zeros at the end."""
+    for variable in side.module.variables:
+        for one in variable.declarators if variable.space in ("global", "const") else ():
+            if one.initializer is not None and not _NAMED.search(one.initializer.text):
+                yield one.name, side.loaded.variable(one.name).tobytes().rstrip(b"\0")
 
 
 def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[str, int]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,6 +31,7 @@ from ptxkit.decompiler.verify.expressions import Expressions, Found
 from ptxkit.decompiler.verify.region import Region
 from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.syntax import Instruction
+from ptxkit.syntax.graph import BasicBlock
 
 #: The share that must have run where the rest is not the same to the letter.
 ENOUGH = 0.5
@@ -116,19 +117,34 @@ def _works(covered: tuple[Coverage, Coverage]) -> list[Counter[Work]]:
         Expressions(one, terms, known) for one, known in zip(covered, _sides(covered), strict=True)
     ]
     rounds = max(one.rounds for one in both)
-    missing = [{id(block) for block, _ in one.missing()} for one in covered]
-    return [
-        Counter(
-            _work(one) for block, one in zip(each.blocks, found, strict=True) if id(block) in left
-        )
-        for each, left, found in zip(
-            covered, missing, [one.run(rounds) for one in both], strict=True
-        )
-    ]
+    found = [one.run(rounds) for one in both]
+    return [_of_missing(*pair) for pair in zip(covered, found, strict=True)]
 
 
-def _work(found: Found) -> Work:
-    return found.context, tuple(found.effects), tuple(found.leaves)
+def _of_missing(covered: Coverage, found: list[Found]) -> Counter[Work]:
+    """What the blocks of one program do that have not run, and where control goes from them."""
+    missing = {id(block) for block, _ in covered.missing()}
+    contexts = {id(b): one.context for b, one in zip(covered.blocks, found, strict=True)}
+    works: Counter[Work] = Counter()
+    for block, one in zip(covered.blocks, found, strict=True):
+        if id(block) in missing:
+            goes = tuple(sorted(contexts[id(after)] for after in _onward(block, contexts)))
+            works[one.context, tuple(one.effects), tuple(one.leaves), goes] += 1
+    return works
+
+
+def _onward(block: BasicBlock, known: Container[int]) -> list[BasicBlock]:
+    """The blocks with instructions that control comes to from one."""
+    found: dict[int, BasicBlock] = {}
+    pending, passed = list(block.successors), {id(block)}
+    while pending:
+        after = pending.pop()
+        if id(after) in known:
+            found[id(after)] = after
+        elif id(after) not in passed:
+            passed.add(id(after))
+            pending += after.successors
+    return list(found.values())
 
 
 def _shape(instructions: list[Instruction]) -> tuple[str, ...]:
