@@ -261,6 +261,10 @@ class Comparison:
         if found.name and foreign:
             why = f"nothing differed, but it {foreign}, as the original does not"
             return self._done(False, why)
+        table = pair.missing_table() if found.name else ""
+        if table:
+            why = f"nothing differed, but what '{table}' begins with is nowhere in the candidate"
+            return self._done(False, why)
         return self._done(bool(found.name), found.reason, ground=found.name)
 
     def _done(
