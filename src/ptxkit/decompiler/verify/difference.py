@@ -48,33 +48,36 @@ def difference(
 
 def only_by_order(first: Outcome, second: Outcome, again: Outcome, held: dict[str, bytes]) -> bool:
     """Whether the second differs only where the first does so in another order, too."""
-    pairs = [(first.output.encode(), second.output.encode(), again.output.encode())]
-    for what in ("memory", "surfaces"):
-        outcomes = (getattr(one, what) for one in (first, second, again))
-        pairs += list(zip(*outcomes, strict=True))
-    for name in {**first.variables, **second.variables}:
-        before = held[name]
-        a, b, c = (one.variables.get(name, before) for one in (first, second, again))
-        pairs.append((a, b, c))
     counted = [
         (first.events[w], second.events[w], again.events[w])
         for w in {**first.events, **second.events}
     ]
-    return all(a == b or a != c for a, b, c in counted) and all(map(_settled, pairs))
+    return all(a == b or a != c for a, b, c in counted) and all(
+        map(_settled, _beside(first, second, again, held))
+    )
 
 
-def explained(first: Outcome, second: Outcome, again: Outcome) -> bool:
+def explained(first: Outcome, second: Outcome, again: Outcome, held: dict[str, bytes]) -> bool:
     """Whether the second left what the first leaves in one order of threads or the other.
 
     The same words in other places, as where threads draw numbers; or floating-point numbers that
     are nearly the same, as where they are added up.
     """
-    triples = [(first.output.encode(), second.output.encode(), again.output.encode())]
+    return all(map(_explained, _beside(first, second, again, held)))
+
+
+def _beside(
+    first: Outcome, second: Outcome, again: Outcome, held: dict[str, bytes]
+) -> list[tuple[bytes, bytes, bytes]]:
+    """What three runs printed and left in memory, each piece beside those of the others."""
+    pieces = [(first.output.encode(), second.output.encode(), again.output.encode())]
     for what in ("memory", "surfaces"):
-        triples += list(zip(*(getattr(o, what) for o in (first, second, again)), strict=True))
-    for name in first.variables.keys() & second.variables.keys() & again.variables.keys():
-        triples.append((first.variables[name], second.variables[name], again.variables[name]))
-    return all(map(_explained, triples))
+        pieces += list(zip(*(getattr(o, what) for o in (first, second, again)), strict=True))
+    for name in {**first.variables, **second.variables}:
+        before = held[name]
+        a, b, c = (one.variables.get(name, before) for one in (first, second, again))
+        pieces.append((a, b, c))
+    return pieces
 
 
 def _explained(outcomes: tuple[bytes, bytes, bytes]) -> bool:

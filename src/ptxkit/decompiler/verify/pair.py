@@ -8,7 +8,6 @@ the threads in the original, too.
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from ptxkit.decompiler.verify.region import Region
 from ptxkit.decompiler.verify.search import Search
 from ptxkit.decompiler.verify.trials import Trial, block_shapes
 from ptxkit.decompiler.verify.usage import Usage, usage_of
-from ptxkit.decompiler.verify.variables import Variables
+from ptxkit.decompiler.verify.variables import Variables, names_others
 from ptxkit.errors import PtxkitError
 from ptxkit.run import SimulationError
 from ptxkit.run.layout import variable_size
@@ -46,10 +45,6 @@ _AROUND = 16
 TRIED, RACE = "tried", "race"
 #: How a kernel ends itself.
 _STOPS = frozenset(("assert", "trap"))
-
-
-#: A name in an initial value: what it begins with is then somewhere else.
-_NAMED = re.compile(r"(?<![\w.$])[A-Za-z_$%]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +233,7 @@ class Pair:
             return self._difference(first, again, inputs) is not None or None
         if not only_by_order(first, second, again, self._held(inputs)):
             return None
-        return explained(first, second, again)
+        return explained(first, second, again, self._held(inputs))
 
     def _turned(self, trial: Trial, inputs: Inputs, first: Outcome) -> str | None:
         """Run both with the last blocks and warps first; notice whether that changes anything."""
@@ -257,9 +252,8 @@ class Pair:
         why = self._difference(original, candidate, inputs)
         if why is None:
             return None
-        if only_by_order(original, candidate, first, self._held(inputs)) and explained(
-            original, candidate, first
-        ):
+        outcomes = original, candidate, first, self._held(inputs)
+        if only_by_order(*outcomes) and explained(*outcomes):
             return None
         return f"the last blocks first, {why}"
 
@@ -349,7 +343,7 @@ def _tables(side: Side) -> Iterator[tuple[str, bytes]]:
     """Variables that begin with numbers, and those, without zeros at the end."""
     for variable in side.module.variables:
         for one in variable.declarators if variable.space in ("global", "const") else ():
-            if one.initializer is not None and not _NAMED.search(one.initializer.text):
+            if one.initializer is not None and not names_others(one.initializer):
                 yield one.name, side.loaded.variable(one.name).tobytes().rstrip(b"\0")
 
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from ptxkit._native import Node
 from ptxkit.syntax import Declarator, Module, Name
 
-_WORD = re.compile(r"(?<![\w.$])[A-Za-z_$%]")
+_NAMED = re.compile(r"(?<![\w.$])[A-Za-z_$%]")
 _IN_MEMORY = ("global", "const")
 
 
@@ -95,7 +95,7 @@ class Variables:
             first = declared.initializer
             begins = ""
             if first is not None:
-                named = _WORD.search(first.text)  # large tables are of numbers alone
+                named = names_others(first)
                 begins = self._begins(side, first) if named else "".join(first.text.split())
             known[name] = f"{' '.join(map(str, words))} = {begins}"
         return known[name]
@@ -110,6 +110,11 @@ class Variables:
         parts = [self._begins(side, child) for child in node.children]
         own = " ".join(text for _, text, _, _ in node.tokens(own=True))
         return f"{node.kind} {own} ({', '.join(parts)})"
+
+
+def names_others(initializer: Node) -> bool:
+    """Whether an initial value has names in it; large tables are of numbers alone."""
+    return _NAMED.search(initializer.text) is not None
 
 
 def _declared(module: Module) -> dict[str, Declarator]:
