@@ -47,6 +47,23 @@ def test_a_folder(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_kernels_of_one_file_count_each(tmp_path: Path) -> None:
+    (tmp_path / "both.cu").write_text(
+        "__device__ int twice(int x) {\n    return 2 * x;\n}\n\n"
+        "__global__ void first(int *x) {\n    x[threadIdx.x] = twice(threadIdx.x);\n}\n\n"
+        "template <class T>\n__global__ void second(T *x, T a) {\n"
+        "    // scales\n    int i = threadIdx.x;\n    x[i] *= a;\n}\n"
+        "template __global__ void second(float *, float);\n"
+    )
+    rows = measuring.evaluate(folder_items([tmp_path], "sm_90"), ["symbolic"])
+    assert [(row.name, row.equivalent) for row in rows] == [
+        ("both:_Z5firstPi", True),
+        ("both:_Z6secondIfEvPT_S0_", True),
+    ]
+    # Of its own definition: 3 and 4 lines.
+    assert [row.lines / row.lines_ratio for row in rows if row.lines_ratio] == [3, 4]
+
+
 def test_a_split_of_a_dataset(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     run("synth", "tiers", "--count", "20", "--out", folder, "--seed", "3")

@@ -17,6 +17,7 @@ from ptxkit.cuda import CudaModule
 from ptxkit.decompiler.choose import decompile
 from ptxkit.decompiler.engines import engine as find_engine
 from ptxkit.decompiler.engines import isolated
+from ptxkit.decompiler.learned.closeness import function_text
 from ptxkit.decompiler.metrics import readability, tree_similarity, walk
 from ptxkit.decompiler.neural.forms import same_program
 from ptxkit.decompiler.verify import Verdict, architecture
@@ -24,6 +25,7 @@ from ptxkit.decompiler.verify.certificates import to_certify
 from ptxkit.decompiler.workers import Unfinished, limited
 from ptxkit.errors import PtxkitError, UnknownNameError, UsageError, import_extra
 from ptxkit.syntax import Module, parse
+from ptxkit.syntax.demangle import short_name
 from ptxkit.synth.dataset import Dataset
 from ptxkit.synth.merge import REJECTED
 from ptxkit.synth.schema import SPLITS
@@ -183,13 +185,30 @@ def _file_items(path: Path, arch: str, most: int, names: set[str] | None) -> Ite
     if path.suffix == ".cu":
         text = path.read_text(encoding="utf-8", errors="replace")
         module = compile_cuda(text, arch=arch, name=path.name)
-        yield Item(path.stem, path.resolve().parent.name, module.emit(), lines=source_lines(text))
+        yield from _source_items(path, text, module, most)
         return
     module = _module(path)
     for name, _ in _kernels(module, most):
         if names is None or name in names:
             part = isolated(module, module[name])
             yield Item(f"{path.stem}:{name}", path.resolve().parent.name, part.emit())
+
+
+def _source_items(path: Path, text: str, module: Module, most: int) -> Iterator[Item]:
+    """Every kernel of a CUDA file by itself.
+
+    One of several is compared with the lines of its own definition: whose the other functions
+    and declarations of the file are is not known.
+    """
+    group = path.resolve().parent.name
+    names = to_certify(module)
+    if len(names) == 1:
+        yield Item(path.stem, group, module.emit(), lines=source_lines(text))
+        return
+    for name, _ in _kernels(module, most):
+        own = function_text(text, short_name(name).rpartition("::")[2])
+        part = isolated(module, module[name])
+        yield Item(f"{path.stem}:{name}", group, part.emit(), lines=source_lines(own) or None)
 
 
 def source_lines(text: str) -> int:
