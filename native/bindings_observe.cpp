@@ -93,6 +93,14 @@ nb::list digests(const Observation &self) {
     return rows;
 }
 
+nb::object conflicts(const Observation &self) {
+    const auto found = self.conflict_table.unsettled();
+    if (!found) return nb::none();
+    nb::list rows;
+    for (const auto &[word, bytes] : *found) rows.append(nb::make_tuple(word * 4, bytes));
+    return rows;
+}
+
 nb::bytes to_bytes(const std::vector<std::uint8_t> &data) {
     return nb::bytes(reinterpret_cast<const char *>(data.data()), data.size());
 }
@@ -140,6 +148,9 @@ void bind_observe(nb::module_ &m) {
             self.trace = true;
             self.trace_request = {to_dim3(thread), to_dim3(block), limit, keep_last};
         })
+        .def("watch_conflicts", [](Observation &self) { self.conflicts = true; })
+        .def("conflicts", &conflicts,
+             "Words of global memory that depend on races, and which of their bytes; or None.")
         .def("look_at", &look_at, "rows"_a,
              "Places: function, instruction, whether after it, and registers to sum up there.")
         .def("digests", &digests)

@@ -31,6 +31,7 @@ std::unique_ptr<Observers> Observation::observe(const Program &program, const Di
         all->add(std::make_unique<Unwritten>(*this, program, block));
     }
     if (profile) all->add(std::make_unique<Profiler>(*this, program));
+    if (conflicts) all->add(std::make_unique<Conflicts>(*this, conflict_table, block));
     if (!points.empty()) all->add(std::make_unique<Digester>(*this, block));
     const Dim3 &wanted = trace_request.block;
     if (trace && block.id[0] == wanted.x && block.id[1] == wanted.y && block.id[2] == wanted.z)

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "conflicts.hpp"
 #include "machine.hpp"
 #include "observer.hpp"
 
@@ -92,6 +93,7 @@ class Observation {
     bool sanitize = false;
     bool profile = false;
     bool trace = false;
+    bool conflicts = false;
     std::size_t finding_limit = 0;
     TraceRequest trace_request;
     std::vector<RedZone> red_zones;
@@ -106,6 +108,7 @@ class Observation {
     std::deque<TraceEvent> events;
     std::uint64_t events_left_out = 0;
     std::vector<Digest> digests;               // for each point
+    ConflictTable conflict_table;
 
     // The observers of a block of a program, or none.
     std::unique_ptr<Observers> observe(const Program &program, const Dim3 &shape, const Block &block);

@@ -22,6 +22,8 @@ RARE = """extern "C" __global__ void k(const unsigned *a, unsigned *o, unsigned 
     unsigned h = a[i] * 2654435761u; h ^= h >> 15; h *= 2246822519u; h ^= h >> 13;
     if (h == 305419896u) { o[i] = 1; %s } else if (a[i] & 1) { odd: p[i] = 3; return; }
     p[i + n] = 4; }"""
+RACED = """extern "C" __global__ void k(const int *x, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { y[0] = i; y[i + 1] = %s; } }"""
 #: What it is about: the original, and what is no copy of it.
 PAIRS = {
     "tables that a host fills by name": (
@@ -102,6 +104,10 @@ PAIRS = {
         MANY % "y[i] = fmaf(x[i], 4.0f, z[i]);",
         MANY % "y[i] = __fadd_rn(__fmul_rn(x[i], 4.0f), z[i]);",
     ),
+    "numbers beside one that threads race for": (
+        RACED % "x[i]",
+        RACED % "i < 40 ? x[i] : x[i] + 1",
+    ),
 }  # fmt: skip
 
 
@@ -118,6 +124,20 @@ def test_what_differs_is_not_accepted(name: str) -> None:
 def test_and_what_is_the_same_compiles(name: str) -> None:
     original, _ = PAIRS[name]
     assert verify(ptxkit.compile_cuda(original, arch="sm_90"), original).same_ptx
+
+
+def test_what_threads_race_for_does_not_count() -> None:
+    """Two threads draw from one generator in some launches: either may be first."""
+    text = """extern "C" __global__ void k(unsigned *state, unsigned *y, int step, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x; %s }"""
+    body = """unsigned v = state[i % 64]; for (int j = i; j < n; j += step) {
+        v = v * 1664525u + 1013904223u; y[j] = v; } state[i % 64] = v"""
+    module = ptxkit.compile_cuda(text % f"{body};", arch="sm_90")
+    # The lanes of a warp do not go together: no difference to one that has a state for itself.
+    apart = """if (i & 1) { asm volatile("// odd"); %s; } else { asm volatile("// even"); %s%s; }"""
+    assert verify(module, text % (apart % (body, body, ""))).equivalent
+    assert not verify(module, text % (apart % (body, body, " + (n > 70)"))).equivalent
+    assert not verify(module, text % f"{body} + 1;").equivalent
 
 
 def test_a_shift_is_by_no_negative_number() -> None:

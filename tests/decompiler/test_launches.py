@@ -167,7 +167,6 @@ def racing(first: str, added: int = 5) -> Module:
 def test_what_depends_on_the_order_of_threads_is_no_difference() -> None:
     found = same_execution(racing("odd"), racing("even"), "k")
     assert not found.different and found.skip_reasons["race"], found
-    assert not found.equal  # no order leaves what the other one does
 
 
 def test_a_difference_beside_a_race_is_one() -> None:

@@ -52,6 +52,8 @@ class Observable:
         if watch.trace is not None:
             one = watch.trace
             observation.trace(one.thread, one.block, one.limit, one.last)
+        if watch.conflicts:
+            observation.watch_conflicts()
         if watch.points:
             if self._looked is None or self._looked[0] is not watch.points:
                 self._looked = watch.points, [self._point(point) for point in watch.points]
@@ -99,8 +101,17 @@ class Observable:
             "digests": tuple(
                 Digest(visits, tuple(values)) for visits, values in observation.digests()
             ),
+            "conflicts": self.conflicts(observation) if watch.conflicts else None,
             "trace": None if watch.trace is None else self.trace(observation, watch.trace),
         }
+
+    @staticmethod
+    def conflicts(observation: Observation) -> frozenset[int] | None:
+        """The addresses of the bytes that depend on races."""
+        rows = observation.conflicts()
+        if rows is None:
+            return None
+        return frozenset(word + n for word, mask in rows for n in range(4) if mask >> n & 1)
 
     def leaks(self, allocations: list[tuple[int, int, int]]) -> tuple[Finding, ...]:
         """Memory of malloc that a launch has left: one finding for each call."""

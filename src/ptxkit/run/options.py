@@ -34,6 +34,7 @@ class RunOptions:
     profile: bool = False
     trace: TraceRequest | None = None
     points: tuple[Point, ...] = ()
+    conflicts: bool = False
 
     @classmethod
     def of(cls, kernel: str, options: dict[str, Any]) -> RunOptions:
@@ -71,7 +72,14 @@ did you mean 'step_limit'? There are: threads, ...
     @property
     def watch(self) -> Watch:
         """What of it is watching."""
-        return Watch(self.sanitize, self.findings_limit, self.profile, self.trace, self.points)
+        return Watch(
+            self.sanitize,
+            self.findings_limit,
+            self.profile,
+            self.trace,
+            self.points,
+            self.conflicts,
+        )
 
 
 def _is_seconds(value: Any) -> bool:
@@ -115,6 +123,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "a whole number from 1: the findings to keep at most",
     ),
     "profile": (_is_flag, "True or False"),
+    "conflicts": (_is_flag, "True or False"),
     "points": (
         lambda value: isinstance(value, tuple) and all(isinstance(p, Point) for p in value),
         "a tuple of Point",

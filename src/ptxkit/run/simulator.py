@@ -76,6 +76,9 @@ class RunReport:
     """What one thread did, where one was traced."""
     digests: tuple[Digest, ...] = ()
     """The sums at each of the ``points`` that were asked for."""
+    conflicts: frozenset[int] | None = None
+    """With ``conflicts=True`` the addresses of the bytes of global memory that depend on which of
+    two threads comes first, though nothing puts them in an order; None where it is not known."""
 
 
 def _check_array(value: Any, what: str) -> None:

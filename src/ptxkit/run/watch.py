@@ -81,9 +81,12 @@ class Watch:
     profile: bool = False
     trace: TraceRequest | None = None
     points: tuple[Point, ...] = ()
+    conflicts: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.sanitize or self.profile or self.trace is not None or self.points)
+        return bool(
+            self.sanitize or self.profile or self.trace is not None or self.points or self.conflicts
+        )
 
     @property
     def padding(self) -> int:

@@ -57,6 +57,20 @@ def only_by_order(first: Outcome, second: Outcome, again: Outcome, held: dict[st
     )
 
 
+def within(first: Outcome, second: Outcome, inputs: Inputs, unsettled: frozenset[int]) -> bool:
+    """Whether two runs left different bytes only at some addresses."""
+    if first.variables != second.variables or first.surfaces != second.surfaces:
+        return False
+    if first.output != second.output or first.events != second.events:
+        return False
+    for arena, a, b in zip(inputs.arenas, first.memory, second.memory, strict=True):
+        if a != b:
+            places = np.nonzero(np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8))[0]
+            if not unsettled.issuperset((places + arena.base).tolist()):
+                return False
+    return True
+
+
 def explained(first: Outcome, second: Outcome, again: Outcome, held: dict[str, bytes]) -> bool:
     """Whether the second left what the first leaves in one order of threads or the other.
 
@@ -99,8 +113,10 @@ def _explained(outcomes: tuple[bytes, bytes, bytes]) -> bool:
 
 def _near(outcomes: tuple[bytes, bytes, bytes], size: int, kind: str, far: float) -> bool:
     """Whether all numbers of a kind are nearly those of one order or the other."""
-    first, second, again = (np.frombuffer(one[:size], kind).astype(np.float64) for one in outcomes)
     with np.errstate(invalid="ignore", over="ignore"):
+        first, second, again = (
+            np.frombuffer(one[:size], kind).astype(np.float64) for one in outcomes
+        )
         near = [
             (np.abs(second - one) <= far * np.abs(one)) & (np.abs(one) > _LEAST)
             for one in (first, again)

@@ -15,13 +15,19 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ptxkit.decompiler.verify.difference import difference, doubt, explained, only_by_order
+from ptxkit.decompiler.verify.difference import (
+    difference,
+    doubt,
+    explained,
+    only_by_order,
+    within,
+)
 from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
 from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
 from ptxkit.decompiler.verify.pointers import Pointers
 from ptxkit.decompiler.verify.region import Region
 from ptxkit.decompiler.verify.search import Search
-from ptxkit.decompiler.verify.trials import Trial, block_shapes
+from ptxkit.decompiler.verify.trials import Trial, block_shapes, roomier
 from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.decompiler.verify.variables import Variables, names_others
 from ptxkit.errors import PtxkitError
@@ -139,17 +145,20 @@ class Pair:
             why = self._difference(first, second, inputs)
         if why is not None:
             order = self._depends_on_order(trial, inputs, first, second)
+            if not order and self._raced_for(trial, inputs, first, second):
+                order = True
             if order is False:
                 # It is another number than threads leave in any order that was seen.
                 self.skipped[RACE] += 1
                 return Against(f"with {trial}, {why}, and the order does not explain it", False)
             if order:
-                self.skipped[RACE] += 1
-                return RACE
+                return self._raced(trial)
         if why is None and _TOGETHER & first.events.keys() and self._is_new(trial):
             why = self._races(trial, inputs)
         if why is None and self.turned < _TURNED and _warps(trial) > 1:
             why = self._turned(trial, inputs, first)
+        if why == RACE:
+            return self._raced(trial)
         if why is not None:
             return Against(f"with {trial}, {why}")
         why = doubt(first, second, self.sides)
@@ -255,7 +264,36 @@ class Pair:
         outcomes = original, candidate, first, self._held(inputs)
         if only_by_order(*outcomes) and explained(*outcomes):
             return None
+        if self._raced_for(trial, inputs, original, candidate, descending=True):
+            return RACE
         return f"the last blocks first, {why}"
+
+    def _raced(self, trial: Trial) -> Against | str:
+        """A launch said nothing because of a race: one with more room for each thread may."""
+        self.skipped[RACE] += 1
+        if self.rules.required_cluster is None and not (trial.cluster or trial.cooperative):
+            for other in roomier(trial):
+                return self.launch(other)
+        return RACE
+
+    def _raced_for(
+        self, trial: Trial, inputs: Inputs, first: Outcome, second: Outcome, **options: Any
+    ) -> bool:
+        """Whether all that differs is memory that threads race for, in both alike.
+
+        Nothing puts these threads in an order, so what they leave there means nothing.
+        """
+        try:
+            found = [
+                self._outcome(side, trial, inputs, seconds=PATIENT, conflicts=True, **options)
+                for side in (0, 1)
+            ]
+        except PtxkitError:
+            return False
+        mine, theirs = (one.report.conflicts for one in found)
+        if mine is None or theirs is None or {b // 4 for b in mine} != {b // 4 for b in theirs}:
+            return False
+        return within(first, second, inputs, mine)
 
     # ---- what registers hold ----------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,23 @@ def trials(usage: Usage, rules: LaunchRules, count: int, first: int = 0) -> Iter
             ascending=number % 2 == 0,
             cleared=number % 3 == 1,
         )
+
+
+def roomier(trial: Trial) -> Iterator[Trial]:
+    """The next launch after one whose threads got in each other's way: fewer, or farther apart.
+
+    >>> one = Trial(3, "small", (4, 1, 1), (64, 1, 1), (4, 200))
+    >>> two = next(roomier(one))
+    >>> two.grid, next(roomier(two)).sizes, list(roomier(next(roomier(two))))
+    ((1, 1, 1), (64, 200), [])
+    """
+    threads = math.prod(trial.block)
+    # Sizes may be distances between what threads work on.
+    apart = tuple(size if size <= 0 else max(size, threads) for size in trial.sizes)
+    if math.prod(trial.grid) > 1:
+        yield replace(trial, grid=(1, 1, 1))
+    elif apart != trial.sizes:
+        yield replace(trial, sizes=apart)
 
 
 def dynamic_shared(usage: Usage, rules: LaunchRules) -> int:
