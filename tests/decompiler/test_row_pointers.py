@@ -129,7 +129,10 @@ def test_a_loop_has_one_counter() -> None:
 
 
 def test_a_loop_that_is_one_stays_one() -> None:
-    assert "#pragma" not in lifted(WRITTEN_OUT, keep_loops=True)
+    unrolled = COLUMN.replace("#pragma unroll 1", "")
+    assert lifted(unrolled).count("+=") == 2
+    for source in (WRITTEN_OUT, unrolled):
+        assert "#pragma" not in lifted(source, keep_loops=True)
     assert lifted(COLUMN, keep_loops=True).count("#pragma unroll 1") == 1
 
 

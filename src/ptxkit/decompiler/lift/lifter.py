@@ -172,7 +172,9 @@ class ModuleLifter:
                 indices.add(wish)
                 return wish
 
-            whole = Copies(by_name, index).run(rolled(body, Cascades(by_name, index)))
+            cascades = Cascades(by_name, index)
+            whole = Copies(by_name, index).run(rolled(body, cascades))
+            indices |= cascades.peeled
             counted = Counting(by_name, index).run(whole)
             body = Polisher(is_float).run(without_unread(without_guards(counted, by_name)))
             body = with_one_counter(body, by_name)

@@ -101,14 +101,14 @@ class _Loops:
         later = any(name in s.names() for s in rest[place:])
         if later or name in changed or inside + 2 != self.names[name]:
             return None
-        times = _ratio(by, counter.step)
+        times = ratio(by, counter.step)
         if times is None or not changed.isdisjoint({*by.names(), *start.value.names()}):
             return None
-        base, offset = _split(start.value) if isinstance(type, Pointer) else (None, start.value)
-        fixed = _remainder(offset, times, counter.start)
+        base, offset = split(start.value) if isinstance(type, Pointer) else (None, start.value)
+        fixed = remainder(offset, times, counter.start)
         if fixed is None or (isinstance(type, Pointer) and base is None):
             return None
-        moved = _product(n.Name(counter.name), times)
+        moved = product(n.Name(counter.name), times)
         index = moved if fixed == n.integer(0) else n.Binary("+", moved, fixed)
         use = _element(name, base, index) if base is not None else _number(name, index)
         body = tuple(bottom_up(s, use) for s in rest)
@@ -133,7 +133,7 @@ def _last_set(name: str, before: list[n.Statement]) -> n.Assign | None:
     return None
 
 
-def _split(start: n.Expression) -> tuple[n.Expression | None, n.Expression]:
+def split(start: n.Expression) -> tuple[n.Expression | None, n.Expression]:
     """A pointer and what is added to it."""
     match start:
         case n.Name():
@@ -145,7 +145,7 @@ def _split(start: n.Expression) -> tuple[n.Expression | None, n.Expression]:
     return None, start
 
 
-def _ratio(by: n.Expression, step: n.Expression) -> n.Expression | None:
+def ratio(by: n.Expression, step: n.Expression) -> n.Expression | None:
     """How often one step is in another one."""
     if by == step:
         return n.integer(1)
@@ -157,11 +157,11 @@ def _ratio(by: n.Expression, step: n.Expression) -> n.Expression | None:
         case n.Binary("<<", x, n.Literal(value=int() as count)), n.Literal(value=int() as two) if (
             two and not (1 << count) % two
         ):
-            return _product(x, n.integer((1 << count) // two))
+            return product(x, n.integer((1 << count) // two))
         case n.Binary("*", x, n.Literal(value=int() as one)), n.Literal(value=int() as two) if (
             two and not one % two
         ):
-            return _product(x, n.integer(one // two))
+            return product(x, n.integer(one // two))
         case n.Binary("*", x, y), _ if y == step:
             return x
         case n.Binary("*", x, y), _ if x == step:
@@ -169,13 +169,11 @@ def _ratio(by: n.Expression, step: n.Expression) -> n.Expression | None:
     return None
 
 
-def _product(x: n.Expression, times: n.Expression) -> n.Expression:
+def product(x: n.Expression, times: n.Expression) -> n.Expression:
     return x if times == n.integer(1) else n.Binary("*", x, times)
 
 
-def _remainder(
-    total: n.Expression, times: n.Expression, start: n.Expression
-) -> n.Expression | None:
+def remainder(total: n.Expression, times: n.Expression, start: n.Expression) -> n.Expression | None:
     """What is left of a sum without a product; None where that is not in it."""
     if start == n.integer(0):
         return total
@@ -183,7 +181,7 @@ def _remainder(
         case n.Literal(value=int() as a), n.Literal(value=int() as b), n.Literal(value=int() as c):
             return n.integer(a - b * c)
     terms = terms_of(total)
-    wanted = [_product(start, times), n.Binary("*", times, start)]
+    wanted = [product(start, times), n.Binary("*", times, start)]
     match times:
         case n.Literal(value=int() as number) if number > 1 and not number & (number - 1):
             wanted.append(n.Binary("<<", start, n.integer(number.bit_length() - 1)))
