@@ -68,6 +68,7 @@ class Engine(Protocol):
 FORMS = (
     Options(roll=True),
     Options(),
+    Options(roll=True, keep_loops=True),
     Options(roll=True, order="line"),
     Options(roll=True, order="block"),
     Options(order="line"),
@@ -75,7 +76,7 @@ FORMS = (
     Options(careful=True, math=False),
     Options(careful=True, keep_loops=True, math=False),
 )
-_CAREFUL = 5
+_CAREFUL = 6
 #: Where none of them is proved. They are harder to read still, and their PTX is another.
 EXACT_FORMS = (
     Options(careful=True, exact=True, math=False),

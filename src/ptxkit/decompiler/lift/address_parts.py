@@ -52,9 +52,12 @@ def parts_of_addresses(flow: Flow) -> tuple[set[Definition], set[Definition]]:
             if value.width == 64:
                 pending.extend(leaves(value))
         value = values.get(definition)
+        bytes_ = definition in whole
+        if bytes_ and value is not None and value.op == "and" and _cuts_index(value, values):
+            addresses.update((definition, *leaves(value)))
+            continue
         if value is None or value.op not in _ADDRESS_PARTS:
             continue
-        bytes_ = definition in whole
         scales = bytes_ and value.op in ("shl", "mul") and value.args[1].op == "const"
         if definition.variable.width != 64 and not (scales or _names_memory(value, values)):
             continue
@@ -64,6 +67,19 @@ def parts_of_addresses(flow: Flow) -> tuple[set[Definition], set[Definition]]:
             whole.update(inner)
         pending.extend(inner)
     return addresses, signed
+
+
+def _cuts_index(value: Value, values: dict[Definition, Value]) -> bool:
+    """Whether bits are cut off an index that is scaled: ``(x << 2) & 124``."""
+    inner, mask = value.args
+    if inner.op == "var":
+        inner = values.get(inner.data, inner)
+    return (
+        inner.op in ("shl", "shr.u")
+        and inner.args[1].op == "const"
+        and mask.op == "const"
+        and mask.data & 1 == 0
+    )
 
 
 def _names_memory(value: Value, values: dict[Definition, Value]) -> bool:

@@ -49,6 +49,8 @@ class Cascades:
     """Makes the name of an index."""
     values: dict[str, n.Expression] = field(default_factory=dict)
     """What variables are set to that are set once."""
+    peeled: set[str] = field(default_factory=set)
+    """What loops count with that were unrolled, and have the index that they had."""
 
     def learn(self, body: Body) -> None:
         """Look at a whole function."""

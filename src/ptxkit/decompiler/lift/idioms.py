@@ -1,4 +1,4 @@
-"""What compilers make of divisions by constants, undone.
+"""What compilers make of divisions, undone.
 
 A pattern is looked for through variables that are set once; its parts go when nobody else
 reads them. Each is an identity for every input: the constants are checked, not guessed.
@@ -14,12 +14,17 @@ from ptxkit.decompiler.lift.flow import Branch, FlowBlock
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.values import Definition, Value, Variable, const, raw, signed, var
 
+#: Elements of arrays have up to 2 to the power of this many bytes.
+_LARGEST = 4
+
 
 @dataclass(slots=True)
 class Idioms:
     """Rewrites the steps of one function."""
 
     program: Program
+    exact: bool = False
+    """Whether a division by 0 has to give what it gives in PTX."""
     values: dict[Definition, Value] = field(default_factory=dict)
     fresh: set[Definition] = field(default_factory=set)
     """What was set in the block at hand, from variables that still hold the same."""
@@ -110,6 +115,8 @@ class Idioms:
             return self._from_wide(value)
         if op == "sub":
             return self._remainder(value)
+        if op == "and":
+            return self._scaled(value)
         if op == "call":
             return self._first_bit(value)
         return None
@@ -155,9 +162,27 @@ class Idioms:
             and inner.args[1].data == x.width - 1
         )
 
+    def _scaled(self, value: Value) -> Value | None:
+        """``(x >>> 3) & 0x1ffffffc`` is ``(x >>> 5) << 2``: an index times a size."""
+        inner, mask = self.peek(value.args[0]), value.args[1]
+        if mask.op != "const" or inner.op != "shr.u" or inner.args[1].op != "const":
+            return None
+        source, count = inner.args
+        low = (mask.data & -mask.data).bit_length() - 1
+        if not 0 < low <= _LARGEST or mask.data >> low != (1 << value.width - count.data - low) - 1:
+            return None
+        index = make("shr.u", value.width, source, const(count.data + low, count.width))
+        return make("shl", value.width, index, const(low, count.width))
+
     def _remainder(self, value: Value) -> Value | None:
         """``x - x / d * d`` and ``x - (x + bias & -2^k)`` are ``x % d``."""
         x, whole = value.args[0], self.peek(value.args[1])
+        if whole.op in ("rem.s", "rem.u") and not self.exact:
+            # A compiler's `x / d * d`.
+            divisor = whole.args[1]
+            if whole.args[0] is x and divisor.op != "const":
+                quotient = raw(f"div.{whole.op[-1]}", value.width, (x, divisor))
+                return raw("mul", value.width, (quotient, divisor))
         if whole.op == "and" and whole.args[1].op == "const":
             mask = -signed(whole.args[1])
             total = self.peek(whole.args[0])
@@ -166,15 +191,18 @@ class Idioms:
                 for one, bias in (total.args, total.args[::-1]):
                     if one is x and self._is_bias(self.peek(bias), x, count):
                         return raw("rem.s", value.width, (x, const(mask, value.width)))
-        if whole.op == "mul" and whole.args[1].op == "const":
-            quotient, divisor = self.peek(whole.args[0]), whole.args[1]
+        if whole.op == "mul":
+            if self.exact and whole.args[1].op != "const":
+                return None  # what divides may be 0
+            factors = [whole.args, whole.args[::-1]]
         elif whole.op == "shl" and whole.args[1].op == "const":
-            quotient = self.peek(whole.args[0])
-            divisor = const(1 << whole.args[1].data, value.width)
+            factors = [(whole.args[0], const(1 << whole.args[1].data, value.width))]
         else:
             return None
-        if quotient.op in ("div.s", "div.u") and quotient.args == (x, divisor):
-            return raw(f"rem.{quotient.op[-1]}", value.width, (x, divisor))
+        for factor, divisor in factors:
+            quotient = self.peek(factor)
+            if quotient.op in ("div.s", "div.u") and quotient.args == (x, divisor):
+                return raw(f"rem.{quotient.op[-1]}", value.width, (x, divisor))
         return None
 
     # ---- multiplication by a reciprocal --------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, count
 
@@ -33,6 +33,7 @@ from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.nesting import nested
 from ptxkit.decompiler.lift.objects import typed_objects, with_single_fetches
 from ptxkit.decompiler.lift.offsets import count_in_elements
+from ptxkit.decompiler.lift.one_counter import with_one_counter
 from ptxkit.decompiler.lift.order import Order
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.polish import Polisher
@@ -44,6 +45,7 @@ from ptxkit.decompiler.lift.printing import restore_printf
 from ptxkit.decompiler.lift.products import products
 from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.lift.roll import rolled
+from ptxkit.decompiler.lift.row_pointers import with_row_pointers
 from ptxkit.decompiler.lift.rows import with_rows
 from ptxkit.decompiler.lift.signatures import KNOWN, Signatures
 from ptxkit.decompiler.lift.statements import Statements
@@ -74,7 +76,7 @@ class Options:
     math: bool = True
     """Make calls of what a compiler made of functions of the math library."""
     keep_loops: bool = False
-    """Tell the compiler to unroll no loop: what PTX still has as a loop stays one."""
+    """Tell the compiler to unroll no loop that PTX still has: it stays one."""
     order: Order = "free"
     """Compute values in the blocks, or in the very order, in which PTX does.
 
@@ -160,24 +162,32 @@ class ModuleLifter:
         body = structured(flow, is_float, fresh=fresh)
         body = _without_last_return(body)
         body = Polisher(is_float).run(body)
+        indices: set[str] = set()
         if self.options.roll:
             names = {*by_name, *taken}
 
             def index(wished: str = "") -> str:
                 wish = next(w for w in chain([wished], _indices()) if w and w not in names)
                 names.add(wish)
+                indices.add(wish)
                 return wish
 
-            whole = Copies(by_name, index).run(rolled(body, Cascades(by_name, index)))
+            cascades = Cascades(by_name, index)
+            whole = Copies(by_name, index).run(rolled(body, cascades))
+            indices |= cascades.peeled
             counted = Counting(by_name, index).run(whole)
             body = Polisher(is_float).run(without_unread(without_guards(counted, by_name)))
+            body = with_one_counter(body, by_name)
         if self.options.order == "free":
             body = nested(body)
         body = with_single_fetches(body, by_name)
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
+        if not self.options.careful:
+            each = self.options.order != "free"
+            body = with_row_pointers(body, places.steps, by_name, known, each=each)
         if self.options.keep_loops:
-            body = tuple(bottom_up(statement, _kept_loop) for statement in body)
+            body = tuple(bottom_up(statement, _keeping(indices)) for statement in body)
         body = (*self.variables.inside(places.used), *body)
         if not self.options.careful:
             body = with_matrices(body)
@@ -238,8 +248,18 @@ class ModuleLifter:
         return n.CudaModule(tuple(items), tuple(sorted(self.headers)), self.flags.options)
 
 
-def _kept_loop(node: n.Node) -> n.Node:
-    return replace(node, unroll=1) if isinstance(node, n.For | n.While | n.DoWhile) else node
+def _keeping(rolled: set[str]) -> Callable[[n.Node], n.Node]:
+    """What tells the compiler to leave loops alone, but those that count with some indices."""
+
+    def kept(node: n.Node) -> n.Node:
+        match node:
+            case n.For(step=n.Assign(n.Name(name=index))) if index in rolled:
+                return node
+            case n.For() | n.While() | n.DoWhile():
+                return replace(node, unroll=1)
+        return node
+
+    return kept
 
 
 def _indices() -> Iterator[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
+from ptxkit.decompiler.lift.one_counter import product, ratio, remainder, split
 from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, statements_of, written
 
 Body = tuple[n.Statement, ...]
@@ -44,8 +45,8 @@ def rests(body: Body) -> dict[str, Rest]:
     return {name: rest for name, rest in found.items() if sets[name] <= 2}
 
 
-def roll_peeled(body: list[n.Statement], known: dict[str, Rest]) -> bool:
-    """Roll up one loop of a list of statements; whether there was one."""
+def roll_peeled(body: list[n.Statement], known: dict[str, Rest]) -> str:
+    """Roll up one loop of a list of statements: what it counts with; empty if there was none."""
     for place, statement in enumerate(body):
         match statement:
             case n.If(n.Binary("!=", n.Name(name=name), n.Literal(value=0)), then, ()):
@@ -56,14 +57,14 @@ def roll_peeled(body: list[n.Statement], known: dict[str, Rest]) -> bool:
                 else:
                     made = _rest_written_out(body, place, name, known[name])
                 if made:
-                    return True
-    return False
+                    return made
+    return ""
 
 
 # ---- the rest behind, written out -----------------------------------------------------------
 
 
-def _rest_written_out(body: list[n.Statement], place: int, name: str, rest: Rest) -> bool:
+def _rest_written_out(body: list[n.Statement], place: int, name: str, rest: Rest) -> str:
     last = body[place]
     assert isinstance(last, n.If)
     turn = last.then
@@ -71,19 +72,19 @@ def _rest_written_out(body: list[n.Statement], place: int, name: str, rest: Rest
         match turn[-1]:
             case n.If(n.Binary("!=", n.Name(name=again), n.Literal(value=1)), _, ()):
                 if again != name:
-                    return False
+                    return ""
             case _:
-                return False
+                return ""
         turn = turn[:-1]
     many = next((k for k in range(place - 1, -1, -1) if _loop_of(body[k]) is not None), None)
     if many is None or not turn or any(isinstance(p, _LOOPS) for s in turn for p in s.walk()):
-        return False
+        return ""
     moved, mine = set(written(body[many])), {x for s in turn for x in written(s)}
     read = {p.name for s in turn for p in s.walk() if isinstance(p, n.Name)}
     starts = {_target(body[k]): k for k in range(many) if _is_number(body[k])}
     found = [x for x in read & moved - mine if x in starts]
     if len(found) != 1:
-        return False
+        return ""
     index = found[0]
     start = body[starts[index]]
     step = n.Assign(n.Name(index), _ONE, "+=")
@@ -91,7 +92,7 @@ def _rest_written_out(body: list[n.Statement], place: int, name: str, rest: Rest
     body[place] = n.For(start, condition, step, turn)
     for gone in sorted((many, starts[index]), reverse=True):
         del body[gone]
-    return True
+    return index
 
 
 def _loop_of(node: n.Statement) -> n.Statement | None:
@@ -114,32 +115,34 @@ def _is_number(node: n.Statement) -> bool:
 # ---- the rest first, in a loop --------------------------------------------------------------
 
 
-def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> bool:
+def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> str:
     node = body[place]
     assert isinstance(node, n.If)
     *setup, loop = node.then
     assert isinstance(loop, n.DoWhile)
     if name not in {_target(s) for s in loop.body} or loop.condition != node.condition:
-        return False
+        return ""
     many = next((k for k in range(place + 1, len(body)) if _loop_of(body[k]) is not None), None)
     if many is None:
-        return False
+        return ""
     changed = {x for s in loop.body for x in written(s)}
     steps = {_target(s): by for s in loop.body if (by := _step(s, changed)) is not None}
     bound = _bound(body[many])
     if bound is None or bound[0] not in steps:
-        return False
+        return ""
     index, limit = bound
     values = {_target(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
     first = values.get(index)
     if not _steps_by(body[many], index, steps[index], rest.mask + 1):
-        return False
-    moving = [x for x in steps if x != index and steps[x] == steps[index]]
+        return ""
     # A pointer begins where the index does: there by its name, or by what it is set to.
     places: dict[str, tuple[n.Expression, n.Expression]] = {}
-    for x in moving:
+    for x in steps:
+        times = ratio(steps[x], steps[index]) if x != index else None
+        if times is None:
+            continue
         for begin in (first, n.Name(index)):
-            at = None if begin is None else _element(values.get(x), begin, index)
+            at = None if begin is None else _element(values.get(x), begin, index, times)
             if at is not None:
                 places[x] = at
     gone = {index, name, *places}
@@ -148,14 +151,14 @@ def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> b
     # What is set up before the rest, and not by a number, must be gone.
     begun = {_target(s) for s in setup if isinstance(s, n.Assign) and not _is_literal(s.value)}
     if used & (places.keys() | (begun - {index})):
-        return False
+        return ""
     step = n.Assign(n.Name(index), steps[index], "+=")
     condition = n.Binary("<", n.Name(index), limit)
     start = None if first is None else n.Assign(n.Name(index), first)
     body[place] = n.For(start, condition, step, turn)
     del body[many]
     body[:] = [s for s in body if _target(s) not in (index, name)]
-    return True
+    return index
 
 
 def _is_literal(value: n.Expression) -> bool:
@@ -165,8 +168,9 @@ def _is_literal(value: n.Expression) -> bool:
 def _step(node: n.Statement, changed: set[str]) -> n.Expression | None:
     """By how much a statement moves a variable on, the same in every turn."""
     match node:
-        case n.Assign(n.Name(), n.Literal(value=int()) | n.Name() | n.Member() as by, "+="):
-            return None if changed & {p.name for p in by.walk() if isinstance(p, n.Name)} else by
+        case n.Assign(n.Name(), by, "+="):
+            loads = any(isinstance(p, n.Index | n.Call | n.Unary) for p in by.walk())
+            return None if loads or changed & set(by.names()) else by
     return None
 
 
@@ -209,21 +213,22 @@ def _terms(value: n.Expression, operator: str, index: str) -> Counter[n.Expressi
 
 
 def _element(
-    start: n.Expression | None, first: n.Expression, index: str
+    start: n.Expression | None, first: n.Expression, index: str, times: n.Expression
 ) -> tuple[n.Expression, n.Expression] | None:
     """The array that a pointer moves along, and what it points to, by the index."""
-    match start:
-        case n.Binary("+", n.Name() as base, offset) | n.Unary(
-            "&", n.Index(n.Name() as base, offset)
-        ):
-            pass
-        case _:
+    base, offset = split(start) if start is not None else (None, n.integer(0))
+    if base is None:
+        return None
+    if times != _ONE:
+        rest = remainder(offset, times, first)
+        moved = product(n.Name(index), times)
+        if rest is None:
             return None
+        return base, moved if rest == _ZERO else n.Binary("+", moved, rest)
     places = sum(p == first for p in offset.walk())
     if places != 1 or not _is_term(offset, first):
         return None
-    moved = bottom_up(offset, lambda part: n.Name(index) if part == first else part)
-    return base, moved
+    return base, bottom_up(offset, lambda part: n.Name(index) if part == first else part)
 
 
 def _is_term(total: n.Expression, term: n.Expression) -> bool:

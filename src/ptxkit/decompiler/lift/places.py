@@ -62,6 +62,8 @@ class Places:
     """Variables of memory that the function names."""
     wide: bool = False
     """Whether an index is scaled in 64 bits where PTX does so."""
+    steps: dict[n.Index, tuple[n.Expression, ...]] = field(default_factory=dict)
+    """Elements whose addresses are computed in several steps, and how many elements each takes."""
 
     # ---- what is accessed ----------------------------------------------------------------
 
@@ -158,7 +160,23 @@ class Places:
             node = n.Cast(Pointer(type), node)
         if isinstance(index, n.Literal) and index.value == 0 and not isinstance(array.type, Array):
             return n.Unary("*", node)
-        return n.Index(node, index)
+        made = n.Index(node, index)
+        if isinstance(array.type, Pointer) and isinstance(node, n.Name):
+            self._note_steps(made, total, size_of(type))
+        return made
+
+    def _note_steps(self, made: n.Index, total: Sum, size: int) -> None:
+        """Whether parts of an index were each made as wide as an address: a step for each."""
+        total = self._gathered(total)
+        if len(total.terms) < 2 or any(
+            term.op not in ("sext", "zext") or term.args[0].width > 32 or times != size
+            for term, times in total.terms.items()
+        ):
+            return
+        # What comes last is added first: that is the order in which it is computed.
+        steps = [self._term(term, 1, narrow=True).node for term in reversed(total.terms)]
+        number = total.constant // size
+        self.steps[made] = (*steps, n.integer(number)) if number else tuple(steps)
 
     def _bytes(self, array: Expr, total: Sum) -> n.Expression:
         whole = self.index(total, 1)
@@ -211,6 +229,8 @@ class Places:
                     node = n.Unary("&", n.Index(array.node, index))
                 else:
                     node = n.Binary("+", array.node, index)
+                    if isinstance(array.node, n.Name):
+                        self._note_steps(n.Index(array.node, index), total, size_of(have))
                 return node if have == type else n.Cast(Pointer(type), node)
         return n.Cast(Pointer(type), self._bytes(array, total))
 

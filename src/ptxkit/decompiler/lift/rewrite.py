@@ -132,6 +132,14 @@ def size(node: n.Node) -> int:
     return sum(1 for _ in node.walk())
 
 
+def terms_of(node: n.Expression) -> list[n.Expression]:
+    """What is added up, from the left to the right."""
+    match node:
+        case n.Binary("+", left, right):
+            return [*terms_of(left), *terms_of(right)]
+    return [node]
+
+
 def loads_from(function: str) -> bool:
     """Whether a function loads from the place that it is given."""
     return function.startswith("__ld")

@@ -23,8 +23,13 @@ def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None)
         known = rests(body)
         cascades.learn(body)
     made = [_inside(statement, cascades, known) for statement in body]
-    while cascades.roll(made) or roll_peeled(made, known):
-        pass
+    while True:
+        while cascades.roll(made):
+            pass
+        index = roll_peeled(made, known)
+        if not index:
+            break
+        cascades.peeled.add(index)
     place = 0
     while place < len(made):
         if _roll_at(made, place):

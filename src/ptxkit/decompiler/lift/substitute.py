@@ -35,6 +35,8 @@ _HARMLESS = ("__shfl", "__ballot", "__any", "__all", "__activemask", "__match", 
 _COMPARISONS = frozenset(
     "eq ne lt.s le.s gt.s ge.s lt.u le.u gt.u ge.u feq fne flt fle fgt fge".split()
 )
+#: What takes long, and has a name where it is in several places.
+_DIVISIONS = frozenset("div.s div.u rem.s rem.u".split())
 
 
 @dataclass(slots=True)
@@ -72,6 +74,8 @@ class Substitution:
     """Versions that are numbers, though their variables change; addresses are none."""
     indices: set[Definition] = field(default_factory=set)
     """What is computed from the indices of threads alone."""
+    repeated: set[Definition] = field(default_factory=set)
+    """What is in addresses that are written more than once."""
     pinned: set[Variable] = field(default_factory=set)
     dropped: set[Definition] = field(default_factory=set)
 
@@ -88,7 +92,7 @@ class Substitution:
     def run(self) -> None:
         """Drop what is dead, then substitute."""
         reads = drop_unread(self.flow, self.facts)
-        if Idioms(self.program).run():
+        if Idioms(self.program, self.exact).run():
             reads = drop_unread(self.flow, self.facts)
         self.uses, self.pinned = reads.uses, reads.pinned
         if self.order == "line" or self.in_order:
@@ -97,6 +101,7 @@ class Substitution:
             indices_first(self.flow)
         self._depths()
         self.addresses, self.signed = parts_of_addresses(self.flow)
+        self._find_repeated()
         Operands(self.program, self.order, self.exact, self.facts, self.uses).run()
         self._choose()
         for _ in range(_ROUNDS):
@@ -174,8 +179,18 @@ class Substitution:
                 for leaf in leaves(value):
                     self.takers.setdefault(leaf, []).append(target)
 
+    def _find_repeated(self) -> None:
+        for number in reversed(self.flow.order):
+            for step in reversed(self.flow.blocks[number].statements):
+                if step.kind == "set" and step.targets[0] in self.addresses:
+                    target = step.targets[0]
+                    if self.uses.get(target, 0) > 1 or target in self.repeated:
+                        self.repeated.update(leaves(step.args[0]))
+
     def _worth(self, target: Definition, value: Value) -> bool:
         uses = self.uses.get(target, 0)
+        if value.op in _DIVISIONS and target in self.repeated:
+            return False
         if value.op == "builtin" or (value.args and value.width == 32 and all(
             a.op == "const" or (a.op == "var" and a.data in self.indices) for a in value.args
         )):  # fmt: skip

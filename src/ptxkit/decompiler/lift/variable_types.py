@@ -130,9 +130,13 @@ class VariableTypes:
 
 
 def restrict(program: Program, kinds: Kinds, types: dict[Variable, Type], places: Places) -> None:
-    """``const`` and ``__restrict__`` for pointers that are only read."""
-    plain: set[Variable] = set()
-    constant: set[Variable] = set()
+    """``const`` and ``__restrict__`` for pointers that are only read.
+
+    What a pointer reads that moves on from a parameter is read by that parameter.
+    """
+    origins = _Origins(program, kinds)
+    plain: set[Variable | None] = set()
+    constant: set[Variable | None] = set()
     seen: set[Value] = set()
     for block in program.flow.blocks.values():
         for step in block.statements:
@@ -140,15 +144,52 @@ def restrict(program: Program, kinds: Kinds, types: dict[Variable, Type], places
                 if part.op == "load":
                     base = kinds.base(part.args[0])
                     if base is not None and base.op == "var":
-                        variable = base.data.variable
-                        (constant if part.data.constant else plain).add(variable)
+                        found = origins.of(base.data.variable)
+                        (constant if part.data.constant else plain).update(found)
+    restricted: set[Variable | None] = set()
     for variable in program.parameters:
         type = types[variable]
         if isinstance(type, Pointer) and type.const:
             restrict = variable in constant and variable not in plain
             if restrict:
-                places.restricted.add(variable)
+                restricted.add(variable)
             types[variable] = Pointer(type.target, const=True, restrict=restrict)
+    places.restricted |= {v for v in program.variables if origins.of(v) <= restricted}
+    places.restricted |= {v for v in program.parameters if v in restricted}
+
+
+class _Origins:
+    """Which parameters the pointers of a function were set from; None is anything else."""
+
+    def __init__(self, program: Program, kinds: Kinds) -> None:
+        self.sources: dict[Variable, set[Variable | None]] = {}
+        for variable in program.parameters:
+            self.sources[variable] = {variable}
+        for block in program.flow.blocks.values():
+            for step in block.statements:
+                for target in step.targets:
+                    if target.variable.width != 64:
+                        continue
+                    base = kinds.base(step.args[0]) if step.kind == "set" else None
+                    known = base.data.variable if base is not None and base.op == "var" else None
+                    self.sources.setdefault(target.variable, set()).add(known)
+
+    def of(self, variable: Variable) -> set[Variable | None]:
+        """The parameters that a pointer was set from."""
+        found: set[Variable | None] = set()
+        pending: list[Variable | None] = [variable]
+        seen: set[Variable | None] = set()
+        while pending:
+            one = pending.pop()
+            if one in seen:
+                continue
+            seen.add(one)
+            sources = {None} if one is None else self.sources.get(one, {None})
+            if sources == {one}:
+                found.add(one)
+            else:
+                pending += sources
+        return found
 
 
 def _call_slots(program: Program) -> dict[Variable, tuple[str, int]]:

@@ -17,6 +17,7 @@ from ptxkit.decompiler.refine.moves import Body, Change, Facts, fixed
 
 Use = Callable[[Any], n.Expression | None]
 """What an expression becomes; None where it stays."""
+_Variable = tuple[n.Declare, Use]
 _COMPARISONS = frozenset("== != < > <= >=".split())
 _BUILTIN = frozenset("threadIdx blockIdx blockDim gridDim".split())
 #: A value in more places than this stays a variable.
@@ -85,7 +86,7 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
             if part in seen:
                 continue
             seen.add(part)
-            for declared, use in _variables(part, types):
+            for declared, use in (*_variables(part, types), *_loaded(part, body[place:], types)):
                 up = place
                 own = Facts.of(declared)
                 while up > 0 and not facts[up - 1].before(own) and not fixed(body[up - 1]):
@@ -95,7 +96,7 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
                 steps = (place - 1, place - 2) if _is_short(part) else ()
                 for there in dict.fromkeys((up, place, *(max(up, k) for k in steps))):
                     made = (declared, *body[there:place], *after[: last + 1])
-                    yield _sort(part), there, place + last + 1, made
+                    yield _sort(part, declared), there, place + last + 1, made
 
 
 def rebased(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator[Change]:
@@ -161,7 +162,7 @@ def _parts(statement: n.Statement) -> Iterator[Any]:
         yield from head.walk()
 
 
-def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[tuple[n.Declare, Use]]:
+def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[_Variable]:
     """The variables that a value may become, each with what replaces expressions by it."""
     match part:
         case n.Member(base=n.Name(name=base)) if base in _BUILTIN:
@@ -189,6 +190,19 @@ def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[tuple[
                 yield n.Declare(found, name, part), _instead_of(part, n.Name(name))
 
 
+def _loaded(part: n.Expression, rest: Body, types: Mapping[str, Type]) -> Iterator[_Variable]:
+    """The variable that an element of an array may be read into."""
+    if not isinstance(part, n.Index) or not isinstance(part.base, n.Name):
+        return
+    found = _type(part, types)
+    if not isinstance(found, Scalar) or any(
+        isinstance(node, n.Assign) and node.target == part for s in rest for node in s.walk()
+    ):
+        return
+    name = _fresh(found, types)
+    yield n.Declare(found, name, part), _instead_of(part, n.Name(name))
+
+
 def _is_short(part: n.Expression) -> bool:
     """Whether it is so little that it may stand anywhere: an index, a comparison."""
     return isinstance(part, n.Member) or (
@@ -196,9 +210,11 @@ def _is_short(part: n.Expression) -> bool:
     )
 
 
-def _sort(part: n.Expression) -> str:
+def _sort(part: n.Expression, declared: n.Declare) -> str:
     """What kind of change it is to name a value."""
     match part:
+        case n.Index() if declared.value == part:
+            return "load"
         case n.Member():
             return "index"
         case n.Index() | n.Cast() | n.Unary(operator="*"):

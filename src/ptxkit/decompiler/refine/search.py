@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
 
@@ -29,11 +30,13 @@ _EACH = 200
 #: Seconds of computing after which it ends anyway: some code takes compilers very long.
 _LONGEST = 10.0
 #: How many instructions may be compiled for one function: some seconds of computing.
-EFFORT = 30_000
+EFFORT = 60_000
 #: Functions with more instructions than this are left as they are.
 _MOST = 1000
 #: What is further away than this share of its instructions is not worth a search.
 _FAR = 0.6
+#: How far a form is taken to be away for each of its statements.
+_STATEMENT = 0.15
 #: How many changes of one kind are tried before some of the next kind.
 _FEW = 6
 #: Rounds after the first with a nearer version, for others that go together with it.
@@ -70,6 +73,9 @@ class Search:
     begin: float = field(default_factory=time.process_time)
     tree: n.CudaModule = field(default_factory=lambda: n.CudaModule(()))
     known: dict[n.Function, float] = field(default_factory=dict)
+    waiting: list[tuple[float, tuple[int, int], int, n.Function]] = field(default_factory=list)
+    """Versions as near as the nearest, to go on from where nothing is nearer."""
+    nearest: float = _FAILED
 
     @property
     def over(self) -> bool:
@@ -83,23 +89,26 @@ class Search:
         """
         if self.length > _MOST:
             return None
-        starts = [(distance(self.original, code).score, number, tree)
-                  for number, (tree, code) in enumerate(forms)]  # fmt: skip
-        starts.sort(key=lambda start: start[:2])
-        for (score, _, tree), share in zip(starts, _SHARES, strict=False):
-            function = next(
-                (i for i in tree.items if isinstance(i, n.Function) and i.name == self.name), None
-            )
-            if function is None or function.body is None or score > _FAR * self.length:
+        starts = [(distance(self.original, code).score, function, tree) for tree, code in forms
+                  if (function := self._own(tree)) is not None]  # fmt: skip
+        # What is short is read more easily, and has fewer places to change.
+        starts.sort(key=lambda start: start[0] + _STATEMENT * _length(start[1])[0])
+        for (score, function, tree), share in zip(starts, _SHARES, strict=False):
+            if score > _FAR * self.length:
                 continue
             self.tree, self.limit = tree, share * self.effort
             self.known.clear()
+            self.nearest = score
             found = self._nearest(_Version(function, score))
             if found.score == 0:
                 plain = self._plainer(found.function)
                 items = tuple(plain if i is function else i for i in tree.items)
                 return replace(tree, items=items)
         return None
+
+    def _own(self, tree: n.CudaModule) -> n.Function | None:
+        return next((i for i in tree.items if isinstance(i, n.Function) and i.name == self.name
+                     and i.body is not None), None)  # fmt: skip
 
     def _plainer(self, function: n.Function) -> n.Function:
         """The same PTX with fewer variables: not all that led to it was needed for it."""
@@ -122,13 +131,30 @@ class Search:
         return len(self.original.shapes)
 
     def _nearest(self, version: _Version) -> _Version:
-        """The nearest version that steps from one to a nearer one lead to."""
-        while version.score > 0 and not self.over:
+        """The nearest version that steps from one to a nearer one lead to.
+
+        Where none is nearer, it goes on from the nearest that it did not go on from yet.
+        """
+        self.waiting.clear()
+        best = version
+        while best.score > 0 and not self.over:
             better = self._step(version)
-            if better is None:
+            if better is not None:
+                version = better
+                best = min(best, better, key=lambda one: one.score)
+                continue
+            later = self._next(best.score)
+            if later is None:
                 break
-            version = better
-        return version
+            version = later
+        return best
+
+    def _next(self, score: float) -> _Version | None:
+        """Another version that is as near as the nearest: the shortest of them."""
+        if not self.waiting or self.waiting[0][0] > score:
+            return None
+        found, _, _, function = heappop(self.waiting)
+        return _Version(function, found)
 
     def _step(self, version: _Version) -> _Version | None:
         """A nearer version by one change, or by several that each bring it nearer."""
@@ -210,9 +236,12 @@ class Search:
             self.spent += _EACH + len(unknown) * self.length
             made = codes(self.tree, self.name, unknown, self.arch, separate=self.separate)
             for function, code in zip(unknown, made, strict=True):
-                self.known[function] = (
-                    _FAILED if code is None else distance(self.original, code).score
-                )
+                score = _FAILED if code is None else distance(self.original, code).score
+                self.known[function] = score
+                if score <= self.nearest:
+                    self.nearest = score
+                    entry = score, _length(function), len(self.known), function
+                    heappush(self.waiting, entry)
         return [self.known[one] for one in functions]
 
     def _differing(self, function: n.Function) -> set[Path]:
@@ -267,7 +296,7 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 #: What is tried first.
 _KINDS = {kind: place for place, kind in enumerate((
     "swap", "whole", "indices", "rebase", "remainder", "factor", "flag", "move", "group", "spread",
-    "address", "index", "name", "split", "join", "turn", "loop", "early", "sign", "width",
+    "address", "index", "load", "name", "split", "join", "turn", "loop", "early", "sign", "width",
     "fuse", "inline", "sink", "raise", "guard", "choice", "branch", "start", "unroll",
     "restrict", "cast", "power",
 ))}  # fmt: skip

@@ -1,0 +1,220 @@
+"""Loops with one counter: what moves along with it, written by it again.
+
+Compilers make ``for (i = a; i < n; i += 32) s += x[i * w + j]`` a loop with two counters, ``i`` and
+the index, which starts at ``a * w + j`` and moves on by ``w * 32``. Where start and step of a
+variable are those of the counter times one number, plus another, that is what it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import INT, UINT, Pointer, Type
+from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, terms_of, written
+
+Body = tuple[n.Statement, ...]
+
+
+def with_one_counter(body: Body, types: dict[str, Type]) -> Body:
+    """A function's body whose loops have one counter each, as far as that can be."""
+    names = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
+    return _Loops(types, names).run(body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """What a loop counts with: it starts at a value, and takes a step after every turn."""
+
+    name: str
+    start: n.Expression
+    step: n.Expression
+
+
+@dataclass(slots=True)
+class _Loops:
+    types: dict[str, Type]
+    names: Counter[str]
+    """How often each name is in the function."""
+
+    def run(self, body: Body) -> Body:
+        """A list of statements, and those inside of them."""
+        made: list[n.Statement] = []
+        for statement in body:
+            made.append(self._inside(statement))
+            if isinstance(made[-1], n.For):
+                self._reduce(made)
+        return tuple(made)
+
+    def _inside(self, statement: n.Statement) -> n.Statement:
+        match statement:
+            case n.If(then=then, otherwise=otherwise):
+                return replace(statement, then=self.run(then), otherwise=self.run(otherwise))
+            case n.For(body=body) | n.While(body=body) | n.DoWhile(body=body):
+                return replace(statement, body=self.run(body))
+        return statement
+
+    def _reduce(self, made: list[n.Statement]) -> None:
+        """Write what moves along in the last loop of a list by the loop's counter."""
+        loop = made[-1]
+        assert isinstance(loop, n.For)
+        counter = self._counter(loop, made[:-1])
+        if counter is None or any(
+            isinstance(p, n.Continue | n.Goto | n.Label) for s in loop.body for p in s.walk()
+        ):
+            return
+        for statement in loop.body:
+            match statement:
+                case n.Assign(n.Name(name=name), step, "+=") if name != counter.name:
+                    made[:] = self._without(made, counter, name, step) or made
+
+    def _counter(self, loop: n.For, before: list[n.Statement]) -> _Counter | None:
+        match loop.step:
+            case n.Assign(n.Name(name=name), step, "+="):
+                start = loop.start or _last_set(name, before)
+            case _:
+                return None
+        changed = {written_to for s in loop.body for written_to in written(s)}
+        if name in changed or not changed.isdisjoint(step.names()):
+            return None
+        if not isinstance(start, n.Assign) or start.target != n.Name(name) or start.operator != "=":
+            return None
+        return _Counter(name, start.value, step)
+
+    def _without(
+        self, made: list[n.Statement], counter: _Counter, name: str, by: n.Expression
+    ) -> list[n.Statement] | None:
+        """The list without a variable of its last loop; None where that cannot be."""
+        loop = made[-1]
+        assert isinstance(loop, n.For)
+        type = self.types.get(name)
+        start = _last_set(name, made[:-1])
+        if start is None or not (type in (INT, UINT) or isinstance(type, Pointer)):
+            return None
+        own = n.Assign(n.Name(name), by, "+=")
+        place = loop.body.index(own)
+        rest = (*loop.body[:place], *loop.body[place + 1 :])
+        changed = {x for s in rest for x in written(s)} | {counter.name}
+        inside = sum(p == n.Name(name) for s in rest for p in s.walk())
+        later = any(name in s.names() for s in rest[place:])
+        if later or name in changed or inside + 2 != self.names[name]:
+            return None
+        times = ratio(by, counter.step)
+        if times is None or not changed.isdisjoint({*by.names(), *start.value.names()}):
+            return None
+        base, offset = split(start.value) if isinstance(type, Pointer) else (None, start.value)
+        fixed = remainder(offset, times, counter.start)
+        if fixed is None or (isinstance(type, Pointer) and base is None):
+            return None
+        moved = product(n.Name(counter.name), times)
+        index = moved if fixed == n.integer(0) else n.Binary("+", moved, fixed)
+        use = _element(name, base, index) if base is not None else _number(name, index)
+        body = tuple(bottom_up(s, use) for s in rest)
+        if any(name in s.names() for s in body):
+            return None
+        first = next(k for k in range(len(made) - 2, -1, -1) if made[k] is start)
+        kept = [s for k, s in enumerate(made[:-1]) if k != first]
+        return [*kept, replace(loop, body=body)]
+
+
+def _last_set(name: str, before: list[n.Statement]) -> n.Assign | None:
+    """What sets a variable last in a list, if what it is set to stays the same until its end."""
+    later: set[str] = set()
+    for statement in reversed(before):
+        changed = set(written(statement))
+        if name in changed:
+            match statement:
+                case n.Assign(n.Name(name=own), value, "=") if own == name:
+                    return statement if later.isdisjoint(value.names()) else None
+            return None
+        later |= changed
+    return None
+
+
+def split(start: n.Expression) -> tuple[n.Expression | None, n.Expression]:
+    """A pointer and what is added to it."""
+    match start:
+        case n.Name():
+            return start, n.integer(0)
+        case n.Binary("+", n.Name() as base, offset):
+            return base, offset
+        case n.Unary("&", n.Index(n.Name() as base, offset)):
+            return base, offset
+    return None, start
+
+
+def ratio(by: n.Expression, step: n.Expression) -> n.Expression | None:
+    """How often one step is in another one."""
+    if by == step:
+        return n.integer(1)
+    match by, step:
+        case _, n.Literal(value=1):
+            return by
+        case n.Literal(value=int() as one), n.Literal(value=int() as two) if two and not one % two:
+            return n.integer(one // two)
+        case n.Binary("<<", x, n.Literal(value=int() as count)), n.Literal(value=int() as two) if (
+            two and not (1 << count) % two
+        ):
+            return product(x, n.integer((1 << count) // two))
+        case n.Binary("*", x, n.Literal(value=int() as one)), n.Literal(value=int() as two) if (
+            two and not one % two
+        ):
+            return product(x, n.integer(one // two))
+        case n.Binary("*", x, y), _ if y == step:
+            return x
+        case n.Binary("*", x, y), _ if x == step:
+            return y
+    return None
+
+
+def product(x: n.Expression, times: n.Expression) -> n.Expression:
+    return x if times == n.integer(1) else n.Binary("*", x, times)
+
+
+def remainder(total: n.Expression, times: n.Expression, start: n.Expression) -> n.Expression | None:
+    """What is left of a sum without a product; None where that is not in it."""
+    if start == n.integer(0):
+        return total
+    match total, times, start:
+        case n.Literal(value=int() as a), n.Literal(value=int() as b), n.Literal(value=int() as c):
+            return n.integer(a - b * c)
+    terms = terms_of(total)
+    wanted = [product(start, times), n.Binary("*", times, start)]
+    match times:
+        case n.Literal(value=int() as number) if number > 1 and not number & (number - 1):
+            wanted.append(n.Binary("<<", start, n.integer(number.bit_length() - 1)))
+    found = next((k for k, term in enumerate(terms) if term in wanted), None)
+    if found is None:
+        return None
+    left = terms[:found] + terms[found + 1 :]
+    if not left:
+        return n.integer(0)
+    made = left[0]
+    for term in left[1:]:
+        made = n.Binary("+", made, term)
+    return made
+
+
+_Use = Callable[[n.Node], n.Node]
+
+
+def _number(name: str, value: n.Expression) -> _Use:
+    return lambda part: value if part == n.Name(name) else part
+
+
+def _element(name: str, base: n.Expression, index: n.Expression) -> _Use:
+    """What a pointer that moves along points to, as an element of what it moves through."""
+
+    def use(part: n.Node) -> n.Node:
+        match part:
+            case n.Unary("*", n.Name(name=own)) if own == name:
+                return n.Index(base, index)
+            case n.Index(n.Name(name=own), offset) if own == name:
+                return n.Index(base, n.Binary("+", index, offset))
+            case n.Call(function, (n.Name(name=own),)) if own == name and loads_from(function):
+                return n.Call(function, (n.Unary("&", n.Index(base, index)),))
+        return part
+
+    return use
