@@ -15,6 +15,7 @@ from typing import Any
 from ptxkit import cuda
 from ptxkit.cuda import CudaModule
 from ptxkit.decompiler.choose import decompile
+from ptxkit.decompiler.contest import best_answer
 from ptxkit.decompiler.engines import engine as find_engine
 from ptxkit.decompiler.engines import isolated
 from ptxkit.decompiler.metrics import readability, tree_similarity, walk
@@ -212,7 +213,7 @@ def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) ->
     try:
         module = parse(item.ptx, filename=item.name)
         row = replace(row, instructions=_instructions(module))
-        found = decompile(module, engine, arch=arch, beams=beams)
+        tree, text, verdict = _answer(module, engine, arch, beams)
     except Exception as error:
         # One program must not end the measuring of all others.
         reason = str(error).partition("\n")[0]
@@ -221,10 +222,9 @@ def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) ->
         seconds = time.perf_counter() - start
         return replace(row, seconds=seconds, reason=reason)
     seconds = time.perf_counter() - start
-    verdict: Verdict = found.verdict
-    counted = readability(found.ast)
-    exact, similarity = _against(item, module, found.ast, engine, beams)
-    lines = source_lines(found.cuda)
+    counted = readability(tree)
+    exact, similarity = _against(item, module, tree, engine, beams)
+    lines = source_lines(text)
     run = verdict.execution
     return replace(
         row,
@@ -244,6 +244,24 @@ def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) ->
         launches=len(run.tried) if run is not None else 0,
         differs=run is not None and run.different,
     )
+
+
+def _answer(
+    module: Module, engine: str, arch: str | None, beams: int
+) -> tuple[CudaModule, str, Verdict]:
+    """What an engine makes of a module. One that guesses is measured without the lifter's help."""
+    names = to_certify(module)
+    if engine in ("auto", "symbolic") or len(names) > 1:
+        found = decompile(module, engine, arch=arch, beams=beams)
+        if found.engine == "symbolic" and engine not in ("auto", "symbolic"):
+            raise UsageError("; ".join(found.notes))
+        return found.ast, found.cuda, found.verdict
+    best = best_answer(
+        module, names[0], [find_engine(engine)], arch or architecture(module), beams=beams
+    )
+    if best is None:
+        raise UsageError(f"the {engine} engine has nothing to propose")
+    return best.candidate.tree, cuda.print_module(best.candidate.tree), best.verdict
 
 
 def _instructions(module: Module) -> int:
