@@ -318,17 +318,21 @@ def evaluate(
     limit: int | None = None,
     workers: int = 1,
     seconds: float | None = None,
-    progress: Callable[[Row], None] | None = None,
+    progress: Callable[[list[Row], int], None] | None = None,
 ) -> list[Row]:
     """Measure engines on items; the rows in the order of the items.
 
     A program that takes more ``seconds`` on a clock than that is given up, and its row says so.
+    ``progress`` is called with the rows there are and with how many there will be: at the start,
+    and after each.
     """
     for name in engines:
         if name != "auto":
             find_engine(name)  # an unknown one is an error now, not later
     work = [(item, name, beams, arch) for item in islice(items, limit) for name in engines]
     rows: list[Row] = []
+    if progress is not None:
+        progress(rows, len(work))
     alone = workers == 1 and seconds is None
     results = map(_measure, work) if alone else limited(
         _measure, work, workers=workers, seconds=seconds
@@ -340,7 +344,7 @@ def evaluate(
                         instructions=size, overdue=found.overdue)  # fmt: skip
         rows.append(found)
         if progress is not None:
-            progress(found)
+            progress(rows, len(work))
     return rows
 
 
