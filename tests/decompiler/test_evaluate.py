@@ -64,6 +64,29 @@ def test_kernels_of_one_file_count_each(tmp_path: Path) -> None:
     assert [row.lines / row.lines_ratio for row in rows if row.lines_ratio] == [3, 4]
 
 
+def test_what_is_done_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C, or a kill, at the second program: the first one's row is there."""
+    for name, text in KERNELS.items():
+        (tmp_path / name).write_text(text)
+    out = tmp_path / "out.json"
+    seen: list[int] = []
+    real = measuring.measure
+
+    def interrupted(item: Item, *words: object) -> Row:
+        if item.name == "two":
+            seen.append(len(json.loads(out.read_text())["rows"]))
+            raise KeyboardInterrupt
+        return real(item, *words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(measuring, "measure", interrupted)
+    shown = run("evaluate", tmp_path, "--json", out, code=130)
+    assert seen == [1]
+    assert "programs: 0 of 2, measuring the first program" in shown
+    assert "compiles      E1" in shown
+    assert "interrupted: this is 1 of 2 programs" in shown
+    assert json.loads(out.read_text())["summary"]["symbolic"]["all"]["count"] == 1
+
+
 def test_a_split_of_a_dataset(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     run("synth", "tiers", "--count", "20", "--out", folder, "--seed", "3")

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ptxkit.cli.files import syntax_message
+from ptxkit.cli.files import EXIT_INTERRUPTED, syntax_message
 from ptxkit.errors import PtxkitError, PtxSyntaxError
 
 # The commands in the order of the help. `to-python` lives in `to_python.py`.
@@ -44,7 +44,6 @@ COMMANDS = (
 )
 
 EXIT_ERROR = 2
-EXIT_INTERRUPTED = 128 + 2  # what a shell reports for SIGINT
 EXIT_BROKEN_PIPE = 128 + 13  # and for SIGPIPE
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import time
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ptxkit.cli.files import InputError, complain, plain_data, write
+from ptxkit.cli.files import EXIT_INTERRUPTED, InputError, complain, plain_data, write
+from ptxkit.cli.progress import shown
 
+#: So long a file is as it was, though there are more rows.
+_SECONDS_BETWEEN_FILES = 1.0
 _COLUMNS = {
     "count": "n", "compiles": "compiles", "E1": "E1", "E2": "E2", "E3": "E3",
     "equivalent": "equal", "differs": "differs", "overdue": "overdue", "exact": "exact",
@@ -50,7 +55,6 @@ def command(
 ) -> None:
     """Measure engines: compile rate, proofs, exact match, tree distance, readability."""
     from rich.console import Console
-    from rich.progress import Progress
 
     from ptxkit.decompiler import evaluate as measuring
     from ptxkit.synth.plan import MANIFEST
@@ -66,29 +70,67 @@ def command(
         if others
         else (),
     )
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("programs", total=limit)
-        rows = measuring.evaluate(
-            items, engine or ["symbolic"], beams=beams, limit=limit, workers=workers,
-            seconds=seconds, progress=lambda row: bar.advance(task),
-        )  # fmt: skip
+    kept = _Kept(out)
+    with shown("programs", limit, waiting="measuring the {} program") as report:
+
+        def progress(rows: list[Any], total: int) -> None:
+            kept.take(rows, total)
+            report(len(rows), total)
+
+        with suppress(KeyboardInterrupt):
+            measuring.evaluate(
+                items, engine or ["symbolic"], beams=beams, limit=limit, workers=workers,
+                seconds=seconds, progress=progress,
+            )  # fmt: skip
+    rows = kept.rows
     for why in left_out:
         complain(f"left out: {why}", "note")
-    if not rows:
+    if not rows and not kept.interrupted:
         raise InputError("there is nothing to measure: no program could be read")
-    found = measuring.summary(rows)
-    for name, groups in found.items():
+    for name, groups in measuring.summary(rows).items():
         _print(Console(width=200), name, groups)
     if each:
         _print_each(Console(width=200), rows)
     for row in [row for row in rows if not row.equivalent][:failures]:
         typer.echo(f"{row.engine} {row.name}: [{row.level}] {row.reason}")
-    if out is not None:
-        data = json.dumps(plain_data(measuring.as_json(rows)), indent=1)
-        write(out, data.encode() + b"\n")
-    if plot is not None:
+    if rows:
+        kept.write()
+    if plot is not None and rows:
         measuring.plot(rows, plot)
+    if kept.interrupted:
+        total = "all" if kept.total is None else f"{kept.total:,}"
+        complain(f"interrupted: this is {len(rows):,} of {total} programs", "note")
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+class _Kept:
+    """What was measured so far, also in a file: a run that is killed leaves it behind."""
+
+    def __init__(self, out: Path | None) -> None:
+        self.out = out
+        self.rows: list[Any] = []
+        self.total: int | None = None
+        """How many rows there will be, once that is known."""
+        self.written = 0.0
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run ended before its last row."""
+        return self.total is None or len(self.rows) < self.total
+
+    def take(self, rows: list[Any], total: int) -> None:
+        """Keep the rows there are; written now and then, since all of them are each time."""
+        self.rows, self.total = rows, total
+        if rows and time.monotonic() - self.written > _SECONDS_BETWEEN_FILES:
+            self.write()
+
+    def write(self) -> None:
+        from ptxkit.decompiler.evaluate import as_json
+
+        if self.out is not None:
+            data = json.dumps(plain_data(as_json(self.rows)), indent=1)
+            write(self.out, data.encode() + b"\n")
+            self.written = time.monotonic()
 
 
 def _print(console: Any, engine: str, groups: dict[str, dict[str, Any]]) -> None:

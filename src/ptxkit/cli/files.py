@@ -20,6 +20,7 @@ from ptxkit.errors import PtxSyntaxError, UsageError
 if TYPE_CHECKING:
     from ptxkit.syntax import Module
 
+EXIT_INTERRUPTED = 128 + 2  # what a shell reports for SIGINT
 STDIN = "-"
 STDIN_NAME = "<stdin>"
 #: For the help of every command that takes several inputs.

@@ -10,19 +10,25 @@ from typing import Any
 Report = Callable[[int, int], None]
 
 _SECONDS_BETWEEN_LINES = 10.0
+_WAITING = "compiling the {} batch"
 
 
 @contextmanager
-def shown(what: str, count: int, console: Any = None) -> Iterator[Report]:
-    """Tell on standard error what a run does; gives a function of what is done and of all."""
+def shown(
+    what: str, count: int | None, console: Any = None, *, waiting: str = _WAITING
+) -> Iterator[Report]:
+    """Tell on standard error what a run does; gives a function of what is done and of all.
+
+    ``waiting`` is what it does until the first (or next) piece is done.
+    """
     from rich.console import Console
 
     console = console or Console(stderr=True)
-    with (_bar if console.is_terminal else _lines)(what, count, console) as report:
+    with (_bar if console.is_terminal else _lines)(what, count, console, waiting) as report:
         yield report
 
 
-def state(done: int, total: int, before: int, seconds: float) -> str:
+def state(done: int, total: int, before: int, seconds: float, waiting: str = _WAITING) -> str:
     """What is going on, in a few words; `before` were done when the run began.
 
     >>> state(0, 100, 0, 3), state(40, 100, 40, 3), state(60, 100, 40, 4), state(100, 100, 0, 9)
@@ -32,11 +38,11 @@ def state(done: int, total: int, before: int, seconds: float) -> str:
         return "writing the files"
     if done > before:
         return f"{(done - before) / max(seconds, 1e-9):.1f}/s"
-    return f"compiling the {'next' if done else 'first'} batch"
+    return waiting.format("next" if done else "first")
 
 
 @contextmanager
-def _bar(what: str, count: int, console: Any) -> Iterator[Report]:
+def _bar(what: str, count: int | None, console: Any, waiting: str) -> Iterator[Report]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -56,7 +62,7 @@ def _bar(what: str, count: int, console: Any) -> Iterator[Report]:
     )
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(what, total=count, state="starting")
-        counted = _counted()
+        counted = _counted(waiting)
 
         def report(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total, state=counted(done, total))
@@ -65,10 +71,10 @@ def _bar(what: str, count: int, console: Any) -> Iterator[Report]:
 
 
 @contextmanager
-def _lines(what: str, count: int, console: Any) -> Iterator[Report]:
+def _lines(what: str, count: int | None, console: Any, waiting: str) -> Iterator[Report]:
     start = time.monotonic()
     last = -_SECONDS_BETWEEN_LINES
-    counted = _counted()
+    counted = _counted(waiting)
 
     def report(done: int, total: int) -> None:
         nonlocal last
@@ -85,7 +91,7 @@ def _lines(what: str, count: int, console: Any) -> Iterator[Report]:
     yield report
 
 
-def _counted() -> Callable[[int, int], str]:
+def _counted(waiting: str) -> Callable[[int, int], str]:
     """`state` with what the first call says and when."""
     first: tuple[int, float] | None = None
 
@@ -93,6 +99,6 @@ def _counted() -> Callable[[int, int], str]:
         nonlocal first
         now = time.monotonic()
         first = first or (done, now)
-        return state(done, total, first[0], now - first[1])
+        return state(done, total, first[0], now - first[1], waiting)
 
     return counted

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.engines import ENGINES, Candidate, Engine, engine, isolated
+from ptxkit.decompiler.contest import Answer, best_answer
+from ptxkit.decompiler.engines import ENGINES, Engine, engine, isolated
 from ptxkit.decompiler.learned.habits import habits
 from ptxkit.decompiler.learned.naming import renamed_module
 from ptxkit.decompiler.learned.preferred import preferred
@@ -15,13 +16,11 @@ from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.lifter import Options, compile_flags, lift_module
 from ptxkit.decompiler.lift.names import given_name
 from ptxkit.decompiler.links import commented, links, source_places
-from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.plain import with_plain_names
 from ptxkit.decompiler.refine.search import EFFORT
 from ptxkit.decompiler.symbols import renamed_kernels, writable
-from ptxkit.decompiler.variants import best_form
-from ptxkit.decompiler.verify import Verdict, architecture, verify
-from ptxkit.decompiler.verify.certificates import to_certify
+from ptxkit.decompiler.verify import Verdict, architecture, certify, compiled, same_ptx, verify
+from ptxkit.decompiler.verify.certificates import paired, to_certify
 from ptxkit.deep import deeply, is_deep
 from ptxkit.errors import (
     MissingExtraError,
@@ -76,8 +75,10 @@ def decompile(
     """Turn PTX back into CUDA C++.
 
     ``engine`` is ``"auto"`` (every engine that is installed; the verifier chooses) or the name of
-    one. Candidates are compiled for ``arch``, the module's own where NVRTC still knows it. With
-    ``verify=False`` nothing is compiled, and the lifted form is returned without a certificate.
+    one. Where nothing that it proposes is proved, the lifted form is returned, and a note says why.
+    Candidates are compiled for ``arch``, the module's own where NVRTC still knows it. With
+    ``verify=False`` nothing is compiled and nothing certified: it is the first form of the lifter,
+    or the first proposal of the engine that was named.
     What PTX does not say is chosen by a small model of how people write: ``names`` of parameters
     and variables, and which of the ``forms`` that are the same PTX; ``"plain"`` leaves both as the
     engine has them.
@@ -112,8 +113,9 @@ def decompile(
     module, renamed = writable(module)
     notes += renamed + renamed_kernels(module, functions)
     functions = to_certify(module)
-    lifted, lift_notes = _lifted(module, functions)
-    notes += lift_notes
+    lifted, failed = _lifted(module, functions)
+    notes += [f"'{name}' cannot be lifted: {why}" for name, why in failed.items()]
+    functions = [name for name in functions if name not in failed]
     if not verify:
         others = [e for e in engines if e.name != "symbolic"]
         if engine != "auto" and others:
@@ -122,7 +124,10 @@ def decompile(
         tree, maker, verdict = lifted, engine if engine != "auto" else "symbolic", Verdict()
     else:
         try:
-            tree, maker, verdict = _chosen(module, functions, lifted, engines, arch, beams, effort)
+            tree, maker, verdict, said = _chosen(
+                module, functions, lifted, engines, arch, beams, effort
+            )
+            notes += said
             if forms == "learned" and verdict.compiles:
                 separate = any(not module[name].is_entry for name in functions)
                 tree = preferred(tree, habits().forms, arch, separate=separate)
@@ -135,7 +140,14 @@ def decompile(
                 raise  # there is a larger stack
             reason = "not verified: the code is nested too deeply"
             tree, maker, verdict = lifted, "symbolic", Verdict(reasons=(reason,))
-        if not verdict.equivalent:
+        if failed:
+            own = verdict.parts or {functions[0]: verdict}
+            left_out = {
+                name: Verdict(reasons=(f"not verified: it cannot be lifted ({why})",))
+                for name, why in failed.items()
+            }
+            verdict = Verdict.of({**own, **left_out})
+        elif not verdict.equivalent:
             notes += verdict.reasons
     if names == "learned":
         tree = renamed_module(tree, habits().names, _names_known(module))
@@ -184,23 +196,23 @@ def _lift(module: Module, flags: Flags) -> CudaModule:
         ) from error
 
 
-def _lifted(module: Module, names: Sequence[str]) -> tuple[CudaModule, list[str]]:
-    """The lifted module; where something in it cannot be lifted, everything else."""
+def _lifted(module: Module, names: Sequence[str]) -> tuple[CudaModule, dict[str, str]]:
+    """The lifted module; where something in it cannot be lifted, everything else, and why."""
     flags = compile_flags(module)
     try:
-        return _lift(module, flags), []
+        return _lift(module, flags), {}
     except PtxkitError as error:
         first = error
     trees: list[CudaModule] = []
-    notes: list[str] = []
+    failed: dict[str, str] = {}
     for name in names:
         try:
             trees.append(_lift(isolated(module, module[name]), flags))
         except PtxkitError as error:
-            notes.append(f"'{name}' cannot be lifted: {str(error).partition(chr(10))[0]}")
+            failed[name] = str(error).partition(chr(10))[0]
     if not trees:
         raise DecompileError(str(first)) from first
-    return _joined(trees), notes
+    return _joined(trees), failed
 
 
 def _joined(trees: Sequence[CudaModule]) -> CudaModule:
@@ -232,46 +244,75 @@ def _chosen(
     arch: str,
     beams: int,
     effort: int,
-) -> tuple[CudaModule, str, Verdict]:
-    """For each function the best candidate: the highest level, then the easiest to read."""
-    parts: dict[str, Verdict] = {}
-    symbolic = any(one.name == "symbolic" for one in engines)
-    makers = dict.fromkeys(names, "symbolic")
+) -> tuple[CudaModule, str, Verdict, list[str]]:
+    """For each function the best answer, put together as one file; and what to say about it."""
+    notes: list[str] = []
+    answers: dict[str, Answer] = {}
+    symbolic = [one for one in engines if one.name == "symbolic"]
     tree = lifted
     # One file has one set of options: that of the whole module, for all of its functions.
     flags = compile_flags(module)
     for name in names:
         part = isolated(module, module[name])
-        best: tuple[tuple[int, float], Candidate, Verdict] | None = None
-        for other in engines:
-            if other.name == "symbolic":
-                form, verdict = best_form(part, name, arch, flags, effort)
-                found = [(form, verdict)]
-            else:
-                proposed = other.propose(part, part[name], beams=beams)
-                found = [(c, verify(part, c.tree, name, arch=arch)) for c in proposed]
-            for candidate, verdict in found:
-                if symbolic and other.name != "symbolic" and not verdict.equivalent:
-                    continue  # what is not proved does not take the place of the lifted form
-                key = verdict.rank, -reading_cost(candidate.tree, name)
-                if best is None or key > best[0]:
-                    best = key, candidate, verdict
-        if best is None:
-            parts[name] = verify(part, lifted, name, arch=arch)
-            continue
-        _, chosen, parts[name] = best
-        makers[name] = chosen.engine
-        tree = chosen.tree if len(names) == 1 else _replaced(tree, chosen.tree, name)
-    maker = "+".join(sorted(set(makers.values())))
-    if len(names) > 1:
-        # What was put together is certified again as one file.
-        joined = verify(module, tree, arch=arch)
-        if not joined.equivalent and tree != lifted:
-            plain = verify(module, lifted, arch=arch)
-            if plain.rank > joined.rank:
-                return lifted, "symbolic", plain
-        return tree, maker, joined
-    return tree, maker, Verdict.of(parts)
+        found = best_answer(part, name, engines, arch, beams=beams, effort=effort, flags=flags)
+        if not symbolic and (found is None or not found.verdict.equivalent):
+            notes.append(_unproved(engines[0].name, name, found))
+            found = None
+        if found is None:
+            found = best_answer(part, name, [engine("symbolic")], arch, effort=effort, flags=flags)
+        assert found is not None  # the lifter has a form of everything
+        answers[name] = found
+        chosen = found.candidate.tree
+        tree = chosen if len(names) == 1 else _replaced(tree, chosen, name)
+    maker = "+".join(sorted({answer.candidate.engine for answer in answers.values()}))
+    if len(names) == 1:
+        return tree, maker, answers[names[0]].verdict, notes
+    joined = _joined_verdict(module, tree, answers, arch)
+    if not joined.equivalent and tree != lifted:
+        plain = verify(module, lifted, arch=arch)
+        if plain.rank > joined.rank:
+            return lifted, "symbolic", plain, notes
+    return tree, maker, joined, notes
+
+
+def _unproved(engine: str, name: str, found: Answer | None) -> str:
+    """Why a function is not what an engine made of it."""
+    if found is None:
+        return f"the {engine} engine has nothing to propose for '{name}': this is the lifted form"
+    why = found.verdict.reasons[-1] if found.verdict.reasons else "nothing was tried"
+    return (
+        f"nothing that the {engine} engine proposes for '{name}' is proved ({why}): "
+        "this is the lifted form"
+    )
+
+
+def _joined_verdict(
+    module: Module, tree: CudaModule, answers: dict[str, Answer], arch: str
+) -> Verdict:
+    """The verdict on a file that answers were put into, each with what is known about it alone.
+
+    Where the compiler makes the same of a function in the file as of the function alone, it is
+    what was certified; the others are certified again.
+    """
+    separate = any(not module[name].is_entry for name in answers)
+    made = compiled(tree, arch, separate=separate)
+    if made.module is None:
+        return Verdict(reasons=(f"E0: {made.error}",))
+    partners = paired(module, made.module)
+    parts: dict[str, Verdict] = {}
+    for name, answer in answers.items():
+        partner = partners.get(name, name)
+        verdict = answer.verdict
+        alone = None
+        if partner in made.module and verdict.equivalent and not verdict.same_ptx:
+            alone = compiled(answer.candidate.tree, arch, separate=separate).module
+        if alone is not None:
+            own = paired(module, alone).get(name, name)
+            if own in alone and same_ptx(alone, made.module, own, partner):
+                parts[name] = verdict
+                continue
+        parts[name] = certify(module, made.module, name, partner)
+    return Verdict.of(parts)
 
 
 def _replaced(tree: CudaModule, other: CudaModule, name: str) -> CudaModule:

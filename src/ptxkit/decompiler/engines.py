@@ -166,7 +166,7 @@ def engine(name: str) -> Engine:
 
 
 def isolated(module: Module, function: Function) -> Module:
-    """A module with one function and all that it uses; the rest is cut out.
+    """A module with one function and all that it uses; the rest is cut out, but not its lines.
 
     >>> import ptxkit
     >>> m = ptxkit.parse(".version 8.0 .target sm_80 .global .u32 x; .func g() { ret; } "
@@ -193,5 +193,5 @@ def isolated(module: Module, function: Function) -> Module:
     edit = module.edit()
     for index, node in cut.items():
         if index not in kept:
-            edit.delete(node)
+            edit.replace(node, "\n" * node.text.count("\n"))
     return edit.apply() if len(kept) < len(cut) else module

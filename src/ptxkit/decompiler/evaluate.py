@@ -15,6 +15,7 @@ from typing import Any
 from ptxkit import cuda
 from ptxkit.cuda import CudaModule
 from ptxkit.decompiler.choose import decompile
+from ptxkit.decompiler.contest import best_answer
 from ptxkit.decompiler.engines import engine as find_engine
 from ptxkit.decompiler.engines import isolated
 from ptxkit.decompiler.learned.closeness import function_text
@@ -231,7 +232,7 @@ def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) ->
     try:
         module = parse(item.ptx, filename=item.name)
         row = replace(row, instructions=_instructions(module))
-        found = decompile(module, engine, arch=arch, beams=beams)
+        tree, text, verdict = _answer(module, engine, arch, beams)
     except Exception as error:
         # One program must not end the measuring of all others.
         reason = str(error).partition("\n")[0]
@@ -240,10 +241,9 @@ def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) ->
         seconds = time.perf_counter() - start
         return replace(row, seconds=seconds, reason=reason)
     seconds = time.perf_counter() - start
-    verdict: Verdict = found.verdict
-    counted = readability(found.ast)
-    exact, similarity = _against(item, module, found.ast, engine, beams)
-    lines = source_lines(found.cuda)
+    counted = readability(tree)
+    exact, similarity = _against(item, module, tree, engine, beams)
+    lines = source_lines(text)
     run = verdict.execution
     return replace(
         row,
@@ -263,6 +263,24 @@ def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) ->
         launches=len(run.tried) if run is not None else 0,
         differs=run is not None and run.different,
     )
+
+
+def _answer(
+    module: Module, engine: str, arch: str | None, beams: int
+) -> tuple[CudaModule, str, Verdict]:
+    """What an engine makes of a module. One that guesses is measured without the lifter's help."""
+    names = to_certify(module)
+    if engine in ("auto", "symbolic") or len(names) > 1:
+        found = decompile(module, engine, arch=arch, beams=beams)
+        if found.engine == "symbolic" and engine not in ("auto", "symbolic"):
+            raise UsageError("; ".join(found.notes))
+        return found.ast, found.cuda, found.verdict
+    best = best_answer(
+        module, names[0], [find_engine(engine)], arch or architecture(module), beams=beams
+    )
+    if best is None:
+        raise UsageError(f"the {engine} engine has nothing to propose")
+    return best.candidate.tree, cuda.print_module(best.candidate.tree), best.verdict
 
 
 def _instructions(module: Module) -> int:
@@ -319,17 +337,21 @@ def evaluate(
     limit: int | None = None,
     workers: int = 1,
     seconds: float | None = None,
-    progress: Callable[[Row], None] | None = None,
+    progress: Callable[[list[Row], int], None] | None = None,
 ) -> list[Row]:
     """Measure engines on items; the rows in the order of the items.
 
     A program that takes more ``seconds`` on a clock than that is given up, and its row says so.
+    ``progress`` is called with the rows there are and with how many there will be: at the start,
+    and after each.
     """
     for name in engines:
         if name != "auto":
             find_engine(name)  # an unknown one is an error now, not later
     work = [(item, name, beams, arch) for item in islice(items, limit) for name in engines]
     rows: list[Row] = []
+    if progress is not None:
+        progress(rows, len(work))
     alone = workers == 1 and seconds is None
     results = map(_measure, work) if alone else limited(
         _measure, work, workers=workers, seconds=seconds
@@ -341,7 +363,7 @@ def evaluate(
                         instructions=size, overdue=found.overdue)  # fmt: skip
         rows.append(found)
         if progress is not None:
-            progress(found)
+            progress(rows, len(work))
     return rows
 
 

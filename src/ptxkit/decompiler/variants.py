@@ -41,13 +41,18 @@ class _Tried:
 
 
 def best_form(
-    module: Module, name: str, arch: str, flags: Flags | None = None, effort: int = EFFORT
+    module: Module,
+    name: str,
+    arch: str,
+    flags: Flags | None = None,
+    effort: int = EFFORT,
+    known: list[Trial] | None = None,
 ) -> tuple[Candidate, Verdict]:
     """The lifted form of a function with the strongest certificate, and the most readable.
 
     ``flags`` is what it is compiled with; None for what the module shows. Where no form is the
     same PTX, changes to those that come near are tried: ``effort`` is how many instructions may
-    be compiled for that.
+    be compiled for that. Launches that reached something are put into ``known``.
 
     >>> import ptxkit
     >>> m = ptxkit.compile_cuda("__global__ void k(int *x) { x[threadIdx.x] += 1; }", arch="sm_90")
@@ -79,7 +84,7 @@ def best_form(
         _compiled(module, name, candidate, arch, separate)
         for candidate in chain(islice(forms, max(0, _READABLE - len(tried))), exact)
     )
-    known: list[Trial] = []
+    known = [] if known is None else known
     for one in chain(likely, others):
         verdict = _proved(module, name, one, known)
         # What was not proved is still better than what was seen to differ.

@@ -8,6 +8,7 @@ statement where it stands. Predicates go in and out as integers.
 from __future__ import annotations
 
 import re
+from itertools import chain, repeat
 
 from ptxkit._native import Node
 from ptxkit.decompiler.lift.context import Intrinsic, Lift, NotLiftedError, words_of
@@ -15,7 +16,9 @@ from ptxkit.decompiler.lift.values import Step, Value, raw, var
 from ptxkit.isa.dataflow import registers
 from ptxkit.isa.registry import spec_of
 from ptxkit.isa.types import SCALAR_TYPES
-from ptxkit.syntax import Instruction, Name
+from ptxkit.syntax import Address, Instruction, Name
+
+_SPACES = frozenset("global shared local const param".split())
 
 
 def assembled(lift: Lift, node: Instruction) -> None:
@@ -26,10 +29,25 @@ def assembled(lift: Lift, node: Instruction) -> None:
     used = [name for name in found.used if name.index != guard]
     spec = spec_of(node.name, node.modifiers)
     pure = spec is not None and spec.is_pure
+    _note_pointers(lift, node)
     if pure and len(written) == 1 and not any(n.index == written[0].index for n in used):
         _as_function(lift, node, written[0], used)
     else:
         _as_statement(lift, node, written, used)
+
+
+def _note_pointers(lift: Lift, node: Instruction) -> None:
+    """What stands in brackets is an address: of global memory, or generic, a pointer of C++."""
+    spaces = [w.partition("::")[0] for w in words_of(node)]
+    spaces = [word for word in spaces if word in _SPACES]
+    places = [operand for operand in node.operands if isinstance(operand, Address)]
+    # Instructions name the spaces of what they copy from and to; barriers are shared memory.
+    rest = spaces[0] if len(spaces) == 1 else "shared" if spaces else "generic"
+    for place, space in zip(places, chain(spaces, repeat(rest)), strict=False):
+        definition = lift.versions.reads.get(place.base.index)
+        wide = definition is not None and definition.variable.width == 64
+        if definition is not None and wide and space in ("global", "generic"):
+            lift.pointers.add(var(definition))
 
 
 def _declared(type: str) -> str:

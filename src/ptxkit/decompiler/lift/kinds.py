@@ -10,20 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import gcd
 
-from ptxkit.cuda.types import (
-    BFLOAT16,
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    HALF,
-    SCALARS,
-    VECTORS,
-    Pointer,
-    Scalar,
-    Type,
-    Vector,
-)
+from ptxkit.cuda.types import SCALARS, Pointer, Type
+from ptxkit.decompiler.lift.cells import FLOATS, Cell, is_float, scalar_type, vector_type
 from ptxkit.decompiler.lift.declared import declared_types, votes_of
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.looks import looks_like_float
@@ -45,74 +35,18 @@ GIVES: dict[str, str] = {
     **dict.fromkeys("add sub mul and or xor not neg shl trunc".split(), "b"),
     "shr.s": "s", "shr.u": "u", "sext": "s", "zext": "u", "builtin": "b",
 }  # fmt: skip
-_FLOATS = frozenset("f16 bf16 f32 f64 f16x2 bf16x2".split())
 _SUMS = ("add", "sub")
 _ARITHMETIC = frozenset("add sub mul and or xor not neg shl shr.s shr.u sext zext trunc".split())
+#: The sizes of elements that there are types for.
+_ELEMENTS = (2, 4, 8)
 _PASS_ON = frozenset("function call collective texture generic specific cvt".split())
 
 
 def kind_of(type: str) -> str:
     """How an instruction's type takes bits."""
-    if type in _FLOATS or type == "pred":
+    if type in FLOATS or type == "pred":
         return type
     return {"s": "s", "u": "u"}.get(type[0], "")
-
-
-class Cell:
-    """Bits that must be of one type: a variable, the elements of an array."""
-
-    __slots__ = ("accesses", "parent", "pointee", "pointer", "stored", "votes")
-
-    def __init__(self) -> None:
-        self.parent: Cell | None = None
-        self.votes: Counter[str] = Counter()
-        self.pointer = 0
-        self.pointee: dict[int, Cell] = {}
-        """What it points to, by width in bits."""
-        self.accesses: Counter[tuple[int, int]] = Counter()
-        """How it is accessed: (bits, count)."""
-        self.stored = False
-
-    @property
-    def used(self) -> bool:
-        """Whether anything is accessed through it, or computed with it."""
-        root = self.find()
-        return bool(root.accesses) or any(root.votes.values())
-
-    def find(self) -> Cell:
-        """The cell that stands for all that were joined with it."""
-        at = self
-        while (above := at.parent) is not None:
-            if above.parent is not None:
-                at.parent = above.parent
-            at = above
-        return at
-
-    def join(self, other: Cell) -> None:
-        """Make two cells one."""
-        pending = [(self, other)]
-        while pending:
-            one, two = pending.pop()
-            one, two = one.find(), two.find()
-            if one is two:
-                continue
-            two.parent = one
-            one.votes += two.votes
-            one.pointer += two.pointer
-            one.accesses += two.accesses
-            one.stored = one.stored or two.stored
-            for width, cell in two.pointee.items():
-                if width in one.pointee:
-                    pending.append((one.pointee[width], cell))
-                else:
-                    one.pointee[width] = cell
-
-    def element(self, width: int) -> Cell:
-        """What it points to, of a width."""
-        root = self.find()
-        if width not in root.pointee:
-            root.pointee[width] = Cell()
-        return root.pointee[width].find()
 
 
 #: More votes than a function has instructions.
@@ -155,8 +89,11 @@ class Kinds:
         self._spread_signs()
 
     def _declared(self) -> None:
-        """What the name of the function tells counts more than any use."""
+        """What is declared counts more than any use: pointers, and what a mangled name tells."""
         parameters = self.program.parameters
+        for variable, node in zip(parameters, self.program.lift.function.parameters, strict=True):
+            if node.is_pointer and variable.width == 64:
+                self.cell(variable).pointer += 1
         for variable, type in zip(parameters, self.declared, strict=False):
             if isinstance(type, Pointer) and variable.width == 64:
                 cell = self.cell(variable)
@@ -283,6 +220,8 @@ class Kinds:
                     self.visit(value, "")
                 return
             self._flows(value, self.cell(variable), variable.width)
+            if variable.width == 64:
+                self._stride(value)
         elif step.kind == "store":
             address, *values = step.args
             self.visit_address(address)
@@ -300,6 +239,7 @@ class Kinds:
             for value in step.args:
                 if value.width == 64:
                     self._escapes(value)
+                    self._stride(value)
             for value, type in zip(step.args[step.data[3] :], step.data[2], strict=True):
                 self.visit(value, kind_of(type))
             for value in step.args[: step.data[3]]:
@@ -458,6 +398,14 @@ class Kinds:
         if base is not None:
             self._base_cell(base).stored = True
 
+    def _stride(self, address: Value) -> None:
+        """Note how far from its base an address may be, where no access tells what is there."""
+        base = self.base(address)
+        if base is not None and base.op not in ("symbol", "slot"):
+            total = sum_of(address).without(base)
+            cell = self._base_cell(base)
+            cell.stride = gcd(cell.stride, total.constant, *total.terms.values())
+
     def _same(self, one: Value, two: Value) -> None:
         first, second = self.cell_of(one), self.cell_of(two)
         if first is not None and second is not None:
@@ -516,7 +464,7 @@ class Kinds:
                     continue
                 sign = "s" if signs["s"] >= signs["u"] else "u"
                 for cell in cells:
-                    if not cell.votes["s"] and not cell.votes["u"] and not _is_float(cell):
+                    if not cell.votes["s"] and not cell.votes["u"] and not is_float(cell):
                         cell.votes[sign] += 1
 
     # ---- types ---------------------------------------------------------------------------
@@ -528,11 +476,16 @@ class Kinds:
             return Pointer(self.element_type(cell, depth + 1), const=not cell.stored)
         return scalar_type(cell.votes, width)
 
+    def pointer_type(self, base: Value) -> Type:
+        """The type of what an address begins with."""
+        return self.type_of(self._base_cell(base), 64)
+
     def element_type(self, cell: Cell, depth: int = 0) -> Type:
         """What a pointer or array holds: what it is accessed as most."""
         cell = cell.find()
         if not cell.accesses:
-            return SCALARS["char"]
+            bits = 8 * cell.stride if cell.stride in _ELEMENTS else 8
+            return SCALARS["char"] if bits == 8 else self.type_of(cell.element(bits), bits, depth)
         scalars = Counter[int]()
         for (width, count), times in cell.accesses.items():
             if count == 1:
@@ -545,44 +498,3 @@ class Kinds:
             return made or self.type_of(cell.element(width), width, depth)
         width = max(scalars, key=lambda w: (scalars[w], -w))
         return self.type_of(cell.element(width), width, depth)
-
-
-def _is_float(cell: Cell) -> bool:
-    return any(cell.votes[f] for f in _FLOATS)
-
-
-_WORDS = {8: ("schar", "uchar"), 16: ("short", "ushort"), 32: ("int", "uint"),
-          64: ("longlong", "ulonglong")}  # fmt: skip
-
-
-_FLOAT_TYPES: dict[str, Type] = {
-    "f16": HALF, "bf16": BFLOAT16, "f32": FLOAT, "f64": DOUBLE,
-    "f16x2": VECTORS["half2"], "bf16x2": VECTORS["bfloat162"],
-}  # fmt: skip
-
-
-def scalar_type(votes: Counter[str], width: int) -> Type:
-    """The type that has the votes."""
-    if width == 1:
-        return BOOL
-    if width == 128:
-        return Scalar("int128", "unsigned __int128", "int", 128, False, 6)
-    numbers = votes["s"] + votes["u"] + votes["b"]
-    floats = {16: ("f16", "bf16"), 32: ("f32", "f16x2", "bf16x2"), 64: ("f64",)}.get(width, ())
-    best = max(floats, key=lambda f: votes[f], default="")
-    if best and votes[best] and votes[best] >= numbers:
-        return _FLOAT_TYPES[best]
-    if votes["looks"] and not votes["no"] and not numbers and width in (32, 64):
-        return FLOAT if width == 32 else DOUBLE  # nothing else is known about it
-    signed_word, unsigned_word = _WORDS[width]
-    if width < 32:
-        return SCALARS[signed_word if votes["s"] > votes["u"] else unsigned_word]
-    return SCALARS[unsigned_word if votes["u"] > votes["s"] else signed_word]
-
-
-def vector_type(element: Type, count: int) -> Vector | None:
-    """The built-in vector of some elements."""
-    if not isinstance(element, Scalar):
-        return None
-    word = {"schar": "char"}.get(element.word, element.word)
-    return VECTORS.get(f"{word}{count}")

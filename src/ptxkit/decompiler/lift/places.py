@@ -20,10 +20,10 @@ from ptxkit.cuda.types import (
     common,
 )
 from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.cells import vector_type
 from ptxkit.decompiler.lift.context import Access
 from ptxkit.decompiler.lift.conversions import C_TYPES, UNSIGNED, Expr, bits_of
 from ptxkit.decompiler.lift.emit import Emitter
-from ptxkit.decompiler.lift.kinds import vector_type
 from ptxkit.decompiler.lift.ranges import fits
 from ptxkit.decompiler.lift.structs import Layout
 from ptxkit.decompiler.lift.sums import Sum, sum_of
@@ -200,7 +200,7 @@ class Places:
             return Expr(n.Unary("&", n.Name(variable.name)), Pointer(type))
         made = self.emitter.natural(base)
         if not isinstance(made.type, Pointer):
-            want = self.emitter.kinds.type_of(self.emitter.kinds._base_cell(base), 64)
+            want = self.emitter.kinds.pointer_type(base)
             node = self.emitter.converted(made, 64, want)
             return Expr(node, want)
         return made

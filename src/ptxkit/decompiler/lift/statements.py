@@ -90,6 +90,11 @@ class Statements:
     def _input(self, value: Value, type: str) -> n.Expression:
         if type == "pred":
             return n.Cast(INT, self.emitter.condition(value))
+        if type == "b64":
+            kinds = self.emitter.kinds
+            base = kinds.base(value)
+            if base is not None and base.op not in ("symbol", "slot"):
+                return self.emitter.typed(value, kinds.pointer_type(base))
         return self.emitter.typed(value, C_TYPES[type])
 
     def _output(

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Pointer, Scalar, Type
+from ptxkit.decompiler.lift.cells import vector_type
 from ptxkit.decompiler.lift.conversions import C_TYPES
 from ptxkit.decompiler.lift.declared import agreed
 from ptxkit.decompiler.lift.function import Program
-from ptxkit.decompiler.lift.kinds import Kinds, vector_type
+from ptxkit.decompiler.lift.kinds import Kinds
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.signatures import Signatures
 from ptxkit.decompiler.lift.structs import Layout
@@ -33,9 +34,6 @@ class VariableTypes:
         calls = _call_slots(program)
         function = program.lift.function
         signature = self.signatures.functions[function.name]
-        for variable, node in zip(program.parameters, function.parameters, strict=True):
-            if variable not in kinds.cells and node.is_pointer:
-                kinds.cell(variable).pointer = True  # nobody reads it, but PTX says so
         for variable in program.variables:
             if variable.declared == "struct":
                 layouts[variable] = self._layout(program, kinds, variable, calls)

@@ -20,7 +20,7 @@ from ptxkit.decompiler.verify.execution import (
 )
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.decompiler.verify.trials import Trial
-from ptxkit.decompiler.verify.verdict import Verdict
+from ptxkit.decompiler.verify.verdict import LEVELS, Verdict
 from ptxkit.deep import deeply
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.isa.targets import Target
@@ -29,6 +29,8 @@ from ptxkit.syntax.demangle import demangle
 from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
 
 DEFAULT_ARCH = "sm_90"
+#: The weakest certificate that says more than that it compiles.
+WEAKEST = "E3"
 #: What errors call a candidate that has no name.
 CANDIDATE = "candidate.cu"
 
@@ -117,16 +119,20 @@ def certify(
     most: int = MOST,
     device: str = "cpu",
     known: list[Trial] | None = None,
+    least: str = WEAKEST,
 ) -> Verdict:
     """What can be said about a compiled candidate's kernel.
 
-    ``known`` is a list of launches, empty at first, for candidates for the same kernel.
+    ``known`` is a list of launches, empty at first, for candidates for the same kernel. Levels
+    below ``least`` are not tried.
     """
     other = other or kernel
     if other not in candidate:
         return Verdict(True, reasons=(f"it has no kernel '{other}'",))
     if same_ptx(original, candidate, kernel, other):
         return Verdict(True, same_ptx=True)
+    if LEVELS.index(least) > LEVELS.index("E2"):
+        return Verdict(True, reasons=("E1: it is other PTX; nothing less was asked for",))
     reasons = []
     proof = same_dataflow(original, candidate, kernel, other)
     if proof.equal:
@@ -139,7 +145,7 @@ def certify(
     reasons.append(f"E2: {proof.reason}")
     if not original[kernel].is_entry:
         reasons.append("E3: only kernels can be run")
-    if not execute or not original[kernel].is_entry:
+    if not execute or not original[kernel].is_entry or least != WEAKEST:
         return Verdict(True, reasons=tuple(reasons))
     execution = same_execution(
         original, candidate, kernel, other, wanted=wanted, most=most, device=device, known=known

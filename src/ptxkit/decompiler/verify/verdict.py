@@ -94,7 +94,7 @@ class Verdict:
         ('[not verified]', '[does not compile]')
         """
         if self.level == "none":
-            tried = bool(self.reasons) and not self.reasons[0].startswith("not verified")
+            tried = bool(self.reasons) and not any("not verified:" in r for r in self.reasons)
             return "[does not compile]" if tried else "[not verified]"
         text = f"{self.level} {_WORDS[self.level]}"
         if self.level == "E3":

@@ -1,0 +1,52 @@
+"""Parameters that only instructions without a name in C++ take for addresses."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import ptxkit
+from ptxkit.cuda.types import Pointer
+from ptxkit.decompiler.lift.lifter import Options, lift_module
+
+#: What is done with ``p``, ``at`` being an address of shared memory and ``i`` an index.
+BODIES = {
+    "cp.async": 'asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(at), "l"(p + i));'
+    'asm volatile("cp.async.wait_all;" ::: "memory");',
+    "cp.async.bulk": 'asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;"'
+    ' :: "l"(p + 4 * i), "r"(at) : "memory");',
+    "prefetch": 'asm volatile("prefetch.global.L2 [%0];" :: "l"(p + i));',
+    "red": 'asm volatile("red.global.add.noftz.f16x2 [%0], %1;" :: "l"(p + i), "r"(at));',
+    "atom": 'asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(r) : "l"(p + i));',
+    "ld": 'asm volatile("ld.relaxed.gpu.global.L1::no_allocate.u32 %0, [%1];" : "=r"(r) : '
+    '"l"(p + i));',
+}
+SOURCE = """extern "C" __global__ void k(unsigned *p, unsigned *out, long long count) {
+    __shared__ __align__(16) unsigned tile[64];
+    unsigned at = (unsigned)__cvta_generic_to_shared(tile), i = threadIdx.x, r = 0;
+    tile[i] = (unsigned)count;
+    BODY
+    out[i] = tile[i] + r;
+}"""
+
+
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("name", BODIES)
+def test_it_is_a_pointer(name: str, declared: bool) -> None:
+    module = ptxkit.compile_cuda(SOURCE.replace("BODY", BODIES[name]), arch="sm_90")
+    if not declared:  # as compilers wrote it that did not say what is a pointer
+        module = ptxkit.parse(re.sub(r"\.ptr( \.align \d+)?", "", module.emit()))
+    (kernel,) = lift_module(module, Options()).kernels
+    types = [parameter.type for parameter in kernel.parameters]
+    assert [isinstance(type, Pointer) for type in types] == [True, True, False]
+    assert ptxkit.decompile(module, "symbolic").verdict.equivalent
+
+
+def test_an_index_of_64_bits_is_no_pointer() -> None:
+    source = """extern "C" __global__ void k(float *p, long long at) {
+        asm volatile("prefetch.global.L2 [%0];" :: "l"(p + at));
+    }"""
+    (kernel,) = lift_module(ptxkit.compile_cuda(source, arch="sm_90"), Options()).kernels
+    types = [parameter.type for parameter in kernel.parameters]
+    assert [isinstance(type, Pointer) for type in types] == [True, False]
