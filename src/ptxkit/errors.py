@@ -162,6 +162,10 @@ class ToolchainError(PtxkitError):
     """An NVIDIA compiler or tool is missing, or refused its input."""
 
 
+class ArchitectureError(ToolchainError):
+    """An architecture that the installed compiler does not compile for."""
+
+
 class MissingExtraError(PtxkitError, ImportError):
     """A package is not installed that comes with one of the extras.
 

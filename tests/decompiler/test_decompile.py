@@ -151,6 +151,16 @@ def test_pictures_are_checked_before_anything_is_done(ptx: Path, tmp_path: Path)
         assert "__global__" not in shown
 
 
+def test_a_tree_needs_its_program_at_the_start(
+    ptx: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("graphviz")
+    monkeypatch.setattr(look.shutil, "which", lambda name: None)
+    shown = run("decompile", ptx, "--tree", tmp_path / "x.svg", code=2)
+    assert "'dot' is not installed" in shown
+    assert "__global__" not in shown
+
+
 def test_attention_as_numbers_and_picture(ptx: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     numbers, picture = tmp_path / "a.json", tmp_path / "a.png"
@@ -202,7 +212,7 @@ def test_a_tree_as_candidate(ptx: Path, tmp_path: Path) -> None:
     )
     cut.write_text("(kernel fill (params (param (ptr int) x) (param int v)) (= ([] x")
     assert "[E1 identical PTX]" in run("verify", ptx, good, "--kernel", "fill")
-    assert "ptxkit: error" in run("verify", ptx, cut, code=2)
+    assert f"ptxkit: error: {cut}:1:" in run("verify", ptx, cut, code=2)
 
 
 def test_a_form_that_the_lifter_fails_at_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,6 +109,47 @@ def test_mistakes_are_sentences(body: str, before: str, said: str) -> None:
         ptxkit.decompile(_kernel(body, before=before))
 
 
+VIDEO = """ld.global.u32 %r1, [%rd1];
+vadd.s32.u32.s32.sat %r2.b0, %r1.b1, %r1, %r1;
+vadd2.s32.s32.s32.sat %r1.h10, %r1.h32, %r2.h10, %r2;"""
+WIDE = """.reg .b128 %q<3>; .reg .b64 %w<3>;
+ld.global.b128 %q1, [%rd1];
+mov.b128 {%w1, %w2}, %q1;
+add.s64 %w1, %w1, %w2;
+mov.b128 %q2, {%w1, %w2};
+st.global.b128 [%rd1+16], %q2;
+mov.u32 %r1, 5;"""
+
+
+@pytest.mark.parametrize("body", [VIDEO, WIDE])
+def test_odd_registers_compile_again(body: str) -> None:
+    found = ptxkit.decompile(_kernel(body), "symbolic")
+    assert found.verdict.equivalent, found.notes
+
+
+REGISTERS = """.visible .func (.reg .b32 r) add3(.reg .b32 a) {
+add.s32 r, a, 3;
+ret;
+}
+"""
+
+
+def test_what_is_refused_says_where() -> None:
+    module = _kernel("call (%r1), add3, (%r2);", before=REGISTERS)
+    with pytest.raises(ptxkit.PtxkitError, match=r"odd\.ptx:4:35: a function with a register 'a'"):
+        ptxkit.decompile(module)
+    twice = _kernel("mov.u32 %r1, 1;", before=_KERNEL.format("k", "mov.u32 %r1, 2;"))
+    with pytest.raises(ptxkit.PtxkitError, match=r"odd\.ptx:12:1: the function 'k' is defined at"):
+        ptxkit.decompile(twice)
+    with pytest.raises(ptxkit.UsageError, match=r"decompile needs a module, .* not Function"):
+        ptxkit.decompile(twice.functions[0])  # type: ignore[arg-type]
+
+
+def test_an_architecture_that_was_asked_for() -> None:
+    with pytest.raises(ptxkit.ToolchainError, match="does not compile for sm_999"):
+        ptxkit.decompile(_kernel("mov.u32 %r1, 1;"), arch="sm_999")
+
+
 def test_what_no_compiler_takes_has_a_reason() -> None:
     text = ".visible .entry k(.param .b8 x[2000000000]) { .reg .b32 r; ld.param.u32 r, [x]; ret; }"
     found = ptxkit.decompile(ptxkit.parse(_HEAD + text))

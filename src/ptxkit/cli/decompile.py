@@ -74,7 +74,7 @@ def command(
     from ptxkit.decompiler.verify import architecture
 
     if tree is not None:
-        look.picture_form("a tree", tree, look.TREE_TEXT)
+        look.check_tree(tree)
     if attention is not None:
         look.picture_form("attention", attention, look.ATTENTION_TEXT)
     source = read(file)

@@ -29,7 +29,7 @@ def command(
 
     Ends with 0 where they are equal, with 1 where that is not proved, with 2 for an error.
     """
-    from ptxkit.cuda import CudaModule, Function
+    from ptxkit.cuda import CudaModule, Function, SExpressionError
     from ptxkit.cuda import read as read_tree
     from ptxkit.decompiler.verify import verify
 
@@ -39,7 +39,10 @@ def command(
     program: CudaModule | str = text
     name = source.name
     if Path(candidate).suffix in _TREES:
-        tree = read_tree(text)
+        try:
+            tree = read_tree(text)
+        except SExpressionError as error:
+            raise InputError(f"{source.name}:{error}") from error
         if isinstance(tree, Function):
             tree = CudaModule((tree,))
         if not isinstance(tree, CudaModule):

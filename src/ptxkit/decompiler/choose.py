@@ -23,13 +23,14 @@ from ptxkit.decompiler.verify import Verdict, architecture, certify, compiled, s
 from ptxkit.decompiler.verify.certificates import paired, to_certify
 from ptxkit.deep import deeply, is_deep
 from ptxkit.errors import (
+    ArchitectureError,
     MissingExtraError,
     PtxkitError,
     ToolchainError,
     UnknownNameError,
     UsageError,
 )
-from ptxkit.syntax import Module, parse
+from ptxkit.syntax import Function, Module, parse
 from ptxkit.syntax.debug import debug_names
 
 #: Who chooses what PTX does not say: the model, or nobody.
@@ -97,7 +98,13 @@ def decompile(
     (True, True, 'symbolic')
     """
     if not isinstance(module, Module):
+        if not isinstance(module, str | bytes | bytearray | memoryview):
+            raise UsageError(
+                f"decompile needs a module, or PTX as str or bytes, not {type(module).__name__}; "
+                "of a function it takes the module"
+            )
         module = parse(module)
+    _refuse_twice(module)
     for option, value in (("names", names), ("forms", forms)):
         if value not in CHOICES:
             raise UnknownNameError(f"choice of {option}", value, CHOICES)
@@ -109,6 +116,7 @@ def decompile(
     if effort < 0:
         raise UsageError(f"effort is a number of instructions, 0 or more, not {effort}")
     engines, notes = _engines(engine)
+    asked = arch is not None
     arch = arch or architecture(module)
     module, renamed = writable(module)
     notes += renamed + renamed_kernels(module, functions)
@@ -133,6 +141,8 @@ def decompile(
                 tree = preferred(tree, habits().forms, arch, separate=separate)
                 tree = with_plain_names(tree, arch, separate=separate)
         except ToolchainError as error:
+            if asked and isinstance(error, ArchitectureError):
+                raise
             reason = f"not verified: {error}"
             tree, maker, verdict = lifted, "symbolic", Verdict(reasons=(reason,))
         except RecursionError:
@@ -162,6 +172,18 @@ def _names_known(module: Module) -> set[str]:
     known = debug_names(module).values()
     found = {name for one in known for name in (*one.parameters, *one.registers.values())}
     return found | {given_name(p.name) for f in module.functions for p in f.parameters}
+
+
+def _refuse_twice(module: Module) -> None:
+    """Two functions of one name: nobody could say which of them is meant."""
+    seen: dict[str, Function] = {}
+    for function in module.functions:
+        first = seen.setdefault(function.name, function) if function.has_body else function
+        if first is not function:
+            raise DecompileError(
+                f"{module.filename}:{function.line}:{function.column}: the function "
+                f"'{function.name}' is defined at line {first.line} already; rename one of them"
+            )
 
 
 _told: set[str] = set()

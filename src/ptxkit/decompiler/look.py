@@ -99,18 +99,30 @@ def picture_form(what: str, path: Path, plain: tuple[str, ...]) -> str:
     return form
 
 
-def draw(node: n.Node, path: Path) -> None:
-    """Write the picture of a tree; the end of the file's name says in which form."""
-    form = picture_form("a tree", path, TREE_TEXT)
-    if form in TREE_TEXT:
-        path.write_text(dot(node), encoding="utf-8")
-        return
+def check_tree(path: Path) -> None:
+    """Raise where a tree cannot be drawn into a file of that name, before any work is done."""
+    if picture_form("a tree", path, TREE_TEXT) not in TREE_TEXT:
+        _graphviz(path)
+
+
+def _graphviz(path: Path) -> Any:
+    """The package that draws, and the program that it needs."""
     graphviz: Any = import_extra("graphviz", extra="graphs")
     if shutil.which("dot") is None:
         raise UsageError(
             "Graphviz' program 'dot' is not installed (Debian: apt install graphviz); "
             f"its input needs none: --tree {path.stem}.dot"
         )
+    return graphviz
+
+
+def draw(node: n.Node, path: Path) -> None:
+    """Write the picture of a tree; the end of the file's name says in which form."""
+    form = picture_form("a tree", path, TREE_TEXT)
+    if form in TREE_TEXT:
+        path.write_text(dot(node), encoding="utf-8")
+        return
+    graphviz = _graphviz(path)
     path.write_bytes(graphviz.Source(dot(node)).pipe(format=form))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import ToolchainError, UsageError
+from ptxkit.errors import ArchitectureError, ToolchainError, UsageError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module, parse
 from ptxkit.toolchain import cache as store
@@ -119,7 +119,7 @@ def _refuse_architecture(target: Target, compiler: Compiler) -> None:
     if compiler == "nvrtc" and target.number not in nvrtc.load().architectures():
         numbers = ", ".join(f"sm_{number}" for number in nvrtc.load().architectures())
         release = nvrtc.load().release
-        raise ToolchainError(
+        raise ArchitectureError(
             f"NVRTC {release} does not compile for {target}; it does for {numbers}"
         )
 

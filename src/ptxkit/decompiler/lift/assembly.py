@@ -18,6 +18,8 @@ from ptxkit.isa.registry import spec_of
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Address, Instruction, Name
 
+#: Operands of a video instruction that says what the rest of its destination is.
+_MERGED = 4
 _SPACES = frozenset("global shared local const param".split())
 
 
@@ -95,7 +97,9 @@ def _as_function(lift: Lift, node: Instruction, target: Name, used: list[Name]) 
     if head:
         whole = f"{{ {whole} }}"
     call = Intrinsic(_function_name(node, text), tuple(takes), gives, whole)
-    lift.write(target, gives, lift.pure(call, *arguments))
+    # A part of a register is put into the last operand's bits: all of it is written.
+    merged = len(node.operands) == _MERGED
+    lift.write(target, gives, lift.pure(call, *arguments), merged=merged)
 
 
 def _operand_type(node: Instruction, name: Name, declared: str) -> str:

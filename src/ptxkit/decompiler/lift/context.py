@@ -21,6 +21,11 @@ from ptxkit.syntax.constants import float_value
 class NotLiftedError(PtxkitError):
     """Something the lifter has no C++ for; the caller writes inline assembly instead."""
 
+    def at(self, filename: str, node: Node) -> NotLiftedError:
+        """The same where no assembly will do either: a message to the user, with its place."""
+        where = f"{filename}:{node.line}:{node.column}"
+        return NotLiftedError(f"{where}: {self} is nothing that can be lifted")
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -253,14 +258,17 @@ class Lift:
 
     # ---- results -------------------------------------------------------------------------
 
-    def write(self, node: Node, type: str, value: Value) -> None:
-        """Assign a value of an instruction's type to a destination."""
+    def write(self, node: Node, type: str, value: Value, *, merged: bool = False) -> None:
+        """Assign a value of an instruction's type to a destination.
+
+        ``merged`` says that the instruction has put a part of it into the rest already.
+        """
         if node.kind == "Sink":
             if value.op in ("atomic", "collective", "function"):
                 self.steps.append(Step("effect", [], [value], line=self.line))
             return
         definition = self.versions.writes.get(node.index)
-        if definition is None or node.selector_length:
+        if definition is None or (node.selector_length and not merged):
             raise NotLiftedError(f"'{node.text}' as a destination")
         width = definition.variable.width
         if width > value.width:

@@ -19,6 +19,8 @@ _ALWAYS = frozenset(("ex2.approx", "rcp.approx", "rsqrt.approx"))
 _PRECISE = frozenset(("div.rn", "rcp.rn", "sqrt.rn", "div.full"))
 #: What ``-use_fast_math`` makes of operators and functions, and their precise forms do not have.
 _FAST = frozenset(f"{name}.approx" for name in "div sqrt sin cos lg2 tanh".split())
+#: What NVRTC needs to know numbers of 128 bits.
+WIDE = "--device-int128"
 #: Where none of these occurs, there was no option.
 _SIGNS = (b".ftz", b"div.full", b"sqrt.approx", b"rcp.approx")
 

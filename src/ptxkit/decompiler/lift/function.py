@@ -49,6 +49,10 @@ def lift_function(
 ) -> Program:
     """Lift one function to steps."""
     refuse_undeclared(function, scopes)
+    for parameter in (*function.parameters, *function.return_parameters):
+        if parameter.space == "reg":
+            reason = NotLiftedError(f"a function with a register '{parameter.name}' as parameter")
+            raise reason.at(module.filename, parameter)
     forget()
     graph = ControlFlowGraph.of(function)
     pieces, labels = pieces_of(graph)

@@ -25,4 +25,7 @@ def lift_instruction(lift: Lift, node: Instruction) -> None:
             del lift.steps[before:]
         else:
             return
-    assembled(lift, node)
+    try:
+        assembled(lift, node)
+    except NotLiftedError as error:
+        raise error.at(lift.module.filename, node) from error

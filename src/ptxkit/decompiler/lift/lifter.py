@@ -18,7 +18,7 @@ from ptxkit.decompiler.lift.counting import Counting, without_unread
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.declared import declared_rows
 from ptxkit.decompiler.lift.emit import Emitter
-from ptxkit.decompiler.lift.flags import Flags, shown_flags
+from ptxkit.decompiler.lift.flags import WIDE, Flags, shown_flags
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
@@ -109,6 +109,8 @@ class ModuleLifter:
         self.helpers: dict[str, Intrinsic] = {}
         self.converts: set[str] = set()
         self.headers: set[str] = set()
+        self.wide = False
+        """Whether there are numbers of 128 bits, which NVRTC must be told."""
         self.registers: dict[str, dict[str, str]] = {}
         """For each function the register that a variable stands for, by the variable's name."""
 
@@ -118,6 +120,7 @@ class ModuleLifter:
     def function(self, function: Function) -> n.Function:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, self.flags)
+        self.wide = self.wide or any(v.width == 128 for v in program.variables)
         if self.options.math:
             restore_calls(program, self.arch)
         if not self.options.exact:
@@ -245,7 +248,8 @@ class ModuleLifter:
         items += [*first, *self.variables.tables, *variables] if early else [*variables, *first]
         items += helper_functions(self.helpers, self.converts)
         items += made
-        return n.CudaModule(tuple(items), tuple(sorted(self.headers)), self.flags.options)
+        options = (*self.flags.options, *([WIDE] if self.wide else []))
+        return n.CudaModule(tuple(items), tuple(sorted(self.headers)), options)
 
 
 def _keeping(rolled: set[str]) -> Callable[[n.Node], n.Node]:

@@ -76,8 +76,9 @@ def compiled(
         return Compiled(None, f"it does not compile: {first}", found)
 
 
-#: The options that a candidate may ask for: those that change what plain arithmetic is.
-OPTIONS = ("-ftz=true", "-prec-div=false", "-prec-sqrt=false", "-use_fast_math")
+#: The options that a candidate may ask for: those that change what plain arithmetic is, and that
+#: for numbers of 128 bits.
+OPTIONS = ("-ftz=true", "-prec-div=false", "-prec-sqrt=false", "-use_fast_math", "--device-int128")
 
 
 def asked_options(text: str) -> tuple[str, ...]:

@@ -44,6 +44,8 @@ def filled(
     """That many numbers of a PTX type, as bytes."""
     if type.endswith("x2"):
         type, count = type[:-2], 2 * count
+    if type == "b128":  # two halves, each a number
+        type, count = "b64", 2 * count
     if kind == "marks" and type != "bf16":
         return _marked(type, count, marks, generator)
     if kind == "wide" and (type in _FLOATS or type == "bf16"):
