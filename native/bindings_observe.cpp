@@ -73,12 +73,12 @@ nb::list counts(const Observation &self) {
     return functions;
 }
 
-using PointRow = std::tuple<std::uint32_t, std::uint32_t, bool, Places>;
+using PointRow = std::tuple<std::uint32_t, std::uint32_t, bool, Places, bool>;
 
 void look_at(Observation &self, const std::vector<PointRow> &rows) {
-    for (const auto &[function, instruction, after, places] : rows) {
+    for (const auto &[function, instruction, after, places, tuples] : rows) {
         self.points_at.emplace(Where{function, instruction}, self.points.size());
-        self.points.push_back({after, to_places(places)});
+        self.points.push_back({after, tuples, to_places(places)});
     }
 }
 
@@ -88,7 +88,9 @@ nb::list digests(const Observation &self) {
         nb::list values;
         for (const Digest::Value &value : one.values)
             values.append(nb::make_tuple(value.sum, value.spread));
-        rows.append(nb::make_tuple(one.visits, values));
+        nb::list tuples;
+        for (const std::uint64_t tuple : one.tuples) tuples.append(tuple);
+        rows.append(nb::make_tuple(one.visits, values, tuples, one.full));
     }
     return rows;
 }
@@ -152,7 +154,8 @@ void bind_observe(nb::module_ &m) {
         .def("conflicts", &conflicts,
              "Words of global memory that depend on races, and which of their bytes; or None.")
         .def("look_at", &look_at, "rows"_a,
-             "Places: function, instruction, whether after it, and registers to sum up there.")
+             "Places: function, instruction, whether after it, registers to sum up there, and "
+             "whether to keep what they hold together.")
         .def("digests", &digests)
         .def("findings", &findings)
         .def_ro("findings_left_out", &Observation::findings_left_out)

@@ -12,6 +12,7 @@
 #include "sim/engine.hpp"
 #include "sim/observation.hpp"
 #include "sim/pattern.hpp"
+#include "sim/sides.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -51,6 +52,7 @@ std::uint32_t emit(Program &program, std::uint32_t function, const std::string &
     inst.list_size = list_size;
     inst.target = target;
     inst.node = node;
+    inst.sides = find_sides(operation, inst);
     Function &owner = function_of(program, function);
     owner.code.push_back(inst);
     return static_cast<std::uint32_t>(owner.code.size() - 1);
@@ -180,6 +182,14 @@ nb::object run(const Program &program, const nb::bytes &parameters, const nb::li
                 all.append(nb::make_tuple(f, program.functions[f].code[i].node,
                                           engine.counts()[f][i]));
         result["counts"] = all;
+        nb::list sides;
+        for (std::size_t f = 0; f < program.functions.size(); ++f)
+            for (std::size_t i = 0; i < program.functions[f].code.size(); ++i) {
+                const Inst &inst = program.functions[f].code[i];
+                if (engine.counts()[f][i] == 0 || all_sides(inst) == 0) continue;
+                sides.append(nb::make_tuple(inst.node, i, engine.sides()[f][i], all_sides(inst)));
+            }
+        result["sides"] = sides;
     }
     return result;
 }

@@ -9,6 +9,7 @@ namespace ptxkit::sim {
 
 namespace {
 
+constexpr std::size_t kTuples = std::size_t{1} << 14;  // that are kept of a block
 constexpr std::uint64_t kBarrier = 0x9E3779B97F4A7C15u;
 constexpr std::uint64_t kShared = 0xD1B54A32D192ED03u;
 
@@ -52,6 +53,7 @@ void Digester::look(const Machine &m, const Point &point, Digest &digest) {
         const std::uint32_t thread = m.warp->index * kLanes + lane;
         const std::uint64_t who = mix(block_, thread);
         digest.visits += mix(who, history_[thread]);
+        std::uint64_t together = who;
         for (std::size_t n = 0; n < places.size(); ++n) {
             const RegisterPlace &place = places[n];
             std::uint64_t parts[2] = {0, 0};
@@ -60,7 +62,11 @@ void Digester::look(const Machine &m, const Point &point, Digest &digest) {
             const std::uint64_t value = mix(parts[0], parts[1]);
             digest.values[n].sum += mix(who, value);
             digest.values[n].spread |= std::uint64_t{1} << (value & 63);
+            together = mix(together, value);
         }
+        if (!point.tuples) continue;
+        if (digest.tuples.size() < kTuples) digest.tuples.insert(together);
+        else digest.full = digest.full || !digest.tuples.contains(together);
     }
 }
 

@@ -51,8 +51,10 @@ Engine::Engine(const Program &program_, Buffers &buffers_, Heap &heap_,
       options(options_),
       heap(heap_) {
     if (options.count)
-        for (const Function &function : program.functions)
+        for (const Function &function : program.functions) {
             counts_.emplace_back(function.code.size());
+            sides_.emplace_back(function.code.size());
+        }
 }
 
 std::unique_ptr<Block> Engine::make_block() const {
@@ -186,8 +188,10 @@ void Engine::work(unsigned number, unsigned workers) {
     instructions_ += worker.executed;
     const std::lock_guard<std::mutex> guard(lock_);
     for (std::size_t f = 0; f < worker.counts.size(); ++f)
-        for (std::size_t i = 0; i < worker.counts[f].size(); ++i)
+        for (std::size_t i = 0; i < worker.counts[f].size(); ++i) {
             counts_[f][i] += worker.counts[f][i];
+            sides_[f][i] |= worker.sides[f][i];
+        }
 }
 
 // Workers on threads of their own; the caller's thread looks after them.

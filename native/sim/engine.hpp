@@ -23,6 +23,7 @@ class Engine {
     void run(const std::function<bool(const std::string &)> &poll);
 
     const std::vector<std::vector<std::uint64_t>> &counts() const { return counts_; }
+    const std::vector<std::vector<std::uint8_t>> &sides() const { return sides_; }
     std::uint64_t instructions() const { return instructions_.load(); }
     bool stopping() const { return stop_.load(std::memory_order_relaxed); }
     bool overdue() const { return overdue_.load(std::memory_order_relaxed); }
@@ -67,6 +68,7 @@ class Engine {
     std::exception_ptr failure_;
     std::function<void()> between_;
     std::vector<std::vector<std::uint64_t>> counts_;
+    std::vector<std::vector<std::uint8_t>> sides_;  // bits that were seen of each instruction
 };
 
 }  // namespace ptxkit::sim

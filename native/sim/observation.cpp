@@ -89,6 +89,8 @@ void Observation::add(const std::vector<Digest> &more) {
     }
     for (std::size_t n = 0; n < more.size(); ++n) {
         digests[n].visits += more[n].visits;
+        digests[n].tuples.insert(more[n].tuples.begin(), more[n].tuples.end());
+        digests[n].full = digests[n].full || more[n].full;
         for (std::size_t k = 0; k < more[n].values.size(); ++k) {
             digests[n].values[k].sum += more[n].values[k].sum;
             digests[n].values[k].spread |= more[n].values[k].spread;

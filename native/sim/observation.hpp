@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 
 #include "conflicts.hpp"
 #include "machine.hpp"
@@ -70,6 +71,7 @@ struct TraceRequest {
 // A place before or after an instruction, and registers that are looked at there.
 struct Point {
     bool after = false;
+    bool tuples = false;
     std::vector<RegisterPlace> places;
 };
 
@@ -80,6 +82,8 @@ struct Digest {
     };
     std::uint64_t visits = 0;
     std::vector<Value> values;
+    std::unordered_set<std::uint64_t> tuples;  // all values of a thread together, where asked for
+    bool full = false;                         // there were more of them
 };
 
 // A range of shared memory that belongs to no variable.

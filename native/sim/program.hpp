@@ -18,6 +18,15 @@ struct Inst;
 // An operation works on the active lanes of the machine's current warp.
 using Operation = void (*)(Machine &machine, const Inst &inst);
 
+// The sides that an operation shows in some lanes, told before it runs in them, as bits; see
+// sides.hpp.
+using Judge = std::uint8_t (*)(Machine &machine, const Inst &inst, std::uint32_t lanes);
+
+struct Sides {
+    Judge judge = nullptr;  // none: it has but one side
+    std::uint8_t all = 0;   // the sides that there are
+};
+
 // A slot names 32 values: a byte offset into the frame's registers, or, with the top bit
 // set, into the program's constants. Every slot begins at a multiple of 64 bytes.
 constexpr std::uint32_t kConstantSlot = 0x80000000u;
@@ -35,6 +44,7 @@ struct Inst {
     std::uint32_t list_size = 0;
     std::uint32_t target = 0;       // branch target or called function
     std::uint32_t node = 0;         // index of the instruction's node in the tree
+    Sides sides;                    // those that are counted where executions are
 };
 
 // Where a function's parameter or return value lies in a thread's local memory.

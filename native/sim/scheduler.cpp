@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "control.hpp"
+#include "sides.hpp"
 
 namespace ptxkit::sim {
 
@@ -119,8 +120,10 @@ std::uint32_t next_of(const Part &part) {
 Worker::Worker(Engine &engine) : engine_(engine), constants_(engine.program.constants) {
     constants_.resize(constants_.size() + kWidestSlot);
     if (engine.options.count)
-        for (const Function &function : engine.program.functions)
+        for (const Function &function : engine.program.functions) {
             counts.emplace_back(function.code.size());
+            sides.emplace_back(function.code.size());
+        }
 }
 
 Worker::Turn Worker::run_block(Block &block) {
@@ -200,6 +203,7 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
     const Inst *code = machine.function->code.data();
     std::uint64_t *counted =
         engine_.options.count ? counts[frame.function].data() : nullptr;
+    std::uint8_t *shown = engine_.options.count ? sides[frame.function].data() : nullptr;
     std::uint32_t pc = start.pc;
     const std::uint32_t limit = steps + kTurn;
     const bool hurried = is_fair(turn_) || engine_.options.descending;
@@ -217,8 +221,14 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
         machine.next = pc + 1;
         ++steps;
         machine.repeated = 0;
-        if (counted != nullptr)
+        if (counted != nullptr) {
             counted[pc] += static_cast<std::uint64_t>(std::popcount(mask));
+            if (mask != machine.part->mask) shown[pc] |= kSkipped;
+            if (mask != 0 && (shown[pc] & inst.sides.all) != inst.sides.all) {
+                machine.mask = mask;
+                shown[pc] |= inst.sides.judge(machine, inst, mask);
+            }
+        }
         // Counted before, since an instruction may fault; taken back for lanes that must wait.
         const auto recount = [&] {
             if (counted != nullptr)

@@ -13,6 +13,7 @@ class Worker {
     bool run(Cluster &cluster, std::uint32_t budget);
 
     std::vector<std::vector<std::uint64_t>> counts;
+    std::vector<std::vector<std::uint8_t>> sides;
     std::uint64_t executed = 0;
 
   private:

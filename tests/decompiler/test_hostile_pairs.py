@@ -24,6 +24,20 @@ RARE = """extern "C" __global__ void k(const unsigned *a, unsigned *o, unsigned 
     p[i + n] = 4; }"""
 RACED = """extern "C" __global__ void k(const int *x, int *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { y[0] = i; y[i + 1] = %s; } }"""
+#: A number that no launch draws: the product of an odd number with it is this one by chance only.
+HASHED = """extern "C" __global__ void k(const unsigned *a, unsigned *o, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;
+    unsigned v = a[i], h = v * 2246822519u; %s }"""
+COUNTED = """extern "C" __global__ void k(const unsigned *a, unsigned *o, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; unsigned c = 0;
+    for (int j = 0; j < 20; j++) c += a[i + j] * 2654435761u == 77u; o[i] = %s; }"""
+LINES = """extern "C" __global__ void k(%s) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) %s }"""
+TURNED = """extern "C" __global__ void k(const float *x, float *y) { %s int t = threadIdx.x;
+    s[%s] = x[t]; __syncthreads(); y[t] = s[%s]; }"""
+SENT = """extern "C" __global__ void k(volatile int *flag, int *data, int *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { %s } }"""
+RELEASED = 'asm volatile("st.release.gpu.u32 [%0], %1;" :: "l"(flag + i), "r"(1) : "memory");'
 #: What it is about: the original, and what is no copy of it.
 PAIRS = {
     "tables that a host fills by name": (
@@ -99,6 +113,74 @@ PAIRS = {
         MANY % "y[i] = x[i];",
         MANY.replace("%s", 'unsigned s; asm("mov.u32 %0, %dynamic_smem_size;" : "=r"(s)); '
                      "y[i] = s > 9000 ? 0 : x[i];"),
+    ),
+    "a number on the side that never came": (
+        HASHED % "o[i] = h == 12345u ? 7u : v;", HASHED % "o[i] = h == 12345u ? 9u : v;",
+    ),
+    "a selection that is gone": (HASHED % "o[i] = h == 12345u ? 7u : v;", HASHED % "o[i] = v;"),
+    "another number to compare with": (
+        HASHED % "o[i] = h == 12345u ? 7u : v;", HASHED % "o[i] = h == 54321u ? 7u : v;",
+    ),
+    "conditions that change places": (
+        HASHED % "o[i] = h == 12345u ? 7u : v; o[i + n] = h == 777u ? 8u : v + 1u;",
+        HASHED % "o[i] = h == 777u ? 7u : v; o[i + n] = h == 12345u ? 8u : v + 1u;",
+    ),
+    "one of two conditions": (
+        HASHED % "if (h == 12345u || (v & 1)) { o[i] = 3; return; } o[i + n] = 4;",
+        HASHED % "if (v & 1) { o[i] = 3; return; } o[i + n] = 4;",
+    ),
+    "where a rare condition goes": (
+        HASHED % "if (h == 12345u || (v & 1)) { o[i] = 3; return; } o[i + n] = 4;",
+        HASHED % "if (h != 12345u && (v & 1)) { o[i] = 3; return; } o[i + n] = 4;",
+    ),
+    "a bound that is never met": (COUNTED % "min(c, 15u)", COUNTED % "min(c, 16u)"),
+    "a bound that was never there": (COUNTED % "c", COUNTED % "min(c, 16u)"),
+    "a condition on a condition": (
+        COUNTED % "c > 3u ? (a[i] > 9u ? 1u : 2u) : 0u", COUNTED % "c > 3u ? 2u : 0u",
+    ),
+    "a mask beyond all sizes": (
+        LINES % ("float *x, int n", "x[i] += 1;"),
+        LINES % ("float *x, int n", "x[i & 524287] += 1;"),
+    ),
+    "a remainder beyond all sizes": (
+        LINES % ("float *x, int n", "x[i] += 1;"),
+        LINES % ("float *x, int n", "x[i % 900001] += 1;"),
+    ),
+    "upper bits of a number": (
+        LINES % ("unsigned *x, int n", "x[i] = x[i] + i;"),
+        LINES % ("unsigned *x, int n", "x[i] = x[i] + i + ((unsigned)i >> 19);"),
+    ),
+    "shared memory that a host did not give": (
+        TURNED % ("extern __shared__ float s[];", "t", "blockDim.x - 1 - t"),
+        TURNED % ("extern __shared__ float s[];", "t + 32", "blockDim.x + 31 - t"),
+    ),
+    "shared memory that there may not be": (
+        TURNED % ("__shared__ float s[1024];", "t", "t ^ 1"),
+        TURNED % ("__shared__ float s[12000];", "t", "t ^ 1"),
+    ),
+    "local memory that there may not be": (
+        MANY % "y[i] = x[i];",
+        MANY % "volatile float v[90000]; v[i & 65535] = x[i]; y[i] = v[i & 65535];",
+    ),
+    "a store behind its fence": (
+        SENT % "data[i] = 5; __threadfence(); flag[i] = 1;",
+        SENT % "__threadfence(); data[i] = 5; flag[i] = 1;",
+    ),
+    "a load before its fence": (
+        SENT % "int f = flag[i]; __threadfence(); out[i] = data[i] + f;",
+        SENT % "int v = data[i], f = flag[i]; __threadfence(); out[i] = v + f;",
+    ),
+    "a store behind its release": (
+        SENT.replace("%s", "data[i] = i; " + RELEASED),
+        SENT.replace("%s", RELEASED + " data[i] = i;"),
+    ),
+    "volatile stores in another order": (
+        SENT % "flag[i] = 1; flag[i + n] = 2; __threadfence();",
+        SENT % "flag[i + n] = 2; flag[i] = 1; __threadfence();",
+    ),
+    "a sum with fewer bits": (
+        'extern "C" __global__ void k(int *x, unsigned a, unsigned b) { x[(size_t)a + b] = 1; }',
+        'extern "C" __global__ void k(int *x, unsigned a, unsigned b) { x[(size_t)(a + b)] = 1; }',
     ),
     "one rounding for two": (
         MANY % "y[i] = fmaf(x[i], 4.0f, z[i]);",

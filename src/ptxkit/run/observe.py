@@ -18,7 +18,7 @@ from ptxkit.run.watch import Digest, Point, TraceRequest, Watch
 from ptxkit.syntax import Instruction
 
 _VALUE_BYTES = 16
-_PointRow = tuple[int, int, bool, list[tuple[int, int]]]
+_PointRow = tuple[int, int, bool, list[tuple[int, int]], bool]
 
 
 class Observable:
@@ -74,7 +74,7 @@ class Observable:
         function, at = found[point.after]
         known = self.lowering.functions[function].registers
         places = [(known[one].slot, known[one].bytes) for one in point.registers]
-        return function, at, point.after, places
+        return function, at, point.after, places, point.tuples
 
     def _red_zones(self) -> list[tuple[int, int]]:
         """The bytes between shared variables, where they were laid out with some."""
@@ -99,7 +99,8 @@ class Observable:
             "findings": self.findings(observation),
             "profile": self.profile(observation),
             "digests": tuple(
-                Digest(visits, tuple(values)) for visits, values in observation.digests()
+                Digest(visits, tuple(values), frozenset(tuples), full)
+                for visits, values, tuples, full in observation.digests()
             ),
             "conflicts": self.conflicts(observation) if watch.conflicts else None,
             "trace": None if watch.trace is None else self.trace(observation, watch.trace),

@@ -68,6 +68,9 @@ class RunReport:
     counts: tuple[tuple[Instruction, int], ...] = ()
     output: str = ""
     allocations: tuple[tuple[int, int], ...] = ()
+    sides: tuple[tuple[Instruction, int, int, int], ...] = ()
+    """Where executions were counted, for each operation that chooses or cuts something off: its
+    instruction, its number, and as bits the sides that came and all that there are."""
     profile: tuple[ProfileRow, ...] = ()
     """Counts of divergence, sectors and bank conflicts, with ``profile=True``."""
     findings: tuple[Finding, ...] = ()
@@ -210,6 +213,7 @@ class CpuKernel:
         if observable is not None and observation is not None:
             seen = observable.read(observation, watch)
         counts: tuple[tuple[Instruction, int], ...] = ()
+        sides: tuple[tuple[Instruction, int, int, int], ...] = ()
         if options.count:
             nodes = self.module.walk()
             counts = tuple(
@@ -217,6 +221,7 @@ class CpuKernel:
                 for _, node, executed in result["counts"]
                 if nodes[node - 1].kind == "Instruction"
             )
+            sides = tuple((nodes[node - 1], *row) for node, *row in result["sides"])
         if "fault" in result:
             error = self._error(result["fault"], seen, shape)
             error.counts = counts
@@ -229,7 +234,7 @@ class CpuKernel:
             error.trace = seen["trace"]
             raise error
         shown = "".join(output)
-        return RunReport(result["instructions"], counts, shown, self._allocations(), **seen)
+        return RunReport(result["instructions"], counts, shown, self._allocations(), sides, **seen)
 
     def trace(
         self,

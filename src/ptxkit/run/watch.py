@@ -56,6 +56,8 @@ class Point:
     """Whether it is behind the instruction, not before it."""
     registers: tuple[tuple[int, str], ...]
     """The number of the node that declares each, and its name."""
+    tuples: bool = False
+    """Whether to keep what they hold together, for each thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ class Digest:
     """Over all threads that came there: which, and what they had written to memory until then."""
     values: tuple[tuple[int, int], ...]
     """For each register the sum of its values, and 64 bits: the more are set, the more values."""
+    tuples: frozenset[int] = frozenset()
+    """A number for each thread and all that its registers held together, if that was asked for."""
+    full: bool = False
+    """Whether there were more of these than are kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ class Coverage:
     """Spans of instructions, by their starts."""
     sides: dict[int, set[bool]] = field(default_factory=dict)
     """For each branch, by its start, the ways that threads went: taken, and not."""
+    shown: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    """For each operation of an instruction, by its start: sides that came, and all there are."""
     wrote: bool = False
     dead: set[int] = field(default_factory=set)
     """Blocks that have not run, by their place, and that nothing can reach."""
@@ -59,13 +61,25 @@ class Coverage:
                 threads[node.span[0]] = count
                 self.ran.add(node.span[0])
                 self.wrote |= node.name in _WRITES
+        for node, number, seen, every in report.sides:
+            key = node.span[0], number
+            self.shown[key] = self.shown.get(key, (0, 0))[0] | seen, every
         for block in self.blocks:
             for branch, taken in _ways(block, threads):
                 self.sides.setdefault(branch.span[0], set()).add(taken)
         return self._reached() > before
 
     def _reached(self) -> int:
-        return len(self.ran) + sum(map(len, self.sides.values()))
+        ways = sum(map(len, self.sides.values()))
+        return len(self.ran) + ways + sum(seen.bit_count() for seen, _ in self.shown.values())
+
+    def hiding(self) -> dict[int, int]:
+        """Instructions that ran, by their starts, and the sides of them that never came."""
+        found: dict[int, int] = {}
+        for (start, _), (seen, every) in self.shown.items():
+            if every & ~seen:
+                found[start] = found.get(start, 0) | every & ~seen
+        return found
 
     def add_stop(self, counts: Sequence[tuple[Instruction, int]]) -> bool:
         """Take in that a run ended at an assertion or trap; whether that is new.

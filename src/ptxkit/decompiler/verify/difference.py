@@ -13,7 +13,7 @@ import numpy as np
 from ptxkit.decompiler.verify.inputs import Inputs
 from ptxkit.decompiler.verify.ordering import weaker
 from ptxkit.decompiler.verify.outcome import Outcome, Side
-from ptxkit.decompiler.verify.products import LOWER, NARROW, WIDE
+from ptxkit.decompiler.verify.products import LOWER, NARROW, NARROW_SUM, WIDE, WIDE_SUM
 
 #: Bytes that a race is taken for as a whole.
 _NEAR = 64
@@ -134,6 +134,8 @@ def doubt(first: Outcome, second: Outcome, sides: tuple[Side, Side]) -> str | No
     mine, theirs = second.products, first.products
     if mine[WIDE] < theirs[WIDE] and mine[NARROW] > theirs[NARROW] + theirs[LOWER]:
         return "it multiplies in 32 bits what the original does in 64"
+    if mine[WIDE_SUM] < theirs[WIDE_SUM] and mine[NARROW_SUM] > theirs[NARROW_SUM]:
+        return "it adds in 32 bits what the original does in 64"
     if second.trusting > first.trusting:
         return f"it takes memory for constant {second.trusting:,} times for {first.trusting:,}"
     if second.stored > first.stored:

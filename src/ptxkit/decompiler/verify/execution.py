@@ -29,7 +29,7 @@ from ptxkit.decompiler.verify.ranges import (
 from ptxkit.decompiler.verify.trials import Trial, block_shapes, trials
 from ptxkit.decompiler.verify.unreached import ground
 from ptxkit.errors import PtxkitError, UnknownNameError
-from ptxkit.syntax import Module
+from ptxkit.syntax import Instruction, Module
 
 #: Where kernels can be run.
 DEVICES = ("cpu", "cuda")
@@ -42,6 +42,8 @@ _BUDGET = 5.0
 _LONGEST = 30.0
 #: Seconds of computing for the search of launches that reach more, and how many in vain end it.
 _SEARCH, _VAIN = 6.0, 1000
+#: The same for sides of instructions that only one of the two has.
+_AIMED, _AIMED_VAIN = 3.0, 150
 #: A second search for the same kernel takes that part of the time of the first.
 _AGAIN = 0.25
 #: What all sizes are multiples of, one after another, where accesses are misaligned otherwise.
@@ -93,6 +95,8 @@ class Comparison:
         """Whether it took too long to try as many launches as are wanted."""
         self.multiple = self.misaligned = 0
         """Which of the multiples sizes are; launches that were misaligned before that."""
+        self.hidden: list[tuple[bool, Instruction]] = []
+        """Instructions of which no launch has shown a side, and that only one of the two has."""
         self.outside = 0
         """Launches that went beyond their memory before there was more of it."""
 
@@ -246,6 +250,32 @@ class Comparison:
             if isinstance(outcome, Against):
                 yield outcome
 
+    def _aimed(self) -> Iterator[Against]:
+        """Look for launches that show sides of instructions which only one of the two has."""
+        pair = self.pair
+        self.hidden = pair.unmatched()
+        end, vain = time.process_time() + _AIMED, 0
+        left = self._still_hidden()
+        for trial in pair.search.launches() if left else ():
+            if not left or vain > _AIMED_VAIN or time.process_time() > end:
+                break
+            outcome = pair.launch(self._aligned(trial))
+            if isinstance(outcome, Against):
+                yield outcome
+            before, left = left, self._still_hidden()
+            vain = vain + 1 if len(left) == len(before) else 0
+        if len(left) < len(self.hidden):
+            self.hidden = pair.unmatched()
+
+    def _still_hidden(self) -> list[tuple[bool, Instruction]]:
+        hiding = [covered.hiding() for covered in self.pair.coverage]
+        one_sided = [{b.span[0] for b in covered.one_sided()} for covered in self.pair.coverage]
+        return [
+            (theirs, one)
+            for theirs, one in self.hidden
+            if one.span[0] in hiding[theirs] or one.span[0] in one_sided[theirs]
+        ]
+
     def _verdict(self, wanted: int) -> Execution:
         pair = self.pair
         if len(pair.tried) < (wanted // 2 if self.late else min(wanted, 4)):
@@ -261,6 +291,14 @@ class Comparison:
         if found.name and foreign:
             why = f"nothing differed, but it {foreign}, as the original does not"
             return self._done(False, why)
+        if found.name:
+            for against in self._aimed():
+                return self._done(False, against.reason, against.seen)
+        if found.name and self.hidden:
+            return self._done(False, _hidden(self.hidden))
+        elsewhere = pair.misordered() if found.name else ""
+        if elsewhere:
+            return self._done(False, f"nothing differed, but {elsewhere}")
         table = pair.missing_table() if found.name else ""
         if table:
             why = f"nothing differed, but what '{table}' begins with is nowhere in the candidate"
@@ -315,6 +353,18 @@ class Comparison:
                 found, equal=False, reason="on the GPU the original does not agree with itself"
             )
         return replace(found, on_gpu=count)
+
+
+def _hidden(unmatched: list[tuple[bool, Instruction]]) -> str:
+    """What was never seen of instructions that only one of two programs has."""
+    theirs, one = unmatched[0]
+    programs = ("the original", "the candidate")
+    owner, other = reversed(programs) if theirs else programs
+    more = f", and {len(unmatched) - 1} more" if len(unmatched) > 1 else ""
+    return (
+        f"nothing differed, but '{one.opcode}' in line {one.line} of {owner} always took the same "
+        f"side, and {other} has none like it{more}"
+    )
 
 
 def seen_to_differ(

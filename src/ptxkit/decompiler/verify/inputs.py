@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.decompiler.verify.pointing import Origin
+from ptxkit.decompiler.verify.rooms import Rooms
 from ptxkit.decompiler.verify.trials import FEW_BLOCKS, LARGE, MIXED, Exchange, Trial
 from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.decompiler.verify.values import KINDS, Bytes, filled, integers, places, shifted
@@ -95,6 +96,7 @@ class InputMaker:
         self.data = DATA
         """Bytes behind a pointer."""
         self._held: dict[tuple[Origin, int], Arena] = {}
+        self._rooms = Rooms()
 
     def grow(self) -> bool:
         """Put more memory behind pointers from now on; whether there may be more."""
@@ -180,10 +182,7 @@ class InputMaker:
         if (origin, data) not in self._held:
             size = GUARD + data + GUARD
             if self._reserve is None:
-                # Aligned as a whole, so that a pointer finds the same numbers in every process.
-                room = np.empty(size + _ALIGNMENT, np.uint8)
-                skip = -int(room.ctypes.data) % _ALIGNMENT
-                whole = room[skip : skip + size]
+                whole = self._rooms.take(size, _ALIGNMENT)
                 base = int(whole.ctypes.data)
             else:
                 whole = np.empty(size, np.uint8)

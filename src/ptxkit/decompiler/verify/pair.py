@@ -10,11 +10,14 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
+from ptxkit.decompiler.verify.choices import ByValue, Together, unmatched
+from ptxkit.decompiler.verify.dataflow.terms import Terms
 from ptxkit.decompiler.verify.difference import (
     difference,
     doubt,
@@ -22,18 +25,22 @@ from ptxkit.decompiler.verify.difference import (
     only_by_order,
     within,
 )
+from ptxkit.decompiler.verify.fences import misordered, ordered, stretches
 from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
 from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
 from ptxkit.decompiler.verify.pointers import Pointers
 from ptxkit.decompiler.verify.region import Region
+from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.search import Search
+from ptxkit.decompiler.verify.sides import Sides
 from ptxkit.decompiler.verify.trials import Trial, block_shapes, roomier
 from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.decompiler.verify.variables import Variables, names_others
 from ptxkit.errors import PtxkitError
 from ptxkit.run import SimulationError
 from ptxkit.run.layout import variable_size
-from ptxkit.syntax import Module
+from ptxkit.run.watch import TraceRequest
+from ptxkit.syntax import Instruction, Module
 
 #: Shapes of blocks that also run under the sanitizer, and the events that ask for it. Few threads
 #: leave other parts of shared memory unwritten than many do.
@@ -45,6 +52,11 @@ _TURNED = 6
 _QUICK = 0.02
 #: Launches that are looked at for what registers hold, at most and at least, and seconds for them.
 _LOOKED, _ENOUGH, _LOOKING = 400, 8, 4.0
+#: Launches that are looked at for what instructions choose from, at most, and seconds for them.
+_COMPARED, _COMPARING = 48, 2.0
+_TERMS = 1_000_000
+#: Launches in which threads are followed, and what is kept of each.
+_FOLLOWED, _RECORDS = 3, 50_000
 #: Launches beside each of those that reached something.
 _AROUND = 16
 #: What a launch is called that said something, and one that depends on the order of threads.
@@ -110,6 +122,9 @@ class Pair:
             return "the launch bounds differ"
         if theirs.required_cluster != rules.required_cluster:
             return "the sizes of clusters differ"
+        more = too_much(*(needs(side.module, side.coverage.functions) for side in self.sides))
+        if more:
+            return more
         # A host finds such a variable by its name, and may change it between launches.
         for variable in self.sides[0].module.variables:
             for one in variable.declarators if variable.linkage else ():
@@ -299,10 +314,16 @@ class Pair:
 
     def look(self, original: Region, candidate: Region) -> bool:
         """Launch both again, and note what registers hold at the ends of blocks."""
-        looks = [(one, tuple(zip(*one.points(), strict=True))) for one in (original, candidate)]
-        end = time.process_time() + _LOOKING
+        return self._look((original, candidate), self._worth_a_look(), _LOOKING) >= _ENOUGH
+
+    def _look(
+        self, programs: Sequence[Region | Sides | Together], trials: Iterable[Trial], seconds: float
+    ) -> int:
+        """Launch both again, and note what registers hold in some places; how often it worked."""
+        looks = [(one, tuple(zip(*one.points(), strict=True)) or ((), ())) for one in programs]
+        end = time.process_time() + seconds
         count = 0
-        for trial in islice(self._worth_a_look(), _LOOKED):
+        for trial in islice(trials, _LOOKED):
             if time.process_time() > end:
                 break
             inputs = self.maker.make(trial)
@@ -313,10 +334,34 @@ class Pair:
                 ]
             except PtxkitError:
                 continue  # other numbers than those that were compared before
-            for (region, (keys, points)), one in zip(looks, found, strict=True):
-                region.seen.add(keys, points, one.report.digests)
+            for (program, (keys, points)), one in zip(looks, found, strict=True):
+                program.seen.add(keys, points, one.report.digests)
             count += 1
-        return count >= _ENOUGH
+        return count
+
+    def unmatched(self) -> list[tuple[bool, Instruction]]:
+        """Instructions of which no launch has shown a side, and that only one of the two has."""
+        if not any(covered.hiding() or covered.one_sided() for covered in self.coverage):
+            return []
+        terms = Terms(_TERMS)
+        modules = [side.module for side in self.sides]
+        variables = Variables(modules[0], modules[1])
+        sides = [
+            Sides(covered, terms, partial(variables.known, number))
+            for number, covered in enumerate(self.coverage)
+        ]
+        said = set(self.tried)
+        reached = [trial for trial in self.search.pool if trial in said]
+        others = [trial for trial in self.tried if trial not in reached]
+        trials = [*reversed(reached), *others][:_COMPARED]
+        if any(one.open for one in sides):
+            self._look(sides, trials, _COMPARING)
+        left = unmatched(*sides)
+        if left:
+            by_value = ByValue(sides, left)
+            self._look(by_value.both, trials, _COMPARING)
+            left = by_value.still_left()
+        return [(theirs, sides[theirs].instruction(place)) for theirs, place in left]
 
     def _worth_a_look(self) -> Iterator[Trial]:
         """Launches that reached something, those beside them, and the others."""
@@ -328,6 +373,34 @@ class Pair:
                 yield self.search.beside(trial)
         # Those of the search, at the end, reach more than the usual ones.
         yield from (trial for trial in reversed(self.tried) if trial not in reached)
+
+    # ---- what is ordered ---------------------------------------------------------------------
+
+    def misordered(self) -> str:
+        """What some threads do on the other side of a fence in the candidate."""
+        if not any(ordered(covered.instructions()) for covered in self.coverage):
+            return ""
+        said = set(self.tried)
+        for trial in [t for t in self.search.pool if t in said and not t.shares][-_FOLLOWED:]:
+            inputs = self.maker.make(trial)
+            memory = [range(a.base, a.base + a.whole.size) for a in inputs.arenas]
+            last = [tuple(n - 1 for n in shape) for shape in (trial.block, trial.grid)]
+            for thread, block in (((0, 0, 0), (0, 0, 0)), last):
+                request = TraceRequest.of(thread, block, limit=_RECORDS, last=False)
+                try:
+                    traces = [
+                        self._outcome(side, trial, inputs, seconds=PATIENT, trace=request)
+                        for side in (0, 1)
+                    ]
+                except PtxkitError:
+                    continue
+                found = [one.report.trace for one in traces]
+                if any(one is None or one.left_out for one in found):
+                    continue
+                why = misordered(*(stretches(one, memory) for one in found if one is not None))
+                if why and not self.unordered:
+                    return f"with {trial}, {why}"
+        return ""
 
     # ---- the memory that is touched --------------------------------------------------------
 
@@ -345,9 +418,10 @@ class Pair:
         for place, arena in enumerate(inputs.arenas):
             windows[place] = self._window(trial, inputs, place, arena.start)
         memory = [a.whole[w] for a, w in zip(inputs.arenas, windows, strict=True)]
+        least = replace(trial, shared=self._least_shared(trial, inputs))
         try:
-            self._outcome(0, trial, inputs, memory=memory)
-            self._outcome(1, trial, inputs, memory=memory)
+            self._outcome(0, least, inputs, memory=memory)
+            self._outcome(1, least, inputs, memory=memory)
         except PtxkitError as error:
             return Against(f"with {trial}, the candidate touches more memory: {first_line(error)}")
         return None
@@ -368,13 +442,29 @@ class Pair:
         if not runs(slice(start, size)):
             # It reaches below its pointer: how far is not looked for.
             return slice(0, size)
-        least, most = start, size
-        while (middle := (least + most) // 8 * 4) > least:
-            if runs(slice(start, middle)):
-                most = middle
-            else:
-                least = middle
-        return slice(start, most)
+        return slice(start, _least(start, size, lambda end: runs(slice(start, end))))
+
+    def _least_shared(self, trial: Trial, inputs: Inputs) -> int:
+        """The bytes of dynamic shared memory that the original needs."""
+
+        def runs(shared: int) -> bool:
+            try:
+                self._outcome(0, replace(trial, shared=shared), inputs)
+            except PtxkitError:
+                return False
+            return True
+
+        return 0 if not trial.shared or runs(0) else _least(0, trial.shared, runs)
+
+
+def _least(least: int, most: int, runs: Callable[[int], bool]) -> int:
+    """The least number of words between two, in bytes, that will do; the second does."""
+    while (middle := (least + most) // 8 * 4) > least:
+        if runs(middle):
+            most = middle
+        else:
+            least = middle
+    return most
 
 
 def _tables(side: Side) -> Iterator[tuple[str, bytes]]:

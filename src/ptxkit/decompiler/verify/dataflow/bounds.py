@@ -19,7 +19,7 @@ Bounds = tuple[int, int]
 Row = tuple[Any, ...]
 
 #: What every GPU keeps to.
-_SPECIAL = {
+SPECIAL = {
     "%tid.x": (0, 1023), "%tid.y": (0, 1023), "%tid.z": (0, 63),
     "%ntid.x": (1, 1024), "%ntid.y": (1, 1024), "%ntid.z": (1, 64),
     "%ctaid.x": (0, 2**31 - 2), "%ctaid.y": (0, 65534), "%ctaid.z": (0, 65534),
@@ -92,7 +92,7 @@ def _product(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
 
 
 def _special(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
-    return _SPECIAL.get(row[1], _NOTHING)
+    return SPECIAL.get(row[1], _NOTHING)
 
 
 def _extended(terms: Terms, row: Row, width: int, signed: bool) -> Limits:

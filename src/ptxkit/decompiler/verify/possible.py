@@ -1,0 +1,226 @@
+"""Which bits of registers can be set at all, as far as the instructions that set them tell.
+
+A mask that never cuts anything off is no riddle where nothing above it can be set: a byte that was
+loaded, a truth that is kept as 0 or 1, the number of a thread. What is not known here can be
+anything.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ptxkit.decompiler.verify.dataflow.bounds import SPECIAL
+from ptxkit.decompiler.verify.dataflow.decode import Operand, Register, Step
+from ptxkit.decompiler.verify.dataflow.liveness import registers_in
+from ptxkit.isa.types import SCALAR_TYPES
+
+_Sources = list[int]
+
+
+def _ones(number: int) -> int:
+    """All bits up to the highest of a number.
+
+    >>> bin(_ones(0b1001))
+    '0b1111'
+    """
+    return (1 << number.bit_length()) - 1
+
+
+def _shifted_left(step: Step, sources: _Sources, width: int) -> int:
+    by = _number(step.sources[1])
+    return ~0 if by is None else sources[0] << min(by, width)
+
+
+def _shifted_right(step: Step, sources: _Sources, width: int) -> int:
+    by = _number(step.sources[1])
+    if step.type.startswith("s") and sources[0] >> width - 1:
+        return ~0
+    return _ones(sources[0]) if by is None else sources[0] >> min(by, width)
+
+
+def _extracted(step: Step, sources: _Sources, width: int) -> int:
+    length = _number(step.sources[2])
+    return ~0 if length is None or step.type.startswith("s") else (1 << min(length, width)) - 1
+
+
+def _permuted(step: Step, sources: _Sources, width: int) -> int:
+    select = _number(step.sources[2])
+    if select is None or step.opcode != "prmt.b32":
+        return ~0
+    both = sources[0] | sources[1] << 32
+    made = 0
+    for place in range(4):
+        chosen = select >> 4 * place & 15
+        byte = both >> 8 * (chosen & 7) & 255
+        if chosen & 8:
+            byte = 255 if byte & 128 else 0
+        made |= byte << 8 * place
+    return made
+
+
+def _product(step: Step, sources: _Sources, width: int) -> int:
+    signed = step.type.startswith("s") and (sources[0] | sources[1]) >> width - 1
+    if ".hi" in step.modifiers or (".wide" in step.modifiers and (signed or step.name == "mad")):
+        return ~0
+    more = sources[2] if step.name == "mad" else 0
+    return _ones(sources[0] * sources[1] + more)
+
+
+def _remainder(step: Step, sources: _Sources, width: int) -> int:
+    by = _number(step.sources[1])
+    signed = step.type.startswith("s") and sources[0] >> width - 1
+    return ~0 if not by or by < 0 or signed else _ones(min(sources[0], by - 1))
+
+
+def _converted(step: Step, sources: _Sources, width: int) -> int:
+    if len(step.types) != 2:
+        return ~0
+    to, taken = (SCALAR_TYPES[one].width for one in step.types)
+    kept = sources[0] & ((1 << taken) - 1)
+    if step.types[1].startswith("s") and kept >> taken - 1:
+        return (1 << to) - 1 if not step.types[0].startswith("s") else ~0
+    kept &= (1 << to) - 1
+    # A register that is wider than the type takes its sign.
+    return ~0 if step.types[0].startswith("s") and kept >> to - 1 else kept
+
+
+def _loaded(step: Step) -> int:
+    signed = step.type.startswith("s")
+    return ~0 if signed or step.type[0] not in "ub" else (1 << SCALAR_TYPES[step.type].width) - 1
+
+
+#: For each instruction the bits that may be set in its result, by those of its sources.
+_RULES: dict[str, Callable[[Step, _Sources, int], int]] = {
+    "mov": lambda step, sources, width: sources[0] if len(sources) == 1 else ~0,
+    "selp": lambda step, sources, width: sources[0] | sources[1],
+    "and": lambda step, sources, width: sources[0] & sources[1],
+    "or": lambda step, sources, width: sources[0] | sources[1],
+    "xor": lambda step, sources, width: sources[0] | sources[1],
+    "add": lambda step, sources, width: _ones(sources[0] + sources[1]),
+    "mul": _product,
+    "mad": _product,
+    "shl": _shifted_left,
+    "shr": _shifted_right,
+    "bfe": _extracted,
+    "prmt": _permuted,
+    "rem": _remainder,
+    "cvt": _converted,
+    "popc": lambda step, sources, width: 127,
+    "clz": lambda step, sources, width: 127,
+}  # fmt: skip
+#: With these they do something else.
+_OTHERWISE = frozenset((".sat", ".cc"))
+#: What of an instruction's sides cannot come: bits as the simulator gives them.
+_CUT, _KEPT = 1, 2
+
+
+class Possible:
+    """The bits that may be set in the registers of a program."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        setters: dict[Register, list[Step]] = defaultdict(list)
+        readers: dict[Register, list[Step]] = defaultdict(list)
+        self._types: dict[Register, str] = {}
+        steps = list(steps)
+        numbers = _numbers(steps)
+        self._steps = {id(step): _with_numbers(step, numbers) for step in steps}
+        for step in self._steps.values():
+            for target in step.targets:
+                if target is not None:
+                    setters[target[0]].append(step)
+                    self._types[target[0]] = target[1]
+            for source in step.sources:
+                for register in registers_in(source):
+                    readers[register].append(step)
+        self.bits: dict[Register, int] = dict.fromkeys(setters, 0)
+        # From nothing upwards: what may be set in one register may be in those made of it.
+        pending = [step for found in setters.values() for step in found]
+        while pending:
+            step = pending.pop()
+            made = self._made(step)
+            for target in step.targets:
+                if target is None:
+                    continue
+                width = _width(target[1])
+                grown = self.bits[target[0]] | made & ((1 << width) - 1)
+                if grown != self.bits[target[0]]:
+                    # In whole steps upwards, so that a counter is soon known to be anything.
+                    self.bits[target[0]] = _ones(grown)
+                    pending += readers[target[0]]
+
+    def _made(self, step: Step) -> int:
+        if _is_float(step):
+            return ~0
+        if step.name == "ld":
+            return _loaded(step)
+        rule = _RULES.get(step.name)
+        if rule is None or len(step.targets) != 1 or step.modifiers & _OTHERWISE:
+            return ~0
+        width = _width(step.type)
+        return rule(step, [self.of(one, width) for one in step.sources], width)
+
+    def of(self, source: Operand, width: int) -> int:
+        """The bits that may be set in an operand of some width."""
+        whole = (1 << width) - 1
+        if source.kind == "number":
+            return int(source.value) & whole
+        if source.kind == "register":
+            return self.bits.get(source.value, whole) & whole
+        if source.kind == "special" and source.value in SPECIAL:
+            return _ones(SPECIAL[source.value][1]) & whole
+        return whole
+
+    def impossible(self, step: Step) -> int:
+        """Sides of an instruction that can never come, as bits."""
+        step = self._steps[id(step)]
+        if step.type[0] not in "usb" or len(step.sources) < 2:
+            return 0
+        width = _width(step.type)
+        first, second = (self.of(one, width) for one in step.sources[:2])
+        number = _number(step.sources[1])
+        negative = first >> width - 1
+        signed = step.type.startswith("s")
+        if step.name == "and" and number is not None:
+            above = ~second & ~((second & -second) - 1)
+            return (0 if first & above else _CUT) | (0 if first & second else _KEPT)
+        if step.name == "shr" and number is not None:
+            return 0 if first >> min(number, width) else 1
+        if step.name in ("div", "rem") and number is not None and number > 0 and not negative:
+            return 1 if first < number else 0
+        if step.name in ("min", "max") and not (signed and (negative or second >> width - 1)):
+            known = number is not None and first <= number
+            return 2 if known else 0
+        return 0
+
+
+def _numbers(steps: Iterable[Step]) -> dict[Register, Operand]:
+    """Registers that are given one number and never another."""
+    found: dict[Register, list[Operand | None]] = defaultdict(list)
+    for step in steps:
+        for target in step.targets:
+            if target is not None:
+                known = step.name == "mov" and step.guard is None and len(step.sources) == 1
+                number = known and step.sources[0].kind == "number"
+                found[target[0]].append(step.sources[0] if number else None)
+    return {one: made[0] for one, made in found.items() if len(made) == 1 and made[0] is not None}
+
+
+def _with_numbers(step: Step, numbers: dict[Register, Operand]) -> Step:
+    sources = tuple(
+        numbers.get(one.value, one) if one.kind == "register" else one for one in step.sources
+    )
+    return step if sources == step.sources else replace(step, sources=sources)
+
+
+def _number(source: Operand) -> int | None:
+    return int(source.value) if source.kind == "number" else None
+
+
+def _width(type: str) -> int:
+    return SCALAR_TYPES[type].width if type in SCALAR_TYPES else 64
+
+
+def _is_float(step: Step) -> bool:
+    return any(one[0] not in "usb" for one in step.types) or step.type == "pred"

@@ -1,0 +1,424 @@
+"""Sides of instructions that no launch has shown.
+
+A ``selp`` that always took its first value, a ``min`` whose bound was never met, a mask that never
+cut anything off: such an instruction ran, but nobody saw all that it does. A candidate without it,
+or with another number on the side that never came, leaves the same behind.
+
+What is there on that side was computed all the same: both values of a selection are in registers.
+So each such instruction is told by what it chooses from, and on which condition: by registers that
+held the same numbers in all launches that are looked at, and where they held few, by how these are
+made. What one of two programs tells of itself the other must, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.decode import PURE, Known, Register, Step
+from ptxkit.decompiler.verify.dataflow.liveness import registers_in
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
+from ptxkit.decompiler.verify.expressions import Expressions, plain
+from ptxkit.decompiler.verify.possible import Possible
+from ptxkit.decompiler.verify.region import Seen
+from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.run.watch import Point
+from ptxkit.syntax import Instruction
+
+#: Steps from an instruction back to what held many numbers.
+_DEPTH = 6
+#: Who asks for a predicate tells of the comparison, too.
+_ASKS = frozenset(("selp", "bra", "and", "or", "xor", "not", "mov"))
+#: Parts of terms that are numbers, and not other terms.
+_NUMBERS = {
+    "sum": (1, 2), "multiply": (1,), "signed": (1, 2), "unsigned": (1, 2), "truncate": (1, 2),
+    "eq": (1,), "lt": (1, 2), "part": (2,), "bit": (1,), "opaque": (1, 2, 3),
+}  # fmt: skip
+_LOGIC = frozenset(("and", "or", "xor"))
+_ROUNDED = frozenset(("add", "sub", "mul", "fma"))
+_BEFORE, _LEAF = "before", "leaf"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An instruction, by its block and its place there."""
+
+    block: int
+    at: int
+    operand: int | None = None
+    """Of predicates that are put together the one that never decided alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What an instruction does, and the registers that it does it with."""
+
+    shape: object
+    leaves: tuple[Register, ...]
+
+
+class Sides(Expressions):
+    """The instructions of a program of which a side never came, and what they choose from."""
+
+    def __init__(self, coverage: Coverage, terms: Terms, known: Known) -> None:
+        super().__init__(coverage, terms, known)
+        self.seen = Seen()
+        self.coverage = coverage
+        self.made_at: dict[Register, list[Place]] = {}
+        """Where registers are set."""
+        self.asked: dict[Register, set[str]] = {}
+        """By what instructions they are read, or as a guard."""
+        for place, step in self._all():
+            for target in step.targets:
+                if target is not None:
+                    self.made_at.setdefault(target[0], []).append(place)
+            for source in step.sources:
+                for register in registers_in(source):
+                    self.asked.setdefault(register, set()).add(step.name)
+        self._possible = Possible([step for _, step in self._all()])
+        hiding = coverage.hiding()
+        branches = {one.span[0] for one in coverage.one_sided()}
+        self.open: list[Place] = []
+        for place, step in self._all():
+            hidden = hiding.get(self._key(place), 0)
+            if step.name == "bra":
+                self.open += [place] * (self._key(place) in branches)
+            elif _is_logic(step):
+                # Where one alone was never true, it never made a sum true, nor the other one a
+                # product false.
+                missing = {n ^ (step.name == "and") for n in (0, 1) if hidden >> n & 1}
+                self.open += [
+                    replace(place, operand=n) for n in sorted(missing) if self._varies(step, n)
+                ]
+            elif self._tells(step, hidden):
+                self.open.append(place)
+        self._leaves: list[Register] | None = None
+        """What was read, while that is collected."""
+        self._here: Place | None = None
+        self._left = _DEPTH
+        self._asking: set[Register] = set()
+
+    def _all(self) -> Iterator[tuple[Place, Step]]:
+        for number, steps in enumerate(self.steps):
+            for at, step in enumerate(steps):
+                yield Place(number, at), step
+
+    def instruction(self, place: Place) -> Instruction:
+        """The node of an instruction."""
+        return self.blocks[place.block].instructions[place.at]
+
+    def _step_at(self, place: Place) -> Step:
+        return self.steps[place.block][place.at]
+
+    def _tells(self, step: Step, hidden: int) -> bool:
+        """Whether a side may come that did not, and nobody else tells of it."""
+        if not hidden & ~self._possible.impossible(step):
+            return False
+        if step.name != "setp" or step.guard is not None:
+            return True
+        targets = [target[0] for target in step.targets if target is not None]
+        return any(self.asked.get(one, set()) - _ASKS for one in targets)
+
+    def _varies(self, step: Step, number: int) -> bool:
+        """Whether one of two predicates may be true or false, and the other one too."""
+        for source in step.sources:
+            makers = [self._step_at(one) for one in self.made_at.get(source.value, ())]
+            if (
+                len(makers) == 1
+                and makers[0].name == "mov"
+                and makers[0].sources[0].kind == "number"
+            ):
+                return False
+        return step.sources[number].kind == "register"
+
+    # ---- what to look at -------------------------------------------------------------------
+
+    def points(self) -> list[tuple[tuple[int, str], Point]]:
+        """The instructions to look at in a run, and the numbers that they read."""
+        wanted: dict[Place, int] = {}
+        pending = [(place, _DEPTH) for place in self.open]
+        while pending:
+            place, depth = pending.pop()
+            if wanted.get(place, -1) >= depth:
+                continue
+            wanted[place] = depth
+            for register in self._reads(self._step_at(place)):
+                makers = self.made_at.get(register, [])
+                if depth and (len(makers) == 1 or self._type(register) == "pred"):
+                    pending += [(maker, depth - 1) for maker in makers]
+        found = []
+        for place in wanted:
+            numbers = [r for r in self._reads(self._step_at(place)) if self._type(r) != "pred"]
+            if numbers and self.instruction(place).span[0] in self.coverage.ran:
+                point = Point(self.instruction(place), False, tuple(sorted(set(numbers))))
+                found.append(((self._key(place), _BEFORE), point))
+        return found
+
+    def _key(self, place: Place) -> int:
+        return self.instruction(place).span[0]
+
+    def _reads(self, step: Step) -> list[Register]:
+        found = [register for source in step.sources for register in registers_in(source)]
+        return found + ([step.guard[0]] if step.guard else [])
+
+    def _type(self, register: Register) -> str:
+        for place in self.made_at.get(register, ()):
+            for target in self._step_at(place).targets:
+                if target is not None and target[0] == register:
+                    return target[1]
+        return "pred"
+
+    # ---- what they choose from -------------------------------------------------------------
+
+    def choices(self) -> dict[Term, Place]:
+        """What each of the instructions does, and one that does it."""
+        return {self._choice(place): place for place in self.open}
+
+    def _choice(self, place: Place) -> Term:
+        step = self._step_at(place)
+        self._left = _DEPTH
+        self._asking = set()
+        if place.operand is not None:
+            return self._decides(step, place.operand)
+        try:
+            whole = self._whole(place, step)
+        except GiveUpError:
+            whole = self.terms.make("opaque", id(self), place.block, place.at)
+        if step.guard is None:
+            return whole
+        # What is done on the other side, code that ran shows: a jump, or nothing.
+        return self._asks(step.guard[0])
+
+    def _decides(self, step: Step, number: int) -> Term:
+        """One of two predicates: when it decides alone, and what it makes of the other one."""
+        found = []
+        for source in (step.sources[number], step.sources[1 - number]):
+            asked = self._known_or_not(source.value)
+            row = self.terms.rows[asked]
+            negated = row[0] == "not"
+            found.append((int(row[1]) if negated else asked, (step.name == "or") != negated))
+        if step.name == "xor":
+            return self.terms.make("turns", found[0][0])
+        return self.terms.make("decides", *found[0], found[1][1])
+
+    def _known_or_not(self, register: Register) -> Term:
+        try:
+            return self._predicate(register)
+        except GiveUpError:
+            return self.terms.make("opaque", id(self), *register)
+
+    def _asks(self, register: Register) -> Term:
+        asked = self._known_or_not(register)
+        return self.terms.make("asks", *sorted((asked, self._not(asked))))
+
+    def _whole(self, place: Place, step: Step) -> Term:
+        """An instruction, made of what it reads."""
+        before, self._here = self._here, place
+        try:
+            operands = [self._operand(place.block, one, step, {}) for one in step.sources]
+            if step.name == "selp":
+                return self._select(operands[2], operands[0], operands[1])
+            if step.name in ("min", "max") and step.type[0] in "us" and len(operands) == 2:
+                return self._extreme(step, operands)
+            if step.name == "bra":
+                return self.terms.make("goes")
+            if _is_logic(step):
+                return self._logic(step, operands)
+            if ".sat" in step.modifiers:
+                return self._saturated(step, operands)
+            if step.name == "setp" and (truth := self._truth(step)) is not None:
+                return truth
+            if step.name in PURE and not any(s.kind == "restless" for s in step.sources):
+                return self._pure(step, operands)[0]
+            return self.terms.make("does", plain(step), *operands)
+        finally:
+            self._here = before
+
+    def _select(self, condition: Term, yes: Term, no: Term) -> Term:
+        row = self.terms.rows[condition]
+        if row[0] == "not":
+            condition, yes, no = int(row[1]), no, yes
+        return self.terms.make("choice", condition, yes, no)
+
+    def _extreme(self, step: Step, operands: list[Term]) -> Term:
+        """The lesser or greater of two, as a selection."""
+        first, second = sorted(operands)
+        width, signed = SCALAR_TYPES[step.type].width, step.type.startswith("s")
+        asked, turned = self.terms.less(signed, width, first, second)
+        if asked is None:
+            asked, turned = self.terms.make("truth", turned), False
+        least, most = (second, first) if turned else (first, second)
+        if step.name == "max":
+            least, most = most, least
+        return self.terms.make("choice", asked, least, most)
+
+    def _saturated(self, step: Step, operands: list[Term]) -> Term:
+        """What is taken back into a range, by the instruction that makes it or by a further one."""
+        if step.name != "cvt":
+            opcode, modifiers = step.opcode.replace(".sat", ""), step.modifiers - {".sat"}
+            free = replace(step, opcode=opcode, modifiers=modifiers)
+            return self.terms.make("sat", self._pure(free, operands)[0])
+        made = [self._step_at(one) for one in self.made_at.get(step.sources[0].value, ())]
+        if len(made) == 1 and made[0].name in _ROUNDED:
+            return self.terms.make(
+                "sat", self._whole(self.made_at[step.sources[0].value][0], made[0])
+            )
+        return self.terms.make("sat", *operands)
+
+    def _logic(self, step: Step, operands: list[Term]) -> Term:
+        """Predicates put together, but with none that is always the same."""
+        known = {self.terms.make("truth", value): value for value in (False, True)}
+        first, second = operands
+        if first in known:
+            first, second = second, first
+        if second not in known:
+            return self.terms.make(step.name, *sorted((first, second)))
+        value = known[second]
+        if step.name == "xor":
+            return self._not(first) if value else first
+        return first if value == (step.name == "and") else second
+
+    def _truth(self, step: Step) -> Term | None:
+        """A comparison with zero of what is 1 where a predicate holds, and 0 elsewhere."""
+        kind = step.opcode.split(".")[1]
+        if kind not in ("eq", "ne") or len(step.sources) != 2 or step.sources[1].value != 0:
+            return None
+        makers = self.made_at.get(step.sources[0].value, []) if self._is_register(step) else []
+        chosen = self._step_at(makers[0]) if len(makers) == 1 else None
+        if chosen is None or chosen.name != "selp" or chosen.guard is not None:
+            return None
+        yes, no = (one.value if one.kind == "number" else None for one in chosen.sources[:2])
+        if yes is None or no is None or (yes == 0) == (no == 0):
+            return None
+        asked = self._predicate(chosen.sources[2].value)
+        return self._not(asked) if (no == 0) == (kind == "eq") else asked
+
+    def _is_register(self, step: Step) -> bool:
+        return step.sources[0].kind == "register" and step.sources[1].kind == "number"
+
+    def _predicate(self, register: Register) -> Term:
+        """What a predicate says: the comparisons that it is made of."""
+        makers = self.made_at.get(register, [])
+        if not makers:
+            return self.terms.make("undefined")
+        if register in self._asking:
+            return self.terms.make("again")
+        self._asking.add(register)
+        try:
+            made = []
+            for place in makers:
+                step = self._step_at(place)
+                if step.name == "mov" and step.sources[0].kind == "number":
+                    made.append(self.terms.make("truth", bool(step.sources[0].value)))
+                    continue
+                whole = self._whole(place, step)
+                part = next(
+                    n for n, t in enumerate(step.targets) if t is not None and t[0] == register
+                )
+                made.append(self._not(whole) if part and step.name == "setp" else whole)
+        finally:
+            self._asking.discard(register)
+        return made[0] if len(made) == 1 else self.terms.make("one of", *sorted(made))
+
+    def _read(self, number: int, held: dict[Register, Term], register: Register) -> Term:
+        if self._type(register) == "pred":
+            return self._predicate(register)
+        assert self._here is not None
+        makers = self.made_at.get(register, [])
+        only = makers[0] if len(makers) == 1 else None
+        if self._leaves is not None:
+            fixed = self._number(only) if only is not None else None
+            if fixed is not None:
+                return fixed
+            if only is not None and _is_argument(self._step_at(only)):
+                return self._whole(only, self._step_at(only))
+            self._leaves.append(register)
+            return self.terms.make(_LEAF, len(self._leaves) - 1)
+        if only is not None and (known := self._number(only)) is not None:
+            return known
+        key = (self._key(self._here), _BEFORE)
+        rich = self.seen.value(key, register)
+        if rich is not None:
+            return self.terms.make("seen", rich)
+        if only is not None and self._left > 0 and self._is_function(self._step_at(only)):
+            self._left -= 1
+            try:
+                return self._whole(only, self._step_at(only))
+            finally:
+                self._left += 1
+        total, _ = self.seen.values.get(key, {}).get(register, (0, 0))
+        return self.terms.make("held", total)
+
+    def _number(self, place: Place) -> Term | None:
+        """The number that an instruction puts into its register, if it is always the same."""
+        step = self._step_at(place)
+        if step.name != "mov" or step.guard is not None or len(step.sources) != 1:
+            return None
+        source = step.sources[0]
+        if source.kind not in ("number", "float"):
+            return None
+        return self._operand(place.block, source, step, {})
+
+    def _is_function(self, step: Step) -> bool:
+        if step.guard is not None or any(s.kind == "restless" for s in step.sources):
+            return False
+        return step.name in PURE or _is_argument(step)
+
+    # ---- what they choose from, value by value ---------------------------------------------
+
+    def forms(self) -> Iterator[tuple[Place, Form]]:
+        """The forms of all instructions that ran and may choose something."""
+        shown = {start for start, _ in self.coverage.shown}
+        for place, step in self._all():
+            start = self._key(place)
+            asks = step.name == "bra" and step.guard is not None and start in self.coverage.sides
+            if _is_logic(step):
+                for number in (0, 1):
+                    if start in shown and self._varies(step, number):
+                        one = replace(place, operand=number)
+                        yield one, self.form(one)
+            elif (start in shown and step.name != "bra") or asks:
+                yield place, self.form(place)
+
+    def form(self, place: Place) -> Form:
+        """What an instruction does with what it reads, whatever that is."""
+        self._leaves = []
+        try:
+            term = self._choice(place)
+            order: list[int] = []
+            shape = self._shape(term, order)
+            return Form(shape, tuple(self._leaves[number] for number in order))
+        finally:
+            self._leaves = None
+
+    def _shape(self, term: object, order: list[int]) -> object:
+        """A term with its leaves in the order in which they come."""
+        if isinstance(term, tuple):
+            return tuple(self._shape(one, order) for one in term)
+        if not isinstance(term, int) or isinstance(term, bool):
+            return term
+        row = self.terms.rows[term]
+        if row[0] == _LEAF:
+            if row[1] not in order:
+                order.append(row[1])
+            return _LEAF, order.index(row[1])
+        # Numbers in rows are terms only where a rule puts them.
+        return tuple(self._part(row, place, order) for place in range(len(row)))
+
+    def _part(self, row: tuple[object, ...], place: int, order: list[int]) -> object:
+        part = row[place]
+        numbers = _NUMBERS.get(str(row[0]), ())
+        if place == 0 or place in numbers:
+            return part
+        if row[0] == "sum" and place == 3:
+            return tuple((self._shape(atom, order), by) for atom, by in part)  # type: ignore[attr-defined]
+        return self._shape(part, order)
+
+
+def _is_argument(step: Step) -> bool:
+    return step.name == "ld" and ".param" in step.modifiers and step.guard is None
+
+
+def _is_logic(step: Step) -> bool:
+    return step.type == "pred" and step.name in _LOGIC and len(step.sources) == 2
