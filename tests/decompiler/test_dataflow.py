@@ -416,3 +416,26 @@ def test_conditions_that_contradict_each_other(name: str) -> None:
     store = "and.pred %p3, %p1, %p2; selp.b32 %r3, {}, 2, %p3; st.global.u32 [%rd1+8], %r3; ret;"
     one, other = (begin + conditions + store.format(number) for number in (1, 5))
     assert proved(one, other) is never
+
+
+CALLED = """.version 8.0
+.target sm_80
+.address_size 64
+.func g(.param .b64 p);
+.visible .entry k(.param .u64 x) {{
+    .reg .b32 %r<4>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [x]; ld.global.u32 %r1, [%rd1]; ld.global.u64 %rd2, [%rd1+8];
+    {{ .param .b64 param0; {stores} call.uni g, (param0); }}
+    ret;
+}}"""
+WHOLE, UPPER, LOWER = (
+    "st.param.b64 [param0], %rd2;", "st.param.b32 [param0+4], %r1;", "st.param.b32 [param0], %r1;",
+)  # fmt: skip
+
+
+def test_parts_of_an_argument_that_overlap_have_an_order() -> None:
+    apart = [ptxkit.parse(CALLED.format(stores=s)) for s in (LOWER + UPPER, UPPER + LOWER)]
+    assert same_dataflow(apart[0], apart[1], "k").equal
+    over = [ptxkit.parse(CALLED.format(stores=s)) for s in (WHOLE + UPPER, UPPER + WHOLE)]
+    assert not same_dataflow(over[0], over[1], "k").equal
+    assert not same_dataflow(over[0], apart[0], "k").equal

@@ -23,6 +23,9 @@ from ptxkit.decompiler.verify.dataflow.pure import SPECIAL, source_types
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 
+Slot = tuple[str, int, int]
+"""Some bytes of a parameter of a call: its name, where they begin, how many; 0 if any number."""
+
 
 @dataclass(slots=True)
 class State:
@@ -30,7 +33,7 @@ class State:
 
     condition: Diagram
     registers: dict[Register, Diagram]
-    slots: dict[tuple[str, int], Diagram]
+    slots: dict[Slot, Diagram]
     memory: Diagram
 
     def copy(self, condition: Diagram) -> State:
@@ -349,10 +352,18 @@ class Semantics:
             raise GiveUpError("a guarded store to a parameter")
         values = [s for s in step.sources if s.kind != "address"]
         parts = values[0].parts if values[0].kind == "vector" else values
+        size = width // 8
         for number, part in enumerate(parts):
-            state.slots[name, place.value + number * width // 8] = self.value(
-                state, part, step.type
-            )
+            start = place.value + number * size
+            for slot in [one for one in state.slots if one[0] == name]:
+                inside = slot[1] < start + size and start < slot[1] + max(slot[2], 1)
+                if not inside or slot[1:] == (start, size):
+                    continue
+                if slot[2]:
+                    # Which of two is there in the end depends on their order.
+                    raise GiveUpError("an argument of which parts overlap")
+                del state.slots[slot]
+            state.slots[name, start, size] = self.value(state, part, step.type)
 
     def _slot(
         self, state: State, kind: str, name: str, offset: int, extension: tuple[int, bool, int]
@@ -361,7 +372,8 @@ class Semantics:
         terms, decisions = self.terms, self.decisions
         if kind == "parameter":
             return decisions.leaf(terms.make("parameter", name, offset, extension))
-        held = state.slots.get((name, offset))
+        held = state.slots.get((name, offset, extension[0] // 8))
+        held = state.slots.get((name, offset, 0)) if held is None else held
         if held is None:
             raise GiveUpError("a result of a call that is read in parts or late")
         if extension[0] == extension[2]:
@@ -382,7 +394,7 @@ class Semantics:
         if any(p.kind != "symbol" for one in lists for p in one.parts):
             raise GiveUpError("a call with registers")
         before = sorted((k, v) for k, v in state.slots.items() if k[0] in names)
-        opcode = "call", function[0], tuple((names.index(k[0]), k[1]) for k, _ in before)
+        opcode = "call", function[0], tuple((names.index(k[0]), *k[1:]) for k, _ in before)
         arguments = (state.memory, *(v for _, v in before))
         state.memory = self.decisions.apply(
             ("after", opcode),
@@ -395,7 +407,7 @@ class Semantics:
             del state.slots[key]
         for number, name in enumerate(names):
             for offset in range(0, 64, 4):
-                state.slots[name, offset] = self.decisions.apply(
+                state.slots[name, offset, 0] = self.decisions.apply(
                     ("returned", number, offset),
                     lambda m, n=number, o=offset: self.decisions.leaf(
                         self.terms.make("returned", n, o, m)
