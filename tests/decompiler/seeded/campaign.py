@@ -1,9 +1,9 @@
 """Seed bugs and count what the verifier accepts: ``python -m tests.decompiler.seeded.campaign``.
 
 A change that leaves the PTX as it was is no bug. Any other change is one as soon as a run shows
-it: a difference that the verifier saw, or one on launches that the verifier does not know (those
-that the kernel was written with, and others of its own with numbers that it does not draw). A
-change that nothing shows may be none; those that the verifier accepted are listed, to be looked at.
+it: a difference that the verifier saw, or one on launches that the verifier has no part in (those
+of `witness`). A change that nothing shows may be none; those that the verifier accepted are listed,
+to be looked at. So are changes that do not compile counted, and what the compiler said of them.
 """
 
 from __future__ import annotations
@@ -12,27 +12,19 @@ import argparse
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
 from tests.decompiler.seeded import code, trees
+from tests.decompiler.seeded.witness import Witness, suite_witness, tier_witness
 from tests.kernels import suite
 
-import ptxkit
 from ptxkit.cuda import print_module
 from ptxkit.decompiler.verify import Verdict, certify, compiled
-from ptxkit.decompiler.verify.pair import Against, Pair
-from ptxkit.decompiler.verify.trials import trials
-from ptxkit.errors import PtxkitError
-from ptxkit.run import Surface
 from ptxkit.syntax import Module
 from ptxkit.synth.tiers.grammar import make
-from ptxkit.synth.tiers.sample import Sample
 
 ARCH = "sm_90"
-#: Says whether two modules differ on launches that the verifier has not chosen.
-Witness = Callable[[Module, Module], bool]
 
 
 @dataclass(slots=True)
@@ -49,6 +41,8 @@ class Result:
     """Changes that were not accepted though no run shows them."""
     same: int = 0
     """Changes that the compiler undid."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Changes that gave no program, and why."""
 
 
 def _same(a: Module, b: Module) -> bool:
@@ -57,7 +51,9 @@ def _same(a: Module, b: Module) -> bool:
     return all(same_ptx(a, b, f.name) for f in a.kernels)
 
 
-def _tree_mutants(count: int, seed: int) -> Iterator[tuple[str, Module, Module, str, Witness]]:
+def _tree_mutants(
+    count: int, seed: int, skipped: Counter[str]
+) -> Iterator[tuple[str, Module, Module, str, Witness]]:
     """Bugs in programs of the tiers."""
     draw = random.Random(seed)
     made = 0
@@ -70,40 +66,22 @@ def _tree_mutants(count: int, seed: int) -> Iterator[tuple[str, Module, Module, 
         for _ in range(4):
             name, tree = trees.mutant(sample.module, draw)
             try:
-                candidate = compiled(tree, ARCH).module
-            except Exception:
+                made_of = compiled(tree, ARCH)
+            except Exception as error:
+                skipped[f"{type(error).__name__}: {error}"[:60]] += 1
                 continue
-            if candidate is None:
+            if made_of.module is None:
+                skipped[made_of.error.partition("error[")[2][:60] or made_of.error[:60]] += 1
                 continue
             made += 1
             kernel = original.kernels[-1].name
             label = f"tier {sample.tier} index {index - 1}: {name}"
-            yield label, original, candidate, kernel, lambda a, b, s=sample: _tier_witness(s, a, b)
+            yield label, original, made_of.module, kernel, tier_witness(sample)
 
 
-def _tier_witness(sample: Sample, a: Module, b: Module) -> bool:
-    loaded = [ptxkit.load(m, device="cpu") for m in (a, b)]
-    for launch in sample.launches:
-        names = [next((f.name for f in m.kernels if launch.kernel in f.name), None) for m in (a, b)]
-        if None in names:
-            return True
-        for trial in range(12):
-            results = []
-            for module, name in zip(loaded, names, strict=True):
-                values = sample.arguments(launch, trial)
-                try:
-                    module[name][launch.grid, launch.block, launch.dynamic_shared](
-                        *values, threads=1, time_limit=5
-                    )
-                except PtxkitError:
-                    values = [None]
-                results.append([v.tobytes() for v in values if isinstance(v, np.ndarray)])
-            if results[0] != results[1]:
-                return True
-    return False
-
-
-def _code_mutants(count: int, seed: int) -> Iterator[tuple[str, Module, Module, str, Witness]]:
+def _code_mutants(
+    count: int, seed: int, skipped: Counter[str]
+) -> Iterator[tuple[str, Module, Module, str, Witness]]:
     """Bugs in the PTX of the suite."""
     draw = random.Random(seed)
     kernels = draw.sample(suite(), len(suite()))
@@ -113,41 +91,14 @@ def _code_mutants(count: int, seed: int) -> Iterator[tuple[str, Module, Module, 
         original, entry = kernel.module(ARCH), kernel.entry(ARCH)
         found = code.mutant(original, entry, draw)
         if found is None:
+            skipped["nothing to change"] += 1
             continue
         made += 1
         name, candidate = found
         yield (
             f"{kernel.name}: {name}", original, candidate, entry,
-            lambda a, b, k=kernel, e=entry: _suite_witness(k, e, a, b),
+            suite_witness(kernel, entry),
         )  # fmt: skip
-
-
-def _suite_witness(kernel: object, entry: str, a: Module, b: Module) -> bool:
-    loaded = [ptxkit.load(m, device="cpu") for m in (a, b)]
-    for size in kernel.sizes:  # type: ignore[attr-defined]
-        results = []
-        for module in loaded:
-            setup = kernel.launch(size)  # type: ignore[attr-defined]
-            try:
-                setup.run(module, entry, threads=1, time_limit=5)
-            except PtxkitError:
-                results.append([b"fault"])
-                continue
-            arrays = [x.array if isinstance(x, Surface) else x for x in setup.arguments]
-            results.append([x.tobytes() for x in arrays if isinstance(x, np.ndarray)])
-        if results[0] != results[1]:
-            return True
-    return False
-
-
-def _unseen(a: Module, b: Module, names: list[str]) -> bool:
-    """Whether other launches than those that the verifier draws show a difference."""
-    for name in names:
-        pair = Pair(a, b, name, name)
-        for trial in trials(pair.usage, pair.rules, 150, first=100_000):
-            if isinstance(pair.launch(trial), Against):
-                return True
-    return False
 
 
 def run(count: int, seed: int, sources: str = "both", verbose: bool = False) -> Result:
@@ -157,7 +108,7 @@ def run(count: int, seed: int, sources: str = "both", verbose: bool = False) -> 
     chosen = [s for s in streams if sources in (s, "both")]
     for source in chosen:
         for label, original, candidate, kernel, witness in streams[source](
-            count // len(chosen), seed
+            count // len(chosen), seed, result.skipped
         ):
             _judge(result, label, original, candidate, kernel, witness, verbose)
     return result
@@ -180,7 +131,7 @@ def _judge(
     verdict = Verdict.of(parts)
     seen = any(p.execution is not None and p.execution.different for p in parts.values())
     if verdict.equivalent:
-        if witness(original, candidate) or _unseen(original, candidate, kernels):
+        if witness(original, candidate):
             result.bugs += 1
             result.accepted.append(f"{verdict.level} {label}")
         else:
@@ -207,6 +158,9 @@ def main() -> int:
     for name, number in result.rejected.most_common():
         print(f"  {number:5,} {name}")
     print(f"{result.same:,} changes the compiler undid; {result.silent:,} not accepted, not shown")
+    print(f"{result.skipped.total():,} changes gave no program")
+    for why, number in result.skipped.most_common(5):
+        print(f"  {number:5,} {why}")
     print(f"{len(result.unshown)} accepted that no run shows:")
     for label in (*result.accepted, *result.unshown):
         print("  ", label)
