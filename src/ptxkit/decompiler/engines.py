@@ -30,6 +30,7 @@ from ptxkit._native import Node
 from ptxkit.cuda import CudaModule
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.lifter import Options, lift_module
+from ptxkit.decompiler.verify.certificates import AS_WRITTEN
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Function, Module, Variable
 
@@ -84,6 +85,13 @@ EXACT_FORMS = (
 )
 
 
+#: What is proved step by step, as a compiler that rearranges little leaves it.
+PROVABLE_FORMS = (
+    Options(keep_loops=True),
+    Options(careful=True, exact=True, keep_loops=True, math=False),
+)
+
+
 class SymbolicEngine:
     """The lifter: any function, written out, with its loops rolled up, or with all care."""
 
@@ -117,6 +125,18 @@ class SymbolicEngine:
             score = -float(len(FORMS) + place + 1)
             tree = _lifted(alone, function, replace(options, flags=flags))
             if tree is not None:
+                yield Candidate(tree, self.name, score, careful=True)
+
+    def provable_forms(
+        self, module: Module, function: Function, flags: Flags | None = None
+    ) -> Iterator[Candidate]:
+        """What can be proved without running it: the compiler is asked to leave it as it is."""
+        alone = isolated(module, function)
+        for place, options in enumerate(PROVABLE_FORMS):
+            score = -float(len(FORMS) + len(EXACT_FORMS) + place + 1)
+            tree = _lifted(alone, function, replace(options, flags=flags))
+            if tree is not None:
+                tree = replace(tree, options=(*tree.options, AS_WRITTEN))
                 yield Candidate(tree, self.name, score, careful=True)
 
 

@@ -27,6 +27,8 @@ _LONG, _FEW = 2000, 3
 #: Seconds of computing after which no other form is compiled to find identical PTX, and after
 #: which no other form is tried at all: compilers take more than twice as long for twice the code.
 _SEARCH, _ENOUGH = 15.0, 60.0
+#: Instructions of functions that are proved, if they can be, before they are run.
+_HARD_TO_RUN = 400
 #: Forms that are proved though the search for identical PTX did not get to them.
 _READABLE = 2
 
@@ -38,6 +40,8 @@ class _Tried:
     candidate: Candidate
     made: Compiled
     partner: str
+    thorough: bool = False
+    """Whether it is there to be proved, not to be run."""
 
 
 def best_form(
@@ -84,8 +88,14 @@ def best_form(
         _compiled(module, name, candidate, arch, separate)
         for candidate in chain(islice(forms, max(0, _READABLE - len(tried))), exact)
     )
+    provable = (
+        replace(_compiled(module, name, candidate, arch, separate), thorough=True)
+        for candidate in SymbolicEngine().provable_forms(module, function, flags)
+    )
     known = [] if known is None else known
-    for one in chain(likely, others):
+    # Of what is long some code never runs, and launches take their time.
+    first = 0 if len(function.instructions) > _HARD_TO_RUN else 1
+    for one in chain(likely[:first], provable, likely[first:], others):
         verdict = _proved(module, name, one, known)
         # What was not proved is still better than what was seen to differ.
         wrong = verdict.execution is not None and verdict.execution.different
@@ -94,7 +104,7 @@ def best_form(
             best = key, one.candidate, verdict
         if best[2].equivalent:
             break
-        if time.process_time() - begin > _ENOUGH:
+        if time.process_time() - begin > _ENOUGH and not one.thorough:
             why = f"no other form was tried: this took {_ENOUGH:.0f} seconds of computing"
             return best[1], replace(best[2], reasons=(*best[2].reasons, why))
     assert best is not None
@@ -132,4 +142,4 @@ def _compiled(module: Module, name: str, candidate: Candidate, arch: str, separa
 def _proved(module: Module, name: str, one: _Tried, known: list[Trial]) -> Verdict:
     if one.made.module is None:
         return Verdict(reasons=(f"E0: {one.made.error}",))
-    return certify(module, one.made.module, name, one.partner, known=known)
+    return certify(module, one.made.module, name, one.partner, known=known, thorough=one.thorough)

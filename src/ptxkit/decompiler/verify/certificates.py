@@ -76,9 +76,18 @@ def compiled(
         return Compiled(None, f"it does not compile: {first}", found)
 
 
-#: The options that a candidate may ask for: those that change what plain arithmetic is, and that
-#: for numbers of 128 bits.
-OPTIONS = ("-ftz=true", "-prec-div=false", "-prec-sqrt=false", "-use_fast_math", "--device-int128")
+#: Compilers that take this rearrange little of what they are given.
+AS_WRITTEN = "-Ofc=mid"
+#: The options that a candidate may ask for: those that change what plain arithmetic is, that for
+#: numbers of 128 bits, and how much a compiler rearranges.
+OPTIONS = (
+    "-ftz=true",
+    "-prec-div=false",
+    "-prec-sqrt=false",
+    "-use_fast_math",
+    "--device-int128",
+    AS_WRITTEN,
+)
 
 
 def asked_options(text: str) -> tuple[str, ...]:
@@ -121,11 +130,13 @@ def certify(
     device: str = "cpu",
     known: list[Trial] | None = None,
     least: str = WEAKEST,
+    thorough: bool = False,
 ) -> Verdict:
     """What can be said about a compiled candidate's kernel.
 
     ``known`` is a list of launches, empty at first, for candidates for the same kernel. Levels
-    below ``least`` are not tried.
+    below ``least`` are not tried. With ``thorough``, more is tried to prove that they are equal,
+    and nothing else.
     """
     other = other or kernel
     if other not in candidate:
@@ -135,7 +146,7 @@ def certify(
     if LEVELS.index(least) > LEVELS.index("E2"):
         return Verdict(True, reasons=("E1: it is other PTX; nothing less was asked for",))
     reasons = []
-    proof = same_dataflow(original, candidate, kernel, other)
+    proof = same_dataflow(original, candidate, kernel, other, thorough=thorough)
     if proof.equal:
         wrong = ""
         if execute and original[kernel].is_entry:
@@ -146,7 +157,8 @@ def certify(
     reasons.append(f"E2: {proof.reason}")
     if not original[kernel].is_entry:
         reasons.append("E3: only kernels can be run")
-    if not execute or not original[kernel].is_entry or least != WEAKEST:
+    run = execute and not thorough and least == WEAKEST and original[kernel].is_entry
+    if not run:
         return Verdict(True, reasons=tuple(reasons))
     execution = same_execution(
         original, candidate, kernel, other, wanted=wanted, most=most, device=device, known=known

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.bounds import launched
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Known
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.expressions import Expressions, Found
@@ -87,7 +88,7 @@ def ground(original: Coverage, candidate: Coverage, look: Look | None = None) ->
 
 def _seen_alike(original: Coverage, candidate: Coverage, look: Look) -> bool:
     """Whether blocks that have not run do the same with what was seen in launches."""
-    terms = Terms(_TERMS)
+    terms = _terms(original)
     first, second = _sides((original, candidate))
     regions = Region(original, terms, first), Region(candidate, terms, second)
     if not all(region.missing for region in regions) or not look(*regions):
@@ -104,6 +105,10 @@ def _acts(covered: Coverage) -> bool:
 Work = tuple[object, ...]
 
 
+def _terms(original: Coverage) -> Terms:
+    return Terms(_TERMS, launched(original.functions[0]))
+
+
 def _sides(covered: tuple[Coverage, Coverage]) -> list[Known]:
     """For each of two programs, what its variables are known as in both."""
     variables = Variables(*(one.functions[0].root for one in covered))
@@ -112,7 +117,7 @@ def _sides(covered: tuple[Coverage, Coverage]) -> list[Known]:
 
 def _works(covered: tuple[Coverage, Coverage]) -> list[Counter[Work]]:
     """What the blocks do that have not run, for both."""
-    terms = Terms(_TERMS)
+    terms = _terms(covered[0])
     both = [
         Expressions(one, terms, known) for one, known in zip(covered, _sides(covered), strict=True)
     ]

@@ -19,6 +19,8 @@ from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 
 #: Cases to look at, at most.
 _CASES = 2_000
+#: Conditions that are looked into have so many nodes at most.
+_CONDITIONS = 64
 #: Ranges of numbers that are gone through one by one.
 _FEW = 64
 
@@ -94,6 +96,21 @@ class Agreement:
         rewriter = self._rewriter(words)
         first, second = rewriter.term(a), rewriter.term(b)
         return first is not None and first == second
+
+    def words(self, condition: Diagram) -> dict[Term, Term]:
+        """What terms are wherever a condition holds."""
+        decisions = self.decisions
+        nodes = decisions.reached(condition, _CONDITIONS)
+        if len(nodes) > _CONDITIONS:
+            return {}
+        asked = sorted({decisions.nodes[node][0] for node in nodes} - {LEAF})
+        facts = tuple(
+            (one, True)
+            for one in asked
+            if self.terms.rows[one][0] == "eq"
+            and decisions.both(condition, decisions.negate(decisions.ask(one))) == decisions.false
+        )
+        return (self._solved(facts) if facts else None) or {}
 
     def _rewriter(self, words: dict[Term, Term]) -> Rewriter:
         return Rewriter(self.decisions, self.timeless, words, everything=True)

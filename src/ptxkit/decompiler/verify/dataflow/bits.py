@@ -14,8 +14,9 @@ shifted right, however a compiler gets at it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from ptxkit.decompiler.verify.dataflow.bounds import bounds, unbounded_sum
+from ptxkit.decompiler.verify.dataflow.bounds import as_signed, bounds, unbounded_sum
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 
 _WIDTHS = (8, 16, 32)
@@ -35,6 +36,8 @@ def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
         return terms.extend(False, row[1], width, shifted_right(terms, row[1], row[3], by))
     if row[0] == "sum" and row[1] == width:
         upper = _upper(terms, row[1], row[2], row[3], by)
+        if upper is None:
+            upper = _wide_quotient(terms, width, row, by)
         if upper is not None:
             return upper
     opcode = f"shr.u{width}"
@@ -42,7 +45,70 @@ def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
         before = terms.constant_of(row[4])
         if before is not None:
             return shifted_right(terms, width, row[3], before + by)
+    quotient = _quotient(terms, width, row, by)
+    if quotient is not None:
+        return quotient
     return terms.operation(opcode, 0, (a, terms.constant(32, by)))
+
+
+def divided(terms: Terms, width: int, a: Term, by: int) -> Term:
+    """``a / by`` of numbers without a sign; the divisor is not zero."""
+    if not by & by - 1:
+        return shifted_right(terms, width, a, by.bit_length() - 1)
+    known = terms.constant_of(a)
+    if known is not None or bounds(terms, a, width, False)[1] < by:
+        return terms.constant(width, (known or 0) // by)
+    row = terms.rows[a]
+    before = terms.constant_of(row[4]) if row[0] == "op" and len(row) == 5 else None
+    if before:
+        # Divided twice is divided by the product.
+        once = {f"shr.u{width}": 1 << before, f"div.u{width}": before}.get(row[1], 0)
+        if once and once * by < 1 << width:
+            return divided(terms, width, row[3], once * by)
+    return terms.operation(f"div.u{width}", 0, (a, terms.constant(width, by)))
+
+
+def _quotient(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
+    """What a compiler computes a quotient with: the upper half of a product, shifted right."""
+    if row[0] != "op" or len(row) != 5:
+        return None
+    numbers = [terms.constant_of(value) for value in row[3:]]
+    if row[1] == f"div.u{width}" and numbers[1] and numbers[1] << by < 1 << width:
+        return divided(terms, width, row[3], numbers[1] << by)
+    if row[1] != f"mul.hi.u{width}":
+        return None
+    for number, other in zip(numbers, reversed(row[3:]), strict=True):
+        divisor = _divisor(width, number, by) if number else None
+        if divisor:
+            return divided(terms, width, other, divisor)
+    return None
+
+
+def _wide_quotient(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
+    """The same with all of the product."""
+    if row[2] or len(row[3]) != 1:
+        return None
+    ((atom, factor),) = row[3]
+    inside = terms.rows[atom]
+    if inside[0] != "unsigned" or inside[2] != width or by < inside[1] or factor >> inside[1]:
+        return None
+    divisor = _divisor(inside[1], factor, by - inside[1])
+    if divisor is None:
+        return None
+    return terms.extend(False, inside[1], width, divided(terms, inside[1], inside[3], divisor))
+
+
+def _divisor(width: int, number: int, by: int) -> int | None:
+    """What the upper half of a product with a number is a quotient by, if it is shifted right.
+
+    >>> _divisor(32, 0xCCCCCCCD, 3), _divisor(32, 0xCCCCCCCC, 3)
+    (10, None)
+    """
+    whole = 1 << width + by
+    divisor = -(-whole // number)
+    # Then the quotients are the same for all numbers (Granlund and Montgomery).
+    fits = divisor < 1 << width and whole <= number * divisor <= whole + (1 << by)
+    return divisor if fits else None
 
 
 def _upper(
@@ -78,10 +144,33 @@ def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
     if row[0] == "unsigned" and row[2] == width:
         inside = masked(terms, row[1], row[3], mask & (1 << row[1]) - 1)
         return terms.extend(False, row[1], width, inside)
+    low = _shift(terms, width, a)
+    if low and row[0] == "sum":
+        # Bits that were moved up can be masked where they were before.
+        made = terms.constant(width, as_signed(width, row[2]) >> low)
+        for atom, factor in row[3]:
+            by = as_signed(width, factor) >> low
+            made = terms.add(width, made, terms.scale(width, atom, by))
+        return terms.scale(width, masked(terms, width, made, mask >> low), 1 << low)
+    end = (mask & -mask).bit_length() - 1
+    if end and not (mask >> end) & (mask >> end) + 1:
+        # Bits in a row are those of what is shifted, however they are cut out.
+        upper = masked(terms, width, shifted_right(terms, width, a, end), mask >> end)
+        return terms.scale(width, upper, 1 << end)
     if plain and mask.bit_length() in _WIDTHS:
         narrow = mask.bit_length()
         return terms.extend(False, narrow, width, terms.truncate(width, narrow, a))
     return terms.operation(f"and.b{width}", 0, (a, terms.constant(width, mask)))
+
+
+def _shift(terms: Terms, width: int, a: Term) -> int:
+    """How many of the lowest bits of a sum are zeros in any case, all of it being a multiple."""
+    row = terms.rows[a]
+    if row[0] != "sum" or row[1] != width:
+        return 0
+    numbers: list[int] = [row[2], *(factor for _, factor in row[3])]
+    shifts = [(n & -n).bit_length() - 1 for n in numbers if n]
+    return min(shifts, default=0)
 
 
 def united(terms: Terms, width: int, a: Term, b: Term) -> Term:
@@ -120,9 +209,12 @@ def exclusive(terms: Terms, width: int, values: Sequence[Term]) -> Term:
 def bitwise(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
     """The result of an instruction of this file; None for others."""
     name, _, type = opcode.partition(".")
-    if name not in ("and", "or", "xor", "shr") or type not in _UNSIGNED:
+    if name not in ("and", "or", "xor", "shr", "div") or type not in _UNSIGNED:
         return None
     width = _UNSIGNED[type]
+    if name == "div":
+        by = terms.constant_of(values[1])
+        return divided(terms, width, values[0], by) if by else None
     if name == "xor":
         return exclusive(terms, width, values)
     if name == "or":

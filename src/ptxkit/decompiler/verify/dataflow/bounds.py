@@ -11,6 +11,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.run.shape import LaunchRules
+from ptxkit.syntax import Function
 
 if TYPE_CHECKING:
     from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
@@ -26,6 +28,32 @@ SPECIAL = {
     "%nctaid.x": (1, 2**31 - 1), "%nctaid.y": (1, 65535), "%nctaid.z": (1, 65535),
     "%laneid": (0, 31),
 }  # fmt: skip
+
+
+def launched(function: Function) -> dict[str, Bounds]:
+    """Between which numbers special registers lie in a function, by what it says of launches.
+
+    >>> import ptxkit
+    >>> found = launched(ptxkit.parse(".entry k() .maxntid 64 { ret; }")["k"])
+    >>> found["%tid.x"], found["%ntid.x"], found["%tid.z"]
+    ((0, 63), (1, 64), (0, 63))
+    >>> launched(ptxkit.parse(".entry k() .reqntid 64 { ret; }")["k"])["%ntid.x"]
+    (64, 64)
+    """
+    if not function.is_entry:
+        return SPECIAL
+    rules = LaunchRules.of(function)
+    found = dict(SPECIAL)
+    for place, axis in enumerate("xyz"):
+        most = found[f"%ntid.{axis}"][1]
+        least = 1
+        if rules.required_block is not None:
+            least = most = rules.required_block[place]
+        elif rules.most_threads is not None:
+            most = min(most, rules.most_threads)
+        found[f"%ntid.{axis}"] = least, most
+        found[f"%tid.{axis}"] = 0, most - 1
+    return found
 
 
 def whole(width: int, signed: bool) -> Bounds:
@@ -92,7 +120,7 @@ def _product(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
 
 
 def _special(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
-    return SPECIAL.get(row[1], _NOTHING)
+    return terms.special.get(row[1], _NOTHING)
 
 
 def _extended(terms: Terms, row: Row, width: int, signed: bool) -> Limits:

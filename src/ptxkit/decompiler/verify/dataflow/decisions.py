@@ -40,6 +40,7 @@ class Decisions:
         self.nodes: list[tuple[int, int, int]] = []
         self._numbers: dict[tuple[int, int, int], Diagram] = {}
         self._chosen: dict[tuple[Diagram, Diagram, Diagram], Diagram] = {}
+        self._within: dict[tuple[Diagram, Diagram], Diagram] = {}
         self._applied: dict[tuple[Hashable, tuple[Diagram, ...]], Diagram] = {}
         self._limit = limit
         self.true = self.leaf(terms.make("true"))
@@ -94,6 +95,36 @@ class Decisions:
             if len(self._chosen) > _QUESTIONS * self._limit:
                 raise GiveUpError("too many cases")
             self._chosen[key] = found
+        return found
+
+    def within(self, condition: Diagram, value: Diagram) -> Diagram:
+        """A value where a condition holds, and whatever is simplest elsewhere.
+
+        Two values that are equal wherever the condition holds become the same.
+
+        >>> t = Terms()
+        >>> d = Decisions(t)
+        >>> p, x, y = d.ask(t.make("p")), d.leaf(t.make("x")), d.leaf(t.make("y"))
+        >>> d.within(p, d.choose(p, x, y)) == x
+        True
+        """
+        top, yes, no = self.nodes[condition]
+        if top == LEAF or self.nodes[value][0] == LEAF:
+            return value
+        key = condition, value
+        found = self._within.get(key)
+        if found is None:
+            asked = min(top, self.nodes[value][0])
+            first, second = self._split(value, asked)
+            yes, no = self._split(condition, asked)
+            if no == self.false:
+                found = self.within(yes, first)
+            elif yes == self.false:
+                found = self.within(no, second)
+            else:
+                high, low = self.within(yes, first), self.within(no, second)
+                found = high if high == low else self._node((asked, high, low))
+            self._within[key] = found
         return found
 
     def closed(self, value: Diagram) -> Diagram:

@@ -15,7 +15,9 @@ from functools import partial
 from itertools import count
 
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
+from ptxkit.decompiler.verify.dataflow.bits import part
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed
+from ptxkit.decompiler.verify.dataflow.cuts import JOINT
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
 from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program, Region
@@ -27,13 +29,10 @@ from ptxkit.decompiler.verify.dataflow.touched import touches_more
 from ptxkit.isa.types import SCALAR_TYPES
 
 _ROUNDS = 60
+#: Cases in all, at most; where there are few in each piece there may be many pieces.
+_CASES, _NARROW_CASES = 50_000, 400_000
 #: Loops of one function that a loop of the other may meet, on average.
 _PARTNERS = 3
-#: What depends on which threads are there with this one.
-_JOINT = frozenset(
-    "activemask elect vote match shfl redux bar barrier mma wmma wgmma ldmatrix stmatrix"
-    " movmatrix tcgen05".split()
-)
 
 Name = tuple[int, Register]
 """A register of one of the two sides."""
@@ -79,13 +78,21 @@ def _fresh(ways: list[Way]) -> list[Way]:
 class Product:
     """Both functions, and their meetings."""
 
-    def __init__(self, programs: tuple[Program, Program], cases: int | None = None) -> None:
-        """With ``cases``, values of more of them are one term each."""
+    def __init__(
+        self, programs: tuple[Program, Program], cases: int | None = None, narrow: bool = False
+    ) -> None:
+        """With ``cases``, values of more of them are one term each.
+
+        With ``narrow``, values are told only for where control is.
+        """
         self.programs = programs
-        self.terms = Terms()
-        self.decisions = Decisions(self.terms, cases)
+        self.terms = Terms(special=programs[0].special)
+        self.decisions = Decisions(self.terms, cases, _NARROW_CASES if narrow else _CASES)
         self.timeless = Timeless(self.decisions)
-        self.executors = [Executor(p, self.terms, self.decisions) for p in programs]
+        self.narrow = narrow
+        self.agreement = Agreement(self.decisions, self.timeless)
+        self._solved: dict[Diagram, Rewriter | None] = {}
+        self.executors = [Executor(p, self.terms, self.decisions, narrow) for p in programs]
         entry = Meeting(0, (programs[0].entry, programs[1].entry), self.decisions.true)
         self.entry = entry
         self.meetings: dict[tuple[int, int] | None, Meeting] = {None: entry}
@@ -97,7 +104,7 @@ class Product:
     def settle(self) -> str:
         """Find all meetings and what holds there; why there is no telling."""
         changed = [self.entry]
-        for _ in range(_ROUNDS):
+        for _ in range(_ROUNDS + max(map(len, self.headers))):
             for meeting in changed:
                 self._execute(meeting)
             changed = []
@@ -204,7 +211,7 @@ class Product:
             held = [self._held(way, name) for way in ways]
             old = before.get(name, 0)
             width = SCALAR_TYPES[self.programs[name[0]].types.get(name[1], "b32")].width
-            values = (self._under(w.condition, h) for w, h in zip(ways, held, strict=True))
+            values = (self._told(way, h) for way, h in zip(ways, held, strict=True))
             key = (old, width, *values)
             if key not in groups:
                 # The first part of a class keeps its number.
@@ -220,19 +227,38 @@ class Product:
             c for (side, _), c in left.items() if not side
         }
         shared = [name for name, c in left.items() if c in both]
-        rewriters = [self._rewriter(meeting, way, shared) for way in ways]
         others = [name for name, c in left.items() if c not in both and name[0] == 0]
+        theirs = [name for name, c in left.items() if c not in both and name[0] == 1]
+        rewriters = [self._rewriter(meeting, way, shared) for way in ways]
+        known = [(rewriters, rewriters)]
+        if self.narrow:
+            known.append(
+                (
+                    [self._rewriter(meeting, way, [*shared, *theirs]) for way in ways],
+                    [self._rewriter(meeting, way, [*shared, *others]) for way in ways],
+                )
+            )
         changed = False
         for name, c in left.items():
             if name in meeting.opaque:
                 continue
-            found: set[Diagram | None] = set()
+            made = None
             if c not in both:
-                for way, rewriter in zip(ways, rewriters, strict=True):
-                    found.add(rewriter.diagram(self._held(way, name)))
-            made = found.pop() if len(found) == 1 else None
-            if made is None and c not in both and name[0] == 1:
-                made = self._in_step(meeting, ways, name, others)
+                # What a turn changes goes along with something else that it changes, if anything.
+                free = [one for one in others if one not in meeting.derived]
+                beside = [*shared, *free] if name[0] == 1 else shared
+                made = self._in_step(meeting, ways, name, beside)
+                for rewriters in (both_sides[name[0]] for both_sides in known):
+                    if made is not None:
+                        break
+                    found = {
+                        rewriter.diagram(self._held(way, name))
+                        for way, rewriter in zip(ways, rewriters, strict=True)
+                    }
+                    made = found.pop() if len(found) == 1 else None
+                if made is None and self.narrow and self._width(name) == 32:
+                    wholes = [*shared, *(others if name[0] else theirs)]
+                    made = self._half(meeting, ways, name, wholes)
             changed |= made != meeting.derived.get(name)
             if made is not None:
                 meeting.derived[name] = made
@@ -245,7 +271,7 @@ class Product:
     def _in_step(
         self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
     ) -> Diagram | None:
-        """A register as a multiple of one of the other side, and something that stays."""
+        """A register as a multiple of one of some others, and something that stays."""
         by = meeting.steps.get(name)
         for other in others if by else ():
             step = meeting.steps.get(other)
@@ -265,6 +291,26 @@ class Product:
                 scaled = self.terms.scale(width, word, by // step)
                 return self.decisions.leaf(self.terms.add(width, scaled, left))
         return None
+
+    def _half(
+        self, meeting: Meeting, ways: list[Way], name: Name, wholes: list[Name]
+    ) -> Diagram | None:
+        """A register as the lower or upper half of another one."""
+        held = [self._told(way, self._held(way, name)) for way in ways]
+        for whole in wholes:
+            if self._width(whole) != 64:
+                continue
+            for place in (0, 1):
+                parts = (self._told(way, self._part(self._held(way, whole), place)) for way in ways)
+                if all(one == other for one, other in zip(held, parts, strict=True)):
+                    return self._part(self._carried(meeting, whole), place)
+        return None
+
+    def _part(self, whole: Diagram, place: int) -> Diagram:
+        leaf = self.decisions.leaf
+        return self.decisions.apply(
+            ("part", place, 2, 64), lambda a: leaf(part(self.terms, 64, a, place, 2)), (whole,)
+        )
 
     def _width(self, name: Name) -> int:
         return SCALAR_TYPES[self.programs[name[0]].types.get(name[1], "b32")].width
@@ -291,6 +337,10 @@ class Product:
             word = self.decisions.term(self._carried(meeting, name))
             if held is not None and word is not None and not self.timeless.term(held):
                 words.setdefault(held, word)
+                if self.narrow and self._width(name) == 64:
+                    for place in (0, 1):
+                        whole = part(self.terms, 64, held, place, 2)
+                        words.setdefault(whole, part(self.terms, 64, word, place, 2))
         return Rewriter(self.decisions, self.timeless, words)
 
     def _names(self, meeting: Meeting) -> list[Name]:
@@ -320,6 +370,20 @@ class Product:
             return False
         meeting.timeless[name] = value
         return True
+
+    def _told(self, way: Way, value: Diagram) -> Diagram:
+        """A value on a way, in words that say what the way's condition says of it."""
+        if not self.narrow:
+            return self._under(way.condition, value)
+        value = self.decisions.within(way.condition, value)
+        if way.condition not in self._solved:
+            words = self.agreement.words(way.condition)
+            self._solved[way.condition] = (
+                Rewriter(self.decisions, self.timeless, words, everything=True) if words else None
+            )
+        rewriter = self._solved[way.condition]
+        told = None if rewriter is None else rewriter.diagram(value)
+        return value if told is None else told
 
     def _under(self, condition: Diagram, value: Diagram) -> Diagram:
         """A value where a condition holds, and nothing elsewhere."""
@@ -371,7 +435,7 @@ class Product:
         active do the same as one question before the branch, and the answers are different.
         """
         steps = (step for index in blocks for step in self.programs[side].blocks[index].steps)
-        return Counter(step.opcode for step in steps if step.name in _JOINT)
+        return Counter(step.opcode for step in steps if step.name in JOINT)
 
     def _same_results(self, way: Way) -> bool:
         results = [

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import prod
 
+from ptxkit.decompiler.verify.dataflow.cuts import CUTS, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TooManyCasesError
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Program
@@ -31,9 +33,16 @@ class Proof:
 
 
 def same_dataflow(
-    original: Module, candidate: Module, kernel: str, other: str | None = None
+    original: Module,
+    candidate: Module,
+    kernel: str,
+    other: str | None = None,
+    *,
+    thorough: bool = False,
 ) -> Proof:
     """Prove that a kernel of one module does what one of another module does.
+
+    With ``thorough`` more cases are gone through, which takes longer.
 
     >>> import ptxkit
     >>> text = '''.version 8.0
@@ -76,7 +85,7 @@ def same_dataflow(
             if moved and any(map(_is_beyond, (a, b))):
                 return Proof(False, "which threads are there is not followed")
             pair = _Pair(original, candidate, a, b, places, variables)
-            reason = pair.prove()
+            reason = pair.prove(thorough)
             if reason:
                 return Proof(False, reason)
             for name in pair.calls():
@@ -128,20 +137,44 @@ class _Pair:
             if len(function.instructions) > _MOST_INSTRUCTIONS:
                 raise GiveUpError(f"more than {_MOST_INSTRUCTIONS:,} instructions")
         self.functions = a, b
-        self.programs = (
-            Program(m, a, places[0], partial(variables.known, 0)),
-            Program(n, b, places[1], partial(variables.known, 1)),
-        )
+        self._make = partial(_programs, (m, n), (a, b), places, variables)
+        self.programs = self._make(uncut)
         self.product = Product(self.programs)
 
     def calls(self) -> set[str]:
         """The functions that either side calls."""
         return set().union(*(executor.calls for executor in self.product.executors))
 
-    def prove(self) -> str:
+    def prove(self, thorough: bool = False) -> str:
         """An empty text where they are equal, else what is missing."""
         if not self._same_signature():
             return "the parameters differ"
+        try:
+            reason = self._whole()
+        except GiveUpError as error:
+            reason = str(error)
+        if reason and self._in_pieces(CUTS, _FEW_CASES):
+            return ""
+        return "" if reason and thorough and self._in_pieces(CUTS) else reason
+
+    def _in_pieces(self, places: Iterable[Cuts], cases: int | None = None) -> bool:
+        """Cut both where they must be at the same time: in few places, then in more."""
+        done: list[int] = []
+        for cuts in places:
+            programs = self._make(cuts)
+            heads = [len(program.headers) for program in programs]
+            if heads == done:
+                continue  # there is nothing to cut at
+            done = heads
+            self.product = Product(programs, cases, narrow=True)
+            try:
+                if not (self.product.settle() or self.product.difference()):
+                    return True
+            except GiveUpError:
+                continue
+        return False
+
+    def _whole(self) -> str:
         try:
             return self.product.settle() or self.product.difference()
         except TooManyCasesError:
@@ -157,6 +190,20 @@ class _Pair:
             for f in (a, b)
         ]
         return layouts[0] == layouts[1] and _takes_blocks_of(b, a)
+
+
+def _programs(
+    modules: tuple[Module, Module],
+    functions: tuple[Function, Function],
+    places: tuple[dict[int, int], dict[int, int]],
+    variables: Variables,
+    cuts: Cuts,
+) -> tuple[Program, Program]:
+    first, second = (
+        Program(modules[side], functions[side], places[side], partial(variables.known, side), cuts)
+        for side in (0, 1)
+    )
+    return first, second
 
 
 def _takes_blocks_of(candidate: Function, original: Function) -> bool:

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ptxkit.decompiler.verify.dataflow.bits import bitwise, masked, packed, part, shifted_right
+from ptxkit.decompiler.verify.dataflow.bits import (
+    bitwise,
+    divided,
+    masked,
+    packed,
+    part,
+    shifted_right,
+)
 from ptxkit.decompiler.verify.dataflow.decisions import Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Step
 from ptxkit.decompiler.verify.dataflow.terms import Term
@@ -200,6 +207,17 @@ def _shr(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
     )  # fmt: skip
 
 
+def _div(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    by = step.sources[1]
+    if step.type not in ("u16", "u32", "u64") or by.kind != "number" or not by.value:
+        return False
+    width = SCALAR_TYPES[step.type].width
+    return _unary(
+        self, state, step, guard, ("divided", width, by.value),
+        lambda a: divided(self.terms, width, a, by.value % (1 << width)),
+    )  # fmt: skip
+
+
 def _bfe(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     width = SCALAR_TYPES[step.type].width
     start, length = step.sources[1:]
@@ -312,6 +330,6 @@ def _selp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
 
 SPECIAL: dict[str, Callable[[Semantics, State, Step, Diagram | None], bool]] = {
     "mov": _mov, "add": _arithmetic, "sub": _arithmetic, "mul": _arithmetic, "mad": _arithmetic,
-    "shl": _shl, "shr": _shr, "bfe": _bfe, "neg": _negate, "not": _not, "and": _logic,
+    "shl": _shl, "shr": _shr, "div": _div, "bfe": _bfe, "neg": _negate, "not": _not, "and": _logic,
     "or": _logic, "xor": _logic, "cvt": _cvt, "cvta": _cvta, "setp": _setp, "selp": _selp,
 }  # fmt: skip

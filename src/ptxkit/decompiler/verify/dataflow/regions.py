@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ptxkit.decompiler.verify.dataflow.bounds import launched
+from ptxkit.decompiler.verify.dataflow.cuts import Block, Cuts, Parts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Decoder, Known, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
@@ -18,36 +20,36 @@ RETURN, TRAP = -1, -2
 _ENDS = {"ret": RETURN, "trap": TRAP}
 
 
-@dataclass(slots=True)
-class Block:
-    """The steps of a basic block, its exits decoded."""
-
-    steps: list[Step]
-    last: Step | None
-    targets: list[int]
-    """Blocks: for ``bra`` the target, then where control falls to."""
-    following: int | None
-
-
 class Program:
     """One function, decoded and cut."""
 
     def __init__(
-        self, module: Module, function: Function, places: dict[int, int], known: Known
+        self,
+        module: Module,
+        function: Function,
+        places: dict[int, int],
+        known: Known,
+        cuts: Cuts = uncut,
     ) -> None:
+        """It is cut at the headers of loops, and where ``cuts`` says so of a step."""
         graph = ControlFlowGraph.of(function)
         decoder = Decoder(function, Scopes(module), places, known)
         order = graph.reachable()
-        self.order = [b.index for b in order]
-        self.blocks: dict[int, Block] = {b.index: _block(decoder, graph, b) for b in order}
+        whole = {b.index: _block(decoder, graph, b) for b in order}
+        parts = Parts(cuts, 1 + max(b.index for b in graph.blocks))
+        self.blocks: dict[int, Block] = {
+            number: part for index in whole for number, part in parts.of(index, whole[index])
+        }
+        self.order = list(self.blocks)
         self.entry = graph.entry.index
-        self.headers = self._headers()
+        self.headers = self._headers(parts.cut)
         self.live = live_registers(self.blocks)
         self.types = decoder.types
+        self.special = launched(function)
         self.contracted = contracted(step for block in self.blocks.values() for step in block.steps)
 
-    def _headers(self) -> list[int]:
-        """Blocks that a retreating edge leads to, in the order control meets them."""
+    def _headers(self, cut: set[int]) -> list[int]:
+        """Where it is cut, and blocks that a retreating edge leads to, in the order of control."""
         place = {index: number for number, index in enumerate(self.order)}
         found = {
             target
@@ -55,7 +57,7 @@ class Program:
             for target in self.blocks[index].targets
             if target in place and place[target] <= place[index]
         }
-        return [index for index in self.order if index in found]
+        return [index for index in self.order if index in found | cut]
 
 
 def _block(decoder: Decoder, graph: ControlFlowGraph, block: BasicBlock) -> Block:
@@ -110,7 +112,11 @@ class Region:
 class Executor:
     """Executes the regions of a program."""
 
-    def __init__(self, program: Program, terms: Terms, decisions: Decisions) -> None:
+    def __init__(
+        self, program: Program, terms: Terms, decisions: Decisions, narrow: bool = False
+    ) -> None:
+        """With ``narrow``, values are told only for where control is: there are fewer cases."""
+        self.narrow = narrow
         self.program = program
         self.terms = terms
         self.decisions = decisions
@@ -200,4 +206,10 @@ class Executor:
             memory = decisions.choose(condition, other.memory, result.memory)
             result.memory = decisions.closed(memory)
             result.condition = decisions.either(result.condition, condition)
+        if self.narrow:
+            # Nobody asks for what is held elsewhere.
+            condition = result.condition
+            for register, held in result.registers.items():
+                result.registers[register] = decisions.within(condition, held)
+            result.memory = decisions.within(condition, result.memory)
         return result

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from ptxkit.decompiler.verify.dataflow.bits import packed
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import (
     PURE,
@@ -107,6 +108,9 @@ class Semantics:
                 raise GiveUpError("the address of a function")
             return decisions.leaf(terms.make("symbol", *operand.value))
         if kind == "special":
+            least, most = terms.special.get(operand.value, (0, 1))
+            if least == most and width >= 32:
+                return decisions.leaf(terms.constant(width, least))
             return decisions.leaf(terms.make("special", operand.value))
         if kind == "address":
             return self.address(state, operand)
@@ -123,23 +127,25 @@ class Semantics:
     def address(self, state: State, operand: Operand) -> Diagram:
         """An address: base plus offset, and the coordinates of a texture."""
         terms, decisions = self.terms, self.decisions
-        base = operand.parts[0]
-        width = 64
-        if base.kind == "register":
-            width = SCALAR_TYPES[base.parts[0].value].width
-        found = self.value(state, base, "b64" if width == 64 else "b32")
-        offset = terms.constant(width, operand.value)
-        found = decisions.apply(
-            ("offset", width, operand.value),
-            lambda a: decisions.leaf(terms.add(width, a, offset)),
-            (found,),
-        )
+        width = address_width(operand)
+        found = self.value(state, operand.parts[0], "b64" if width == 64 else "b32")
+        found = self._moved(operand, found, operand.value)
         if len(operand.parts) > 1:
             rest = tuple(self.value(state, p, "b32") for p in operand.parts[1:])
             found = decisions.apply(
                 "place", lambda *a: decisions.leaf(terms.make("place", *a)), (found, *rest)
             )
         return found
+
+    def _moved(self, operand: Operand, address: Diagram, by: int) -> Diagram:
+        """An address some bytes on."""
+        width = address_width(operand)
+        offset = self.terms.constant(width, by)
+        return self.decisions.apply(
+            ("offset", width, by),
+            lambda a: self.decisions.leaf(self.terms.add(width, a, offset)),
+            (address,),
+        )
 
     # ---- steps -----------------------------------------------------------------------------
 
@@ -239,18 +245,15 @@ class Semantics:
     def _load(self, state: State, step: Step, guard: Diagram | None) -> None:
         address = self.value(state, step.sources[0], "b64")
         self._touch(state, step, address, guard)
-        opcode = _plain_memory(step)
-        arguments = (
-            state.memory,
-            address,
-            *(self.value(state, s, "b64") for s in step.sources[1:]),
-        )
+        others = tuple(self.value(state, s, "b64") for s in step.sources[1:])
+        arguments = (state.memory, address, *others)
+        load = _Load(step)
         for number, target in enumerate(step.targets):
             if target is None:
                 continue
             value = self.decisions.apply(
-                ("ld", opcode, number),
-                lambda *a, n=number: self.decisions.leaf(self.terms.make("ld", opcode, n, *a)),
+                ("ld", load, number),
+                lambda *a, n=number: self.decisions.leaf(load.value(self.terms, n, *a)),
                 arguments,
             )
             # The register may be wider than what is loaded.
@@ -272,10 +275,15 @@ class Semantics:
         condition = state.condition
         if guard is not None:
             condition = self.decisions.both(condition, guard)
-        bits = SCALAR_TYPES[step.type].width * max(1, len(step.targets))
+        width = SCALAR_TYPES[step.type].width
+        count = max(1, len(step.targets))
         if step.name == "st" and step.sources[-1].kind == "vector":
-            bits *= len(step.sources[-1].parts)
-        self.touched.append(Touched(address, bits, condition, step.name == "ld"))
+            count *= len(step.sources[-1].parts)
+        self.touched.append(Touched(address, width * count, condition, step.name == "ld"))
+        piece = min(width, _WORD)
+        for place in range(piece, width * count, piece) if width * count > piece else ():
+            there = self._moved(step.sources[0], address, place // 8)
+            self.touched.append(Touched(there, piece, condition, False))
 
     def _effect(self, state: State, step: Step, guard: Diagram | None) -> None:
         """Anything that memory, other threads or the clock have a part in."""
@@ -337,7 +345,8 @@ class Semantics:
         place = next(s for s in step.sources if s.kind == "address")
         symbol = place.parts[0]
         if symbol.kind != "symbol":
-            raise GiveUpError("a parameter at an address that is computed")
+            self._computed_parameter(state, step, guard)
+            return
         name, width = str(symbol.value), SCALAR_TYPES[step.type].width
         if step.name == "ld":
             for number, target in enumerate(step.targets):
@@ -365,9 +374,34 @@ class Semantics:
                 del state.slots[slot]
             state.slots[name, start, size] = self.value(state, part, step.type)
 
-    def _slot(
-        self, state: State, kind: str, name: str, offset: int, extension: tuple[int, bool, int]
-    ) -> Diagram:
+    def _computed_parameter(self, state: State, step: Step, guard: Diagram | None) -> None:
+        """A parameter that is read through its address: one part of it, or any."""
+        if step.name != "ld":
+            raise GiveUpError("a store to a parameter at an address that is computed")
+        terms, width = self.terms, SCALAR_TYPES[step.type].width
+        address = self.address(state, step.sources[0])
+        for number, target in enumerate(step.targets):
+            if target is None:
+                continue
+            extension = _extension(step, target[1])
+            start = number * width // 8
+
+            def read(place: Term, by: int = start, fills: Fills = extension) -> Diagram:
+                constant, parts = terms.parts(64, terms.add(64, place, terms.constant(64, by)))
+                only = next(iter(parts), 0)
+                row = terms.rows[only]
+                if row[:2] == ("symbol", "parameter") and parts == {only: 1}:
+                    made = terms.make("parameter", str(row[1:]), constant, fills)
+                else:
+                    # Nobody writes there: it is a function of the address alone.
+                    where = terms.add(64, place, terms.constant(64, by))
+                    made = terms.make("op", f"ld.param {fills}", 0, where)
+                return self.decisions.leaf(made)
+
+            value = self.decisions.apply(("parameter", start, extension), read, (address,))
+            self.write(state, target, value, guard)
+
+    def _slot(self, state: State, kind: str, name: str, offset: int, extension: Fills) -> Diagram:
         """What lies in a parameter."""
         terms, decisions = self.terms, self.decisions
         if kind == "parameter":
@@ -416,6 +450,53 @@ class Semantics:
                 )
 
 
+Fills = tuple[int, bool, int]
+"""How what is loaded fills a register: its bits, its sign, the register's bits."""
+#: What is wider is loaded as several of these, however an instruction does it.
+_WORD = 32
+
+
+class _Load:
+    """What a load gives: each of its parts is where it lies, as one word or two."""
+
+    def __init__(self, step: Step) -> None:
+        self.width = SCALAR_TYPES[step.type].width
+        self.address = address_width(step.sources[0])
+        words = _plain_memory(step).split(".")
+        self.opcode = ".".join(w for w in words[:-1] if w not in ("v2", "v4", "v8"))
+
+    def __hash__(self) -> int:
+        return hash((self.opcode, self.width, self.address))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Load) and (self.opcode, self.width, self.address) == (
+            other.opcode, other.width, other.address
+        )  # fmt: skip
+
+    def value(self, terms: Terms, number: int, memory: Term, address: Term, *rest: Term) -> Term:
+        """One of its parts."""
+        start = number * self.width // 8
+        if self.width != 2 * _WORD:
+            return self._word(terms, self.width, memory, address, start, rest)
+        halves = [
+            self._word(terms, _WORD, memory, address, start + half, rest)
+            for half in (0, _WORD // 8)
+        ]
+        return packed(terms, _WORD, halves)
+
+    def _word(
+        self, terms: Terms, width: int, memory: Term, address: Term, by: int, rest: tuple[Term, ...]
+    ) -> Term:
+        place = terms.add(self.address, address, terms.constant(self.address, by))
+        return terms.make("ld", self.opcode, width, memory, place, *rest)
+
+
+def address_width(operand: Operand) -> int:
+    """The bits of an address."""
+    base = operand.parts[0]
+    return SCALAR_TYPES[base.parts[0].value].width if base.kind == "register" else 64
+
+
 #: Follows the opcode of what may still be put together with another.
 _OPEN = " or fma"
 #: What an assembler may put together into one rounding, if none is written.
@@ -452,8 +533,7 @@ def _narrow(type: str) -> str:
     return type if type in SCALAR_TYPES else "b32"
 
 
-def _extension(step: Step, register: str) -> tuple[int, bool, int]:
-    """How what is loaded fills a register: its bits, its sign, the register's bits."""
+def _extension(step: Step, register: str) -> Fills:
     width = SCALAR_TYPES[step.type].width
     wide = SCALAR_TYPES[register].width
     return width, wide > width and step.type.startswith("s"), wide

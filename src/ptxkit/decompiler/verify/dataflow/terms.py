@@ -14,10 +14,11 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.bounds import (
+    SPECIAL,
     as_signed,
     bounds,
     unbounded_product,
@@ -40,7 +41,11 @@ class GiveUpError(Exception):
 class Terms:
     """All terms of a proof; both sides share them."""
 
-    def __init__(self, limit: int = 200_000) -> None:
+    def __init__(
+        self, limit: int = 200_000, special: Mapping[str, tuple[int, int]] = SPECIAL
+    ) -> None:
+        """``special`` is between which numbers special registers lie."""
+        self.special = special
         self._numbers: dict[tuple[Any, ...], Term] = {}
         self.rows: list[tuple[Any, ...]] = []
         self.bounds: dict[tuple[Term, int, bool], tuple[int, int]] = {}
