@@ -165,3 +165,23 @@ def test_a_pointer_that_moves_reads_what_its_parameter_reads() -> None:
 def test_they_are_the_same_ptx(source: str) -> None:
     verdict = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic").verdict
     assert verdict.level == "E1"
+
+
+MULTIPLES = """
+extern "C" __global__ void fields(double *out, const double *in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] + 1.0;
+    out[i + n] = in[i + n] + 2.0;
+    out[i + 2 * n] = in[i + 2 * n] + 3.0;
+    out[i + 3 * n] = in[i + 3 * n] + 4.0;
+    out[i + 4 * n] = in[i + 4 * n] + 5.0;
+}
+"""
+
+
+def test_an_address_that_was_computed_from_another() -> None:
+    text = lifted(MULTIPLES)
+    assert "n2 * 3]" in text
+    assert "n2 + n2" not in text
+    verdict = ptxkit.decompile(ptxkit.compile_cuda(MULTIPLES, arch="sm_90"), engine="symbolic")
+    assert verdict.verdict.level == "E1"

@@ -106,7 +106,7 @@ class Idioms:
         if op == "shr.s":
             return self._half(value)
         if op == "add":
-            return self._signed_quotient(value)
+            return self._signed_quotient(value) or self._multiple(value)
         if op == "shr.u":
             return self._unsigned_quotient(value)
         if op == "mulhi.u" and value.args[1].op == "const":
@@ -205,6 +205,35 @@ class Idioms:
                 return raw(f"rem.{quotient.op[-1]}", value.width, (x, divisor))
         return None
 
+    # ---- sums ----------------------------------------------------------------------------
+
+    def _multiple(self, value: Value) -> Value | None:
+        """``x + y + y`` is ``x + y * 2``: compilers compute one address from another."""
+        for total, term in (value.args, value.args[::-1]):
+            if term.op == "const":
+                continue
+            times = 1
+            rest: Value | None = total
+            while rest is not None and (found := self._without(rest, term)) is not None:
+                times, rest = times + found[0], found[1]
+            if times > 1:
+                product = make("mul", value.width, term, const(times, value.width))
+                return product if rest is None else make("add", value.width, rest, product)
+        return None
+
+    def _without(self, total: Value, term: Value) -> tuple[int, Value | None] | None:
+        """How often a term is in a sum, at least, and what is left then; None if it is not."""
+        if times := _times(total, term):
+            return times, None
+        inner = self.peek(total)
+        if times := _times(inner, term):
+            return times, None
+        if inner.op == "add":
+            for one, two in (inner.args, inner.args[::-1]):
+                if times := _times(self.peek(two), term) or _times(two, term):
+                    return times, one
+        return None
+
     # ---- multiplication by a reciprocal --------------------------------------------------
 
     def _unsigned_quotient(self, value: Value) -> Value | None:
@@ -285,6 +314,15 @@ class Idioms:
             return None
         factor = signed(source.args[1])
         return _quotient(source.args[0], factor, count, width) if factor > 0 else None
+
+
+def _times(value: Value, term: Value) -> int:
+    """How often a term is in a product with a number."""
+    if value is term:
+        return 1
+    if value.op not in ("mul", "shl") or value.args[0] is not term or value.args[1].op != "const":
+        return 0
+    return signed(value.args[1]) if value.op == "mul" else 1 << value.args[1].data
 
 
 #: Comparisons with a number as: the sign, what to add for "more than", whether it is the opposite.

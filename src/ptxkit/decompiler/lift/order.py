@@ -19,6 +19,8 @@ Order = Literal["free", "block", "line"]
 
 #: What takes no instruction of its own, or is put where it is needed by the compiler itself.
 _PLACELESS = frozenset("const var symbol slot component sext zext trunc generic specific".split())
+#: People write these where they need them.
+_SIZES = ("blockDim", "gridDim", "warpSize")
 _LOGIC = frozenset(
     "eq ne lt.s le.s gt.s ge.s lt.u le.u gt.u ge.u feq fne flt fle fgt fge not and or xor".split()
 )
@@ -101,6 +103,8 @@ def _placeless(values: Substitutable, definition: Definition) -> bool:
     if definition in values.addresses or value.op in _PLACELESS:
         return True
     if value.width == 1 and value.op in _LOGIC:
+        return True
+    if value.op == "builtin" and value.data.startswith(_SIZES):
         return True
     return value.op == "load" and bool(value.data.space == "param")
 

@@ -167,7 +167,7 @@ class Places:
 
     def _note_steps(self, made: n.Index, total: Sum, size: int) -> None:
         """Whether parts of an index were each made as wide as an address: a step for each."""
-        total = self._gathered(total)
+        total = self._gathered(total, size)
         if len(total.terms) < 2 or any(
             term.op not in ("sext", "zext") or term.args[0].width > 32 or times != size
             for term, times in total.terms.items()
@@ -312,7 +312,7 @@ class Places:
         """A sum of bytes as a number of elements; None where it is not whole."""
         if total.constant % size or any(times % size for times in total.terms.values()):
             return None
-        total = self._gathered(total)
+        total = self._gathered(total, size)
         parts = [(term, times // size) for term, times in total.terms.items()]
         parts.sort(key=lambda part: part[1] < 0)
         number = total.constant // size
@@ -341,7 +341,7 @@ class Places:
             node = n.Binary("+" if number > 0 else "-", node, n.Literal(abs(number), type))
         return node
 
-    def _gathered(self, total: Sum) -> Sum:
+    def _gathered(self, total: Sum, size: int) -> Sum:
         """A sum with the numbers inside of extended terms taken out: ``(i - 1) + 2``."""
         if self.emitter.careful:
             return total
@@ -351,6 +351,11 @@ class Places:
             if inner is not None and inner.op == "add" and inner.args[1].op == "const":
                 made.constant += times * signed(inner.args[1])
                 term = make("sext", 64, inner.args[0])
+            elif inner is not None and inner.op in ("shl", "mul") and abs(times) != size:
+                factor = inner.args[1]
+                if factor.op == "const":
+                    times *= signed(factor) if inner.op == "mul" else 1 << factor.data
+                    term = make("sext", 64, inner.args[0])
             made.add(Sum({term: times}))
         return made
 

@@ -170,6 +170,8 @@ class Facts:
 
 
 _NOTHING: frozenset[Any] = frozenset()
+#: What an address has in it that an element of an array is written without.
+_SCALING = 4
 
 
 @dataclass(slots=True)
@@ -197,6 +199,8 @@ class FactTable:
                 fragile = frozenset((value.data,))
         elif value.op == "load":
             space = value.data.space
+            if not value.data.hint:
+                size = max(size - _SCALING, 2)
             if value.data.volatile:
                 loads |= {"volatile"}
             elif space not in ("const", "param") and not value.data.constant:

@@ -19,6 +19,8 @@ _ASSOCIATE = frozenset("+ * & | ^ && ||".split())
 _MANY = 4
 _EITHER = frozenset("min max fminf fmaxf fmin fmax umin umax".split())
 _FUSED = frozenset(("fmaf", "fma"))
+#: What keeps a product or a sum out of a fused multiply-add, and how else it is written.
+_ALONE = {"__fmul_rn": "*", "__dmul_rn": "*", "__fadd_rn": "+", "__dadd_rn": "+"}
 
 
 def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
@@ -39,6 +41,8 @@ def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
             yield from _undone(operator, left, right)
         case n.Call(function=function, arguments=(one, two)) if function in _EITHER:
             yield "swap", n.Call(function, (two, one))
+        case n.Call(function=function, arguments=(one, two)) if function in _ALONE:
+            yield "fuse", n.Binary(_ALONE[function], one, two)
         case n.Call(function=function, arguments=(one, two, three)) if function in _FUSED:
             product = n.Binary("*", one, two)
             yield "fuse", n.Binary("+", product, three)
