@@ -14,6 +14,7 @@ from ptxkit.decompiler.verify.inputs import Inputs
 from ptxkit.decompiler.verify.ordering import weaker
 from ptxkit.decompiler.verify.outcome import Outcome, Side
 from ptxkit.decompiler.verify.products import LOWER, NARROW, NARROW_SUM, WIDE, WIDE_SUM
+from ptxkit.decompiler.verify.widening import SIGNED, UNSIGNED
 
 #: Bytes that a race is taken for as a whole.
 _NEAR = 64
@@ -136,6 +137,11 @@ def doubt(first: Outcome, second: Outcome, sides: tuple[Side, Side]) -> str | No
         return "it multiplies in 32 bits what the original does in 64"
     if mine[WIDE_SUM] < theirs[WIDE_SUM] and mine[NARROW_SUM] > theirs[NARROW_SUM]:
         return "it adds in 32 bits what the original does in 64"
+    for sign, other in ((SIGNED, UNSIGNED), (UNSIGNED, SIGNED)):
+        lost = first.widened[sign] - second.widened[sign]
+        won = second.widened[other] - first.widened[other]
+        if won == lost > 0:
+            return f"it takes numbers as {other} {won:,} times that the original takes as {sign}"
     if second.trusting > first.trusting:
         return f"it takes memory for constant {second.trusting:,} times for {first.trusting:,}"
     if second.stored > first.stored:

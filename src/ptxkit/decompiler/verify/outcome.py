@@ -17,6 +17,7 @@ from ptxkit.decompiler.verify.ordering import Order, order_of
 from ptxkit.decompiler.verify.products import products
 from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.usage import stored_bytes
+from ptxkit.decompiler.verify.widening import widenings
 from ptxkit.run import RunReport, load
 from ptxkit.syntax import Instruction, Module
 from ptxkit.syntax.scopes import Scopes
@@ -61,6 +62,8 @@ class Outcome:
     orders: Counter[Order]
     products: Counter[str]
     """How often numbers were multiplied with all bits of the result, and with half of them."""
+    widened: Counter[str]
+    """How often numbers got more bits with their sign, and without."""
     report: RunReport
 
 
@@ -75,6 +78,7 @@ class Side:
         self.kernel = self.loaded[kernel]
         self.coverage = Coverage.of(module, module[kernel])
         self.products = products(self.coverage.instructions())
+        self.widenings = widenings(self.coverage)
         self.load_sites = sum(map(_loads, self.coverage.instructions()))
         self.dialect = Dialect.of(self.coverage.instructions(), Scopes(module))
         self._slower, self._seconds = (_SLOWER, PATIENT) if patient else (1, _SECONDS)
@@ -117,7 +121,7 @@ class Side:
                 surface.array[...] = before
         kept = {name: self.loaded.variable(own).tobytes() for name, own in variables.items()}
         memory = [arena.whole.tobytes() for arena in inputs.arenas]
-        return _outcome(report, self.products, memory, kept, surfaces)
+        return _outcome(report, (self.products, self.widenings), memory, kept, surfaces)
 
     def _set_variables(self, variables: Mapping[str, str], inputs: Inputs) -> None:
         """Give every variable of the module its value again."""
@@ -135,7 +139,7 @@ class Side:
 
 def _outcome(
     report: RunReport,
-    kinds: dict[int, str],
+    kinds: tuple[dict[int, str], dict[int, str]],
     memory: list[bytes],
     variables: dict[str, bytes],
     surfaces: list[bytes],
@@ -144,13 +148,15 @@ def _outcome(
     events: Counter[str] = Counter()
     orders: Counter[Order] = Counter()
     multiplied: Counter[str] = Counter()
+    widened: Counter[str] = Counter()
     loads = trusting = stored = 0
     for node, count in report.counts:
         order = order_of(node) if count else None
         if order is not None:
             orders[order] += count
-        if node.span[0] in kinds:
-            multiplied[kinds[node.span[0]]] += count
+        for counted, kind in zip((multiplied, widened), kinds, strict=True):
+            if node.span[0] in kind:
+                counted[kind[node.span[0]]] += count
         if node.name in _COUNTED:
             events[_event(node)] += count
         elif _loads(node):
@@ -160,7 +166,7 @@ def _outcome(
             stored += count * stored_bytes(node)
     return Outcome(
         memory, variables, surfaces, report.output, +events, loads, trusting, stored, orders,
-        multiplied, report,
+        multiplied, widened, report,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 
 from ptxkit.decompiler.verify.choices import ByValue, Together, unmatched
-from ptxkit.decompiler.verify.dataflow.terms import Terms
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.difference import (
     difference,
     doubt,
@@ -54,6 +54,8 @@ _QUICK = 0.02
 _LOOKED, _ENOUGH, _LOOKING = 400, 8, 4.0
 #: Launches that are looked at for what instructions choose from, at most, and seconds for them.
 _COMPARED, _COMPARING = 48, 2.0
+#: Fewer of these say nothing.
+_FEWEST = 3
 _TERMS = 1_000_000
 #: Launches in which threads are followed, and what is kept of each.
 _FOLLOWED, _RECORDS = 3, 50_000
@@ -343,19 +345,32 @@ class Pair:
         """Instructions of which no launch has shown a side, and that only one of the two has."""
         if not any(covered.hiding() or covered.one_sided() for covered in self.coverage):
             return []
+        try:
+            return self._unmatched()
+        except (GiveUpError, RecursionError):  # it is too hard to tell
+            starts = [{*c.hiding(), *(b.span[0] for b in c.one_sided())} for c in self.coverage]
+            return [
+                (theirs, one)
+                for theirs in (False, True)
+                for one in self.coverage[theirs].instructions()
+                if one.span[0] in starts[theirs]
+            ]
+
+    def _unmatched(self) -> list[tuple[bool, Instruction]]:
         terms = Terms(_TERMS)
-        modules = [side.module for side in self.sides]
-        variables = Variables(modules[0], modules[1])
+        variables = Variables(self.sides[0].module, self.sides[1].module)
         sides = [
             Sides(covered, terms, partial(variables.known, number))
             for number, covered in enumerate(self.coverage)
         ]
+        if not any(one.open for one in sides):
+            return []
         said = set(self.tried)
         reached = [trial for trial in self.search.pool if trial in said]
         others = [trial for trial in self.tried if trial not in reached]
         trials = [*reversed(reached), *others][:_COMPARED]
-        if any(one.open for one in sides):
-            self._look(sides, trials, _COMPARING)
+        if self._look(sides, trials, _COMPARING) < _FEWEST:
+            raise GiveUpError("launches that take too long to look at them")
         left = unmatched(*sides)
         if left:
             by_value = ByValue(sides, left)
