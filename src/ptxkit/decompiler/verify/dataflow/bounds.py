@@ -141,6 +141,8 @@ def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
         by = terms.constant_of(values[1])
         low, high = bounds(terms, values[0], width, True)
         return _NOTHING if by is None else (low >> min(by, width), high >> min(by, width))
+    if rest.split(".")[-1] in _REALS or rest.startswith(("rn.f32.u", "rn.f64.u")):
+        return _bits_of_real(terms, row, width, signed)
     if rest not in SCALAR_TYPES or rest[0] not in "ub" or SCALAR_TYPES[rest].width != width:
         return _NOTHING
     numbers = [terms.constant_of(value) for value in values]
@@ -158,7 +160,27 @@ def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
     return _NOTHING
 
 
+def _carried(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    """What a loop carries, where it is known how large it can be."""
+    return (0, row[4]) if len(row) > 4 and row[3] == width else _NOTHING
+
+
+_REALS = {"f32": 32, "f64": 64}
+
+
+def _bits_of_real(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    """The bits of a floating-point number that has no sign."""
+    from ptxkit.decompiler.verify.dataflow.reals import bits_between
+
+    sort = {bits: name for name, bits in _REALS.items()}[width] if width in (32, 64) else ""
+    made = row[1].split(".")
+    if sort not in made:
+        return _NOTHING
+    found = bits_between(terms, sort, terms.make(*row))
+    return _NOTHING if found is None else found
+
+
 _RULES: dict[str, Callable[[Terms, Row, int, bool], Limits]] = {
     "sum": _sum, "multiply": _product, "special": _special, "signed": _extended,
-    "unsigned": _extended, "parameter": _parameter, "op": _operation,
+    "unsigned": _extended, "parameter": _parameter, "op": _operation, "carried": _carried,
 }  # fmt: skip

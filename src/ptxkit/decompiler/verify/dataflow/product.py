@@ -9,7 +9,7 @@ allow, and given up piece by piece until it holds on all of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -20,6 +20,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import as_signed
 from ptxkit.decompiler.verify.dataflow.cuts import JOINT
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
+from ptxkit.decompiler.verify.dataflow.limits import Limits
 from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program, Region
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.semantics import State
@@ -54,6 +55,10 @@ class Meeting:
     """Of those that are equal to none of the other side, what they are made of."""
     steps: dict[Name, int] = field(default_factory=dict)
     """What a turn of the loop adds to them."""
+    limits: dict[int, tuple[int] | tuple[()]] = field(default_factory=dict)
+    """What those of a class are never above, where something is known of that."""
+    grown: set[int] = field(default_factory=set)
+    """Classes that were found to be above what was noted first."""
     opaque: set[Name] = field(default_factory=set)
     """Those of which that cannot be told."""
     regions: tuple[Region, Region] | None = None
@@ -91,6 +96,7 @@ class Product:
         self.timeless = Timeless(self.decisions)
         self.narrow = narrow
         self.agreement = Agreement(self.decisions, self.timeless)
+        self.limits = Limits(self.decisions)
         self._solved: dict[Diagram, Rewriter | None] = {}
         self.executors = [Executor(p, self.terms, self.decisions, narrow) for p in programs]
         entry = Meeting(0, (programs[0].entry, programs[1].entry), self.decisions.true)
@@ -156,7 +162,8 @@ class Product:
             width = SCALAR_TYPES[type].width
             known = meeting.classes.get(name)
             what = (side, register) if known is None else known
-            term = self.terms.make("carried", meeting.number, what, width)
+            most = meeting.limits.get(known or 0, ())
+            term = self.terms.make("carried", meeting.number, what, width, *most)
         return self.decisions.ask(term) if type == "pred" else self.decisions.leaf(term)
 
     def ways(self) -> Iterator[Way]:
@@ -205,7 +212,7 @@ class Product:
         # What comes from here was found with what has just been given up.
         meeting.stale |= changed
         ways = _fresh(ways) or ways
-        groups: dict[tuple[object, ...], int] = {}
+        groups: dict[tuple[int, ...], int] = {}
         before = dict(meeting.classes)
         for name in left:
             held = [self._held(way, name) for way in ways]
@@ -213,12 +220,53 @@ class Product:
             width = SCALAR_TYPES[self.programs[name[0]].types.get(name[1], "b32")].width
             values = (self._told(way, h) for way, h in zip(ways, held, strict=True))
             key = (old, width, *values)
+            if key not in groups and old and self.narrow:
+                # What looks different may be so only in cases that contradict themselves.
+                near = (k for k in groups if k[:2] == key[:2])
+                same = next((k for k in near if self._agree(ways, k[2:], key[2:])), None)
+                if same is not None:
+                    groups[key] = groups[same]
             if key not in groups:
                 # The first part of a class keeps its number.
                 groups[key] = old if old and old not in groups.values() else next(self._numbers)
             changed |= before.get(name) != groups[key]
             meeting.classes[name] = groups[key]
+        changed |= self.narrow and self._limit(meeting, ways, left)
         return self._derive(meeting, ways) or changed
+
+    def _limit(self, meeting: Meeting, ways: list[Way], names: list[Name]) -> bool:
+        """Note how large numbers can be at a meeting; whether more is possible than before."""
+        changed = False
+        for c, name in {meeting.classes[name]: name for name in names}.items():
+            width = self._width(name)
+            if width not in (32, 64) or meeting.limits.get(c) == ():
+                continue
+            most = -1
+            for way in ways:
+                held = self.decisions.term(self._told(way, self._held(way, name)))
+                if held is None:
+                    most = 1 << width
+                    break
+                most = max(most, self.limits.greatest(way.condition, held, width))
+            before = meeting.limits.get(c)
+            if before and most <= before[0]:
+                continue
+            # It grows once, to what a condition says; what grows on has no bound.
+            known = most < (1 << width) - 1 and c not in meeting.grown
+            if before is not None:
+                meeting.grown.add(c)
+            meeting.limits[c] = (most,) if known else ()
+            changed |= before != meeting.limits[c]
+        return changed
+
+    def _agree(self, ways: list[Way], first: Sequence[Diagram], second: Sequence[Diagram]) -> bool:
+        """Whether values are equal in all cases that there can be, on some ways."""
+        return all(
+            Agreement(self.decisions, self.timeless).same(
+                self._under(way.condition, a), self._under(way.condition, b)
+            )
+            for way, a, b in zip(ways, first, second, strict=True)
+        )
 
     def _derive(self, meeting: Meeting, ways: list[Way]) -> bool:
         """Write what only one side holds in words of what both do; whether that has changed."""

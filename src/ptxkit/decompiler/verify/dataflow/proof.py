@@ -11,7 +11,7 @@ from math import prod
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TooManyCasesError
 from ptxkit.decompiler.verify.dataflow.product import Product
-from ptxkit.decompiler.verify.dataflow.regions import Program
+from ptxkit.decompiler.verify.dataflow.regions import Program, is_generic
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
 from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.run.layout import parameter_layout
@@ -199,8 +199,18 @@ def _programs(
     variables: Variables,
     cuts: Cuts,
 ) -> tuple[Program, Program]:
+    # What the original does to global memory may be done to memory of any kind: it is the same
+    # there. But what it does to memory of any kind may not be global.
+    all_global = not any(map(is_generic, functions[0].instructions))
     first, second = (
-        Program(modules[side], functions[side], places[side], partial(variables.known, side), cuts)
+        Program(
+            modules[side],
+            functions[side],
+            places[side],
+            partial(variables.known, side),
+            cuts,
+            all_global=all_global and side == 1,
+        )
         for side in (0, 1)
     )
     return first, second

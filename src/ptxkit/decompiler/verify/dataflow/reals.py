@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left
 from collections.abc import Iterable
-from math import isnan
+from math import isinf, isnan
 
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 
@@ -47,6 +47,11 @@ def contradict(terms: Terms, facts: Iterable[tuple[Term, bool]]) -> bool:
         known = pairs.get((sort, first, second), _ALL)
         pairs[sort, first, second] = known & outcomes
     bounds: dict[tuple[str, Term], list[tuple[float, int]]] = {}
+    for sort, term in {(sort, term) for sort, *both in pairs for term in both}:
+        ends = real_bounds(terms, sort, term)
+        if ends is not None:
+            low, high = (ends[0], _GREATER | _EQUAL), (ends[1], _LESS | _EQUAL)
+            bounds[sort, term] = [low, high]
     for (sort, first, second), outcomes in pairs.items():
         if first == second:
             outcomes &= _EQUAL | _UNORDERED
@@ -65,6 +70,58 @@ def contradict(terms: Terms, facts: Iterable[tuple[Term, bool]]) -> bool:
     return any(
         not _possible(limits, _number(terms, sort, term)) for (sort, term), limits in bounds.items()
     )
+
+
+#: More than what rounding may add to or take from a bound.
+_SLACK = 2.0**-20
+_LEAST = {"f32": 2.0**-100, "f64": 2.0**-900}
+
+
+def real_bounds(terms: Terms, sort: str, term: Term) -> tuple[float, float] | None:
+    """Numbers that a term of a floating-point type lies between, as none of it can be NaN.
+
+    >>> t = Terms()
+    >>> x = t.operation("cvt.rn.f32.u32", 0, [t.make("x")])
+    >>> real_bounds(t, "f32", x)[0]
+    0.0
+    >>> half = t.constant(32, 0x3F000000)
+    >>> 0.49 < real_bounds(t, "f32", t.operation("fma.rn.f32", 0, [x, half, half]))[0] < 0.5
+    True
+    """
+    number = _number(terms, sort, term)
+    if number is not None:
+        return None if isnan(number) or isinf(number) else (number, number)
+    row = terms.rows[term]
+    if row[0] != "op" or sort not in _LEAST:
+        return None
+    if row[1] in (f"cvt.rn.{sort}.u32", f"cvt.rn.{sort}.u16", f"cvt.rn.{sort}.u64"):
+        return 0.0, 2.0 ** int(row[1][-2:])
+    if row[1] not in (f"fma.rn.{sort}", f"mul.{sort}", f"add.{sort}", f"mul.rn.{sort}"):
+        return None
+    ends = [real_bounds(terms, sort, value) for value in row[3:]]
+    known = [one for one in ends if one is not None]
+    if len(known) < len(ends) or any(one[0] < 0.0 for one in known):
+        return None
+    low, high = (
+        known[0][end] + known[1][end]
+        if row[1].startswith("add")
+        else known[0][end] * known[1][end] + (known[2][end] if len(known) > 2 else 0.0)
+        for end in (0, 1)
+    )
+    if high > 2.0**60 or 0.0 < low < _LEAST[sort]:
+        return None  # what is so small or large may be rounded to nothing, or beyond all numbers
+    return low * (1 - _SLACK), high * (1 + _SLACK)
+
+
+def bits_between(terms: Terms, sort: str, term: Term) -> tuple[int, int] | None:
+    """The same for the bits of a number, which are in the same order if it has no sign."""
+    found = real_bounds(terms, sort, term)
+    if found is None or found[0] < 0.0:
+        return None
+    whole, real = _FORMS[sort]
+    low, high = (struct.unpack(whole, struct.pack(real, one))[0] for one in found)
+    # Packed to the nearest: one more or less is as safe as the slack.
+    return max(0, low - 1), high + 1
 
 
 def _turned(outcomes: int) -> int:

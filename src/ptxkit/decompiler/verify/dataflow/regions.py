@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptxkit.decompiler.verify.dataflow.bounds import launched
-from ptxkit.decompiler.verify.dataflow.cuts import Block, Cuts, Parts, uncut
+from ptxkit.decompiler.verify.dataflow.cuts import Block, Cuts, Parts, at_effects, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Decoder, Known, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
@@ -30,34 +30,93 @@ class Program:
         places: dict[int, int],
         known: Known,
         cuts: Cuts = uncut,
+        all_global: bool = False,
+        rotated: bool = False,
     ) -> None:
-        """It is cut at the headers of loops, and where ``cuts`` says so of a step."""
+        """It is cut at the headers of loops, and where ``cuts`` says so of a step.
+
+        With ``all_global``, addresses of any memory are taken for addresses of global memory. With
+        ``rotated``, loops that begin with a question whether to go on are cut behind it.
+        """
         graph = ControlFlowGraph.of(function)
         decoder = Decoder(function, Scopes(module), places, known)
         order = graph.reachable()
         whole = {b.index: _block(decoder, graph, b) for b in order}
+        if all_global:
+            for one in whole.values():
+                one.steps = [as_global(step) if is_generic(step) else step for step in one.steps]
         parts = Parts(cuts, 1 + max(b.index for b in graph.blocks))
         self.blocks: dict[int, Block] = {
             number: part for index in whole for number, part in parts.of(index, whole[index])
         }
         self.order = list(self.blocks)
         self.entry = graph.entry.index
-        self.headers = self._headers(parts.cut)
+        self.headers = self._headers(parts.cut, rotated)
         self.live = live_registers(self.blocks)
         self.types = decoder.types
         self.special = launched(function)
         self.contracted = contracted(step for block in self.blocks.values() for step in block.steps)
 
-    def _headers(self, cut: set[int]) -> list[int]:
+    def _headers(self, cut: set[int], rotated: bool) -> list[int]:
         """Where it is cut, and blocks that a retreating edge leads to, in the order of control."""
         place = {index: number for number, index in enumerate(self.order)}
-        found = {
-            target
-            for index in self.order
-            for target in self.blocks[index].targets
-            if target in place and place[target] <= place[index]
-        }
-        return [index for index in self.order if index in found | cut]
+        found: dict[int, set[int]] = {}
+        for index in self.order:
+            for target in self.blocks[index].targets:
+                if target in place and place[target] <= place[index]:
+                    found.setdefault(target, set()).add(index)
+        heads = {self._behind(head, found[head]) if rotated else head for head in found}
+        return [index for index in self.order if index in heads | cut]
+
+    def _behind(self, head: int, latches: set[int]) -> int:
+        """The block that a loop goes on with if it does, where its first only asks for that."""
+        before: dict[int, list[int]] = {}
+        for index, block in self.blocks.items():
+            for target in block.targets:
+                before.setdefault(target, []).append(index)
+        inside, pending = {head}, list(latches)
+        while pending:
+            one = pending.pop()
+            if one not in inside:
+                inside.add(one)
+                pending += before.get(one, ())
+        while head not in latches:
+            block = self.blocks[head]
+            on = [target for target in dict.fromkeys(block.targets) if target in inside]
+            leaves = len(on) < len(set(block.targets)) or len(block.targets) == 1
+            if not leaves or len(on) != 1 or any(map(at_effects, block.steps)):
+                break
+            asked = len(block.targets) > 1
+            head = on[0]
+            if asked:
+                break
+        return head
+
+
+_ACCESSES = frozenset(("ld", "st", "atom", "red"))
+_SPACES = ("global", "shared", "local", "const", "param")
+
+
+def is_generic(step: Step | Instruction) -> bool:
+    """Whether an instruction accesses memory of whatever kind its address is of."""
+    return step.name in _ACCESSES and not any(
+        modifier[1:].startswith(_SPACES) for modifier in step.modifiers
+    )
+
+
+def as_global(step: Step) -> Step:
+    """The same access to global memory."""
+    name, _, rest = step.opcode.partition(".")
+    # Where the space is written: after what orders the access.
+    words = rest.split(".")
+    place = 1 if words[0] in _ORDERS else 0
+    place += place and words[place] in _SCOPES
+    opcode = ".".join((name, *words[:place], "global", *words[place:]))
+    return replace(step, opcode=opcode, modifiers=step.modifiers | {".global"})
+
+
+_ORDERS = frozenset("weak volatile relaxed acquire release acq_rel mmio".split())
+_SCOPES = frozenset("cta cluster gpu sys".split())
 
 
 def _block(decoder: Decoder, graph: ControlFlowGraph, block: BasicBlock) -> Block:

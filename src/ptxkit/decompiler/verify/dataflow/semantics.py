@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ptxkit.decompiler.verify.dataflow.bits import packed
+from ptxkit.decompiler.verify.dataflow.bits import packed, part
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import (
     PURE,
@@ -305,6 +305,8 @@ class Semantics:
             else:
                 values.append(self.value(state, source, self._width(step, source, type)))
         opcode = _plain_memory(step)
+        if step.name == "st" and not step.modifiers & _ORDERED and len(values) == 2:
+            opcode, values[1] = self._words(step, values[1])
         arguments = (state.memory, *values)
         for number, target in enumerate(step.targets):
             value = self.decisions.apply(
@@ -325,6 +327,28 @@ class Semantics:
         if guard is not None:
             after = self.decisions.choose(guard, after, state.memory)
         state.memory = self.decisions.closed(after)
+
+    def _words(self, step: Step, stored: Diagram) -> tuple[str, Diagram]:
+        """What is stored as words: two, or one of twice as many bits, are the same."""
+        terms, width = self.terms, SCALAR_TYPES[step.type].width
+        words = [w for w in _plain_memory(step).split(".")[:-1] if w not in ("v2", "v4", "v8")]
+        several = step.sources[1].kind == "vector"
+        count = len(step.sources[1].parts) if several else 1
+        bits = width * count
+        if width not in (_WORD, 2 * _WORD) or bits == _WORD:
+            return _plain_memory(step), stored
+
+        def apart(value: Term) -> Diagram:
+            row = terms.rows[value]
+            parts = row[1:] if several and row[0] == "tuple" else (value,)
+            if width == 2 * _WORD:
+                parts = tuple(part(terms, width, one, k, 2) for one in parts for k in (0, 1))
+            return self.decisions.leaf(terms.make("tuple", *parts))
+
+        return (
+            ".".join((*words, f"b{bits}")),
+            self.decisions.apply(("words", width, several), apart, (stored,)),
+        )
 
     def _width(self, step: Step, source: Operand, type: str) -> str:
         """The type that an operand is read as: a store takes its own, others all of it."""
@@ -362,9 +386,9 @@ class Semantics:
         values = [s for s in step.sources if s.kind != "address"]
         parts = values[0].parts if values[0].kind == "vector" else values
         size = width // 8
-        for number, part in enumerate(parts):
+        for number, one in enumerate(parts):
             start = place.value + number * size
-            for slot in [one for one in state.slots if one[0] == name]:
+            for slot in [key for key in state.slots if key[0] == name]:
                 inside = slot[1] < start + size and start < slot[1] + max(slot[2], 1)
                 if not inside or slot[1:] == (start, size):
                     continue
@@ -372,7 +396,7 @@ class Semantics:
                     # Which of two is there in the end depends on their order.
                     raise GiveUpError("an argument of which parts overlap")
                 del state.slots[slot]
-            state.slots[name, start, size] = self.value(state, part, step.type)
+            state.slots[name, start, size] = self.value(state, one, step.type)
 
     def _computed_parameter(self, state: State, step: Step, guard: Diagram | None) -> None:
         """A parameter that is read through its address: one part of it, or any."""
