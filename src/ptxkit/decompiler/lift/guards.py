@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
@@ -22,6 +23,7 @@ def without_guards(body: Body, types: dict[str, Type]) -> Body:
     indices may change.
     """
     counts = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
+    body = _starts_inside(body, counts)
     sets = Counter(name for s in body for name in written(s))
     once = {name for name, times in sets.items() if times == 1 and counts[name] == 2}
 
@@ -45,6 +47,46 @@ def without_guards(body: Body, types: dict[str, Type]) -> Body:
 
     made = tuple(bottom_up(s, change) for s in _with_short_values(body, once, sets))
     return _flat(_loops(_flat(made), types))
+
+
+def _starts_inside(body: Body, counts: Counter[str]) -> Body:
+    """The body with what a loop starts to count from right before it, not before an ``if``."""
+    made = [rebuilt_lists(s, lambda inner: _starts_inside(inner, counts)) for s in body]
+    for place, statement in enumerate(made):
+        match statement:
+            case n.If(
+                condition,
+                (*setup, n.DoWhile((*_, n.Assign(n.Name(name=index), _, "+=")), again) as loop),
+                (),
+            ) if index in again.names() and index not in condition.names():
+                pass
+            case _:
+                continue
+        first = next((k for k in range(place) if _is_start(made[k], index)), None)
+        inside = sum(p == n.Name(index) for p in statement.walk())
+        if first is None or inside + 1 != counts[index]:
+            continue
+        then = (*setup, made[first], loop)
+        made[place] = n.If(condition, then)
+        made[first] = n.Block(())
+    return _flat(tuple(made))
+
+
+def _is_start(statement: n.Statement, index: str) -> bool:
+    match statement:
+        case n.Assign(n.Name(name=name), n.Literal(), "="):
+            return name == index
+    return False
+
+
+def rebuilt_lists(node: n.Statement, change: Callable[[Body], Body]) -> n.Statement:
+    """A statement with the lists of statements right inside of it changed."""
+    match node:
+        case n.If(then=then, otherwise=otherwise):
+            return replace(node, then=change(then), otherwise=change(otherwise))
+        case n.For(body=body) | n.While(body=body) | n.DoWhile(body=body):
+            return replace(node, body=change(body))
+    return node
 
 
 def _with_short_values(body: Body, once: set[str], sets: Counter[str]) -> Body:

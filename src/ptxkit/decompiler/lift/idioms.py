@@ -12,8 +12,9 @@ from ptxkit.decompiler.lift.algebra import make
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.flow import Branch, FlowBlock
 from ptxkit.decompiler.lift.function import Program
-from ptxkit.decompiler.lift.values import Definition, Value, Variable, const, raw, signed, var
+from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, const, raw, signed, var
 
+_SUMS = frozenset(("add", "mul"))
 #: Elements of arrays have up to 2 to the power of this many bytes.
 _LARGEST = 4
 
@@ -28,6 +29,10 @@ class Idioms:
     values: dict[Definition, Value] = field(default_factory=dict)
     fresh: set[Definition] = field(default_factory=set)
     """What was set in the block at hand, from variables that still hold the same."""
+    computed: dict[tuple[str, int, frozenset[Value]], tuple[Definition, int]] = field(
+        default_factory=dict
+    )
+    """Sums and products, where they were computed last."""
     takers: dict[Variable, list[Definition]] = field(default_factory=dict)
     """What was set in the block at hand, by the variables that it was set from."""
 
@@ -46,6 +51,7 @@ class Idioms:
                     if target.variable.definitions > 1:
                         self._forget(target.variable)
                 if step.kind == "set" and step.targets[0].variable.definitions == 1:
+                    changed |= self._reuse(step, number)
                     self.values[step.targets[0]] = step.args[0]
                     self.fresh.add(step.targets[0])
                     for argument in step.args[0].args:
@@ -55,6 +61,28 @@ class Idioms:
                             )
             changed |= self._halving(self.program.flow.blocks[number])
         return changed
+
+    def _reuse(self, step: Step, block: int) -> bool:
+        """Take what was computed before: a compiler that moves loops about computes it again."""
+        value = step.args[0]
+        if value.op not in _SUMS:
+            return False
+        parts = frozenset(self._product(a) for a in value.args)
+        if any(p.op == "var" and p.data.variable.definitions != 1
+               for part in parts for p in part.walk()):  # fmt: skip
+            return False
+        key = value.op, value.width, parts
+        known = self.computed.get(key)
+        if known is not None and known[1] != block and self.program.flow.dominates(known[1], block):
+            step.args[0] = var(known[0])
+            return True
+        self.computed[key] = step.targets[0], block
+        return False
+
+    def _product(self, value: Value) -> Value:
+        """A variable that holds a product as that product."""
+        inner = self.values.get(value.data, value) if value.op == "var" else value
+        return inner if inner.op == "mul" else value
 
     def _forget(self, variable: Variable) -> None:
         """A variable changes: what was computed from it says nothing about it any more."""

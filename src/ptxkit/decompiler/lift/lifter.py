@@ -22,6 +22,7 @@ from ptxkit.decompiler.lift.flags import WIDE, Flags, shown_flags
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
+from ptxkit.decompiler.lift.kept_sums import with_kept_sums
 from ptxkit.decompiler.lift.kinds import Kinds
 from ptxkit.decompiler.lift.launches import launch_attributes, launch_bounds
 from ptxkit.decompiler.lift.mathlib.calls import restore_calls
@@ -180,7 +181,7 @@ class ModuleLifter:
             indices |= cascades.peeled
             counted = Counting(by_name, index).run(whole)
             body = Polisher(is_float).run(without_unread(without_guards(counted, by_name)))
-            body = with_one_counter(body, by_name)
+            body = with_kept_sums(with_one_counter(body, by_name))
         if self.options.order == "free":
             body = nested(body)
         body = with_single_fetches(body, by_name)

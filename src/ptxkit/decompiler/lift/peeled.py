@@ -9,6 +9,7 @@ nothing is proved here: the verifier decides.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ptxkit.cuda import nodes as n
@@ -45,8 +46,13 @@ def rests(body: Body) -> dict[str, Rest]:
     return {name: rest for name, rest in found.items() if sets[name] <= 2}
 
 
-def roll_peeled(body: list[n.Statement], known: dict[str, Rest]) -> str:
-    """Roll up one loop of a list of statements: what it counts with; empty if there was none."""
+def roll_peeled(
+    body: list[n.Statement], known: dict[str, Rest], values: Mapping[str, n.Expression]
+) -> str:
+    """Roll up one loop of a list of statements: what it counts with; empty if there was none.
+
+    ``values`` is what variables are set to that are set once.
+    """
     for place, statement in enumerate(body):
         match statement:
             case n.If(n.Binary("!=", n.Name(name=name), n.Literal(value=0)), then, ()):
@@ -55,7 +61,7 @@ def roll_peeled(body: list[n.Statement], known: dict[str, Rest]) -> str:
                 if then and isinstance(then[-1], n.DoWhile):
                     made = _rest_first(body, place, name, known[name])
                 else:
-                    made = _rest_written_out(body, place, name, known[name])
+                    made = _rest_written_out(body, place, name, known[name], values)
                 if made:
                     return made
     return ""
@@ -64,7 +70,13 @@ def roll_peeled(body: list[n.Statement], known: dict[str, Rest]) -> str:
 # ---- the rest behind, written out -----------------------------------------------------------
 
 
-def _rest_written_out(body: list[n.Statement], place: int, name: str, rest: Rest) -> str:
+def _rest_written_out(
+    body: list[n.Statement],
+    place: int,
+    name: str,
+    rest: Rest,
+    values: Mapping[str, n.Expression],
+) -> str:
     last = body[place]
     assert isinstance(last, n.If)
     turn = last.then
@@ -87,12 +99,50 @@ def _rest_written_out(body: list[n.Statement], place: int, name: str, rest: Rest
         return ""
     index = found[0]
     start = body[starts[index]]
-    step = n.Assign(n.Name(index), _ONE, "+=")
-    condition = n.Binary("<", n.Name(index), rest.turns)
+    by = next((by for p in body[many].walk() if (by := _moves(p, index))), 0) // (rest.mask + 1)
+    limit = rest.turns if by <= 1 else _end(rest.turns, by, values)
+    if limit is None:
+        return ""
+    step = n.Assign(n.Name(index), n.integer(max(by, 1)), "+=")
+    condition = n.Binary("<", n.Name(index), limit)
     body[place] = n.For(start, condition, step, turn)
     for gone in sorted((many, starts[index]), reverse=True):
         del body[gone]
     return index
+
+
+def _moves(node: n.Node, index: str) -> int:
+    """By which number a statement moves an index on."""
+    match node:
+        case n.Assign(n.Name(name=name), n.Literal(value=int() as by), "+=") if name == index:
+            return by
+    return 0
+
+
+def _end(turns: n.Expression, by: int, values: Mapping[str, n.Expression]) -> n.Expression | None:
+    """Where an index ends that starts at 0, from the number of turns: ``(end - 1) / by + 1``."""
+
+    def known(value: n.Expression) -> n.Expression:
+        while isinstance(value, n.Cast):
+            value = value.operand
+        inner = values.get(value.name) if isinstance(value, n.Name) else None
+        return value if inner is None else known(inner)
+
+    match known(turns):
+        case n.Binary("+", quotient, n.Literal(value=1)):
+            match known(quotient):
+                case n.Binary(">>", before, n.Literal(value=int() as bits)) if 1 << bits == by:
+                    pass
+                case n.Binary("/", before, n.Literal(value=int() as size)) if size == by:
+                    pass
+                case _:
+                    return None
+            match known(before):
+                case n.Binary("-", end, n.Literal(value=1)) | n.Binary(
+                    "+", end, n.Literal(value=-1)
+                ):
+                    return end
+    return None
 
 
 def _loop_of(node: n.Statement) -> n.Statement | None:

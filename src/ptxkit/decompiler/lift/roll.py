@@ -26,7 +26,7 @@ def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None)
     while True:
         while cascades.roll(made):
             pass
-        index = roll_peeled(made, known)
+        index = roll_peeled(made, known, cascades.values)
         if not index:
             break
         cascades.peeled.add(index)

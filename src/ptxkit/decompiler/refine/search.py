@@ -25,6 +25,8 @@ from ptxkit.decompiler.refine.places import BODIES, Edit, Path, applied, nodes_i
 _TOGETHER = 16
 #: Which share of the effort is spent when each of the nearest forms was tried.
 _SHARES = (0.8, 0.95, 1.0)
+#: Seconds of computing that are long for so many.
+_SLOW = 1.5
 #: How many instructions take a compiler as long as it takes for no code at all.
 _EACH = 200
 #: Seconds of computing after which it ends anyway: some code takes compilers very long.
@@ -76,6 +78,8 @@ class Search:
     waiting: list[tuple[float, tuple[int, int], int, n.Function]] = field(default_factory=list)
     """Versions as near as the nearest, to go on from where nothing is nearer."""
     nearest: float = _FAILED
+    together: int = _TOGETHER
+    """How many versions are compiled together: fewer where that takes long."""
 
     @property
     def over(self) -> bool:
@@ -231,18 +235,27 @@ class Search:
 
     def _scores(self, functions: list[n.Function]) -> list[float]:
         unknown = list(dict.fromkeys(one for one in functions if one not in self.known))
-        if unknown:
-            self.tried += len(unknown)
-            self.spent += _EACH + len(unknown) * self.length
-            made = codes(self.tree, self.name, unknown, self.arch, separate=self.separate)
-            for function, code in zip(unknown, made, strict=True):
-                score = _FAILED if code is None else distance(self.original, code).score
-                self.known[function] = score
-                if score <= self.nearest:
-                    self.nearest = score
-                    entry = score, _length(function), len(self.known), function
-                    heappush(self.waiting, entry)
-        return [self.known[one] for one in functions]
+        while unknown:
+            some, unknown = unknown[: self.together], unknown[self.together :]
+            begin = time.process_time()
+            self._compile(some)
+            if time.process_time() - begin > _SLOW:
+                self.together = max(1, self.together // 2)
+            if self.over:
+                break
+        return [self.known.get(one, _FAILED) for one in functions]
+
+    def _compile(self, functions: list[n.Function]) -> None:
+        self.tried += len(functions)
+        self.spent += _EACH + len(functions) * self.length
+        made = codes(self.tree, self.name, functions, self.arch, separate=self.separate)
+        for function, code in zip(functions, made, strict=True):
+            score = _FAILED if code is None else distance(self.original, code).score
+            self.known[function] = score
+            if score <= self.nearest:
+                self.nearest = score
+                entry = score, _length(function), len(self.known), function
+                heappush(self.waiting, entry)
 
     def _differing(self, function: n.Function) -> set[Path]:
         """The statements whose instructions are not those of the original."""

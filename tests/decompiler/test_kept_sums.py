@@ -1,0 +1,74 @@
+"""Sums in memory that a compiler keeps a copy of, and loops of a stride that it wrote out."""
+
+from __future__ import annotations
+
+import pytest
+from tests.decompiler.lifting import lifted_text
+
+import ptxkit
+from ptxkit.decompiler.lift.lifter import Options
+
+ROWS = """
+extern "C" __global__ void rows(float *out, const float *in, int n, int m) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    out[i] = 0.0f;
+    for (int j = 0; j < m; j++) out[i] += in[j * n + i];
+}
+"""
+PLANES = """
+extern "C" __global__ void planes(float *out, const float *in, int n, int m, int layers) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    out[i] = 0.0f;
+    for (int k = 0; k < layers; k++)
+        for (int j = 0; j < m; j++) out[i] += in[(k * n + i) * m + j];
+    out[i] *= 0.5f;
+}
+"""
+ANOTHER = """
+extern "C" __global__ void another(float *out, float *last, const float *in, int n) {
+    int i = threadIdx.x;
+    out[i] = 0.0f;
+    float sum = 0.0f;
+    for (int j = 0; j < n; j++) {
+        sum += in[j];
+        out[i] = sum;
+        last[j] = 1.0f;
+    }
+}
+"""
+STRIDED = """
+extern "C" __global__ void strided(float *out, const float *in, int batch, int n) {
+    int t = threadIdx.x;
+    float sum = 0.0f;
+    for (int b = 0; b < batch; b++)
+        for (int i = 0; i < n; i += 256) sum += i + t < n ? in[i + t + n * b] : 0.0f;
+    out[t] = sum;
+}
+"""
+
+
+def lifted(source: str) -> str:
+    return lifted_text(ptxkit.compile_cuda(source, arch="sm_90"), Options(roll=True))
+
+
+@pytest.mark.parametrize("source", [ROWS, PLANES])
+def test_a_sum_is_kept_where_it_is_written(source: str) -> None:
+    text = lifted(source)
+    assert "p0[i] += p1[" in text
+    assert "sum" not in text
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    assert ptxkit.decompile(module, engine="symbolic").verdict.level == "E1"
+
+
+def test_a_sum_beside_other_stores_is_a_variable() -> None:
+    assert "p0[i] +=" not in lifted(ANOTHER)
+
+
+def test_a_loop_of_a_stride_ends_where_it_ended() -> None:
+    text = lifted(STRIDED)
+    assert "< n3; " in text
+    assert "+= 256" in text
+    module = ptxkit.compile_cuda(STRIDED, arch="sm_90")
+    assert ptxkit.decompile(module, engine="symbolic").verdict.equivalent
