@@ -159,6 +159,16 @@ def test_what_cannot_be_lifted_is_left_out_and_said() -> None:
     )
 
 
+def test_what_takes_long_is_left_as_lifted(
+    module: ptxkit.Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choose, "_ENOUGH", 0.0)
+    monkeypatch.setattr(choose, "preferred", None)  # must not be called
+    found = ptxkit.decompile(module, "symbolic")
+    assert found.verdict.same_ptx
+    assert found.notes == ("written as lifted: this took 0 seconds of computing",)
+
+
 def test_a_part_keeps_its_lines() -> None:
     module = ptxkit.parse(TWO.replace("BODY", "1"))
     part = isolated(module, module["b"])

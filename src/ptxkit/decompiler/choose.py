@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,8 @@ from ptxkit.errors import (
 from ptxkit.syntax import Function, Module, parse
 from ptxkit.syntax.debug import debug_names
 
+#: Seconds of computing after which nothing is compiled any more to be easier to read.
+_ENOUGH = 120.0
 #: Who chooses what PTX does not say: the model, or nobody.
 CHOICES = ("learned", "plain")
 
@@ -115,6 +118,7 @@ def decompile(
         raise UsageError(f"the number of beams must be 1 at least, not {beams}")
     if effort < 0:
         raise UsageError(f"effort is a number of instructions, 0 or more, not {effort}")
+    begin = time.process_time()
     engines, notes = _engines(engine)
     asked = arch is not None
     arch = arch or architecture(module)
@@ -136,7 +140,10 @@ def decompile(
                 module, functions, lifted, engines, arch, beams, effort
             )
             notes += said
-            if forms == "learned" and verdict.compiles:
+            late = time.process_time() - begin > _ENOUGH
+            if forms == "learned" and late:
+                notes.append(f"written as lifted: this took {_ENOUGH:.0f} seconds of computing")
+            elif forms == "learned" and verdict.compiles:
                 separate = any(not module[name].is_entry for name in functions)
                 tree = preferred(tree, habits().forms, arch, separate=separate)
                 tree = with_plain_names(tree, arch, separate=separate)
