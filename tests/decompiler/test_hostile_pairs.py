@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptxkit
-from ptxkit.decompiler.verify import verify
+from ptxkit.decompiler.verify import certify, verify
 
 ONE = 'extern "C" __global__ void k(unsigned *y, int n) { unsigned t = threadIdx.x; '
 MANY = """extern "C" __global__ void k(const float *x, float *y, float *z, int n) {
@@ -225,6 +225,22 @@ def test_what_threads_race_for_does_not_count() -> None:
     assert verify(module, text % (apart % (body, body, ""))).equivalent
     assert not verify(module, text % (apart % (body, body, " + (n > 70)"))).equivalent
     assert not verify(module, text % f"{body} + 1;").equivalent
+
+
+def test_a_number_that_becomes_a_float_keeps_its_bits() -> None:
+    """No launch has as many bins as that takes."""
+    module = ptxkit.compile_cuda(
+        'extern "C" __global__ void k(const float *x, int *y, int n, int bins) {'
+        " int i = blockIdx.x * blockDim.x + threadIdx.x;"
+        " if (i < n) { int b = (int)(x[i] * (float)bins);"
+        " if (b >= 0 && b < bins) atomicAdd(y + b, 1); } }",
+        arch="sm_90",
+    )
+    text = module.emit()
+    assert "cvt.rn.f32.s32" in text
+    wrong = ptxkit.parse(text.replace("cvt.rn.f32.s32", "cvt.rn.f32.s16"))
+    assert certify(module, module, "k").equivalent
+    assert not certify(module, wrong, "k").equivalent
 
 
 def test_a_shift_is_by_no_negative_number() -> None:

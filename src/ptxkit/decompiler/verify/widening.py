@@ -1,7 +1,8 @@
 """Numbers that get more bits with their sign, and those that get them without.
 
 Where no number is negative both give the same, and indices seldom are. What can have no sign, as
-the number of a thread, may be taken either way.
+the number of a thread, may be taken either way. And numbers that become floating-point ones without
+all of their bits: no launch has numbers as large as that takes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Module
 from ptxkit.syntax.scopes import Scopes
 
-SIGNED, UNSIGNED = "signed", "unsigned"
+SIGNED, UNSIGNED, CUT = "signed", "unsigned", "cut"
 
 
 def widenings(coverage: Coverage) -> dict[int, str]:
@@ -42,9 +43,23 @@ def widenings(coverage: Coverage) -> dict[int, str]:
     for start, step in steps.items():
         sources = step.sources[:2] if ".wide" in step.modifiers else step.sources[:1]
         width = SCALAR_TYPES[step.type].width if step.type in SCALAR_TYPES else 0
-        if _widens(step) and any(possible.of(one, width) >> width - 1 for one in sources):
+        if _cuts(step, possible):
+            found[start] = CUT
+        elif _widens(step) and any(possible.of(one, width) >> width - 1 for one in sources):
             found[start] = SIGNED if step.type.startswith("s") else UNSIGNED
     return found
+
+
+def _cuts(step: Step, possible: Possible) -> bool:
+    """Whether it makes a floating-point number of some of a number's bits."""
+    if step.name != "cvt" or len(step.types) != 2 or step.types[1][0] not in "su":
+        return False
+    width = SCALAR_TYPES[step.types[1]].width
+    held = max((SCALAR_TYPES[p.value].width for p in step.sources[0].parts
+                if p.kind == "type" and p.value in SCALAR_TYPES), default=0)  # fmt: skip
+    return (
+        step.types[0][0] == "f" and held > width and possible.of(step.sources[0], held) >> width > 0
+    )
 
 
 def _widens(step: Step) -> bool:
