@@ -93,7 +93,12 @@ struct Judges {
     // Bits of the first were cut off above those that the second begins with; some were left.
     static std::uint8_t masked(Machine &m, const Inst &i, std::uint32_t lanes) {
         const T *a = m.source<T>(i.slots[1]), *b = m.source<T>(i.slots[2]);
-        const auto above = [&](unsigned l) { return static_cast<T>(~b[l] & ~((b[l] & (~b[l] + 1u)) - 1u)); };
+        // A mask that aligns may leave out the sign of what cannot be negative.
+        const auto above = [&](unsigned l) {
+            const T low = static_cast<T>((b[l] & (~b[l] + 1u)) - 1u), rest = static_cast<T>(~b[l] & ~low);
+            constexpr T sign = static_cast<T>(T{1} << (8 * sizeof(T) - 1));
+            return low != 0 && rest == sign ? T{0} : rest;
+        };
         return seen(lanes, [&](unsigned l) { return (a[l] & above(l)) != 0 || above(l) == 0; },
                     [&](unsigned l) { return (a[l] & b[l]) != 0; },
                     [&](unsigned l) { return (b[l] & ~a[l]) != 0; });

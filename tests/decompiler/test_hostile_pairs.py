@@ -183,9 +183,8 @@ PAIRS = {
         'extern "C" __global__ void k(int *x, unsigned a, unsigned b) { x[(size_t)(a + b)] = 1; }',
     ),
     "the sign of an index": (
-        LINES % ("const int *c, float *x, int n", "{ int j = c[i]; if (j < n) x[j] = i; }"),
-        LINES % ("const unsigned *c, float *x, int n",
-                 "{ unsigned j = c[i]; if ((int)j < n) x[j] = i; }"),
+        HASHED % "int j = i + (h == 12345u ? -500000 : 0); o[j] = v;",
+        HASHED % "unsigned j = i + (h == 12345u ? -500000 : 0); o[j] = v;",
     ),
     "one rounding for two": (
         MANY % "y[i] = fmaf(x[i], 4.0f, z[i]);",

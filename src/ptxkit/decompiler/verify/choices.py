@@ -85,5 +85,8 @@ class ByValue:
             if own.full or not own.tuples <= frozenset().union(*(d.tuples for d in known)):
                 return False
             spreads = [a | b for a, (_, b) in zip(spreads, own.values, strict=True)]
-        # What held one number only may be anything.
-        return all(spread.bit_count() > 1 for spread in spreads)
+        # What held one number only may be anything, unless it can hold no other.
+        fixed = self.both[theirs].forms[place].fixed
+        return all(
+            one or spread.bit_count() > 1 for one, spread in zip(fixed, spreads, strict=True)
+        )

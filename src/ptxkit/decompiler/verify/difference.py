@@ -14,7 +14,7 @@ from ptxkit.decompiler.verify.inputs import Inputs
 from ptxkit.decompiler.verify.ordering import weaker
 from ptxkit.decompiler.verify.outcome import Outcome, Side
 from ptxkit.decompiler.verify.products import LOWER, NARROW, NARROW_SUM, WIDE, WIDE_SUM
-from ptxkit.decompiler.verify.widening import CUT, SIGNED, UNSIGNED
+from ptxkit.decompiler.verify.widening import CUT
 
 #: Bytes that a race is taken for as a whole.
 _NEAR = 64
@@ -137,11 +137,6 @@ def doubt(first: Outcome, second: Outcome, sides: tuple[Side, Side]) -> str | No
         return "it multiplies in 32 bits what the original does in 64"
     if mine[WIDE_SUM] < theirs[WIDE_SUM] and mine[NARROW_SUM] > theirs[NARROW_SUM]:
         return "it adds in 32 bits what the original does in 64"
-    for sign, other in ((SIGNED, UNSIGNED), (UNSIGNED, SIGNED)):
-        lost = first.widened[sign] - second.widened[sign]
-        won = second.widened[other] - first.widened[other]
-        if won == lost > 0:
-            return f"it takes numbers as {other} {won:,} times that the original takes as {sign}"
     if second.widened[CUT] > first.widened[CUT]:
         return "it makes floating-point numbers of fewer bits than the original"
     if second.trusting > first.trusting:

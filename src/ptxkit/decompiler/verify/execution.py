@@ -296,7 +296,7 @@ class Comparison:
                 return self._done(False, against.reason, against.seen)
         if found.name and self.hidden:
             return self._done(False, _hidden(self.hidden))
-        elsewhere = pair.misordered() if found.name else ""
+        elsewhere = (pair.misordered() or pair.resigned()) if found.name else ""
         if elsewhere:
             return self._done(False, f"nothing differed, but {elsewhere}")
         table = pair.missing_table() if found.name else ""

@@ -79,6 +79,7 @@ class Side:
         self.coverage = Coverage.of(module, module[kernel])
         self.products = products(self.coverage.instructions())
         self.widenings = widenings(self.coverage)
+        self._signs = {start: one.kind for start, one in self.widenings.items()}
         self.load_sites = sum(map(_loads, self.coverage.instructions()))
         self.dialect = Dialect.of(self.coverage.instructions(), Scopes(module))
         self._slower, self._seconds = (_SLOWER, PATIENT) if patient else (1, _SECONDS)
@@ -121,7 +122,7 @@ class Side:
                 surface.array[...] = before
         kept = {name: self.loaded.variable(own).tobytes() for name, own in variables.items()}
         memory = [arena.whole.tobytes() for arena in inputs.arenas]
-        return _outcome(report, (self.products, self.widenings), memory, kept, surfaces)
+        return _outcome(report, (self.products, self._signs), memory, kept, surfaces)
 
     def _set_variables(self, variables: Mapping[str, str], inputs: Inputs) -> None:
         """Give every variable of the module its value again."""

@@ -36,6 +36,7 @@ from ptxkit.decompiler.verify.sides import Sides
 from ptxkit.decompiler.verify.trials import Trial, block_shapes, roomier
 from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.decompiler.verify.variables import Variables, names_others
+from ptxkit.decompiler.verify.widening import Widened, resigned
 from ptxkit.errors import PtxkitError
 from ptxkit.run import SimulationError
 from ptxkit.run.layout import variable_size
@@ -65,6 +66,9 @@ _AROUND = 16
 TRIED, RACE = "tried", "race"
 #: How a kernel ends itself.
 _STOPS = frozenset(("assert", "trap"))
+
+
+_Watched = Region | Sides | Together | Widened
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,8 @@ class Pair:
         """And why others did not."""
         self.other_loads = False
         """Whether the two read memory more or less often than each other."""
+        self.other_signs = False
+        """Whether numbers get more bits with their sign more or less often."""
         self.turned = self.unordered = 0
         self._sanitized: set[tuple[int, int, int]] = set()
 
@@ -183,6 +189,7 @@ class Pair:
             return Against(f"with {trial}, nothing differed, but {why}", seen=False)
         self.tried.append(trial)
         self.other_loads |= first.loads != second.loads
+        self.other_signs |= first.widened != second.widened
         new = [
             covered.add(one.report)
             for covered, one in zip(self.coverage, (first, second), strict=True)
@@ -319,7 +326,10 @@ class Pair:
         return self._look((original, candidate), self._worth_a_look(), _LOOKING) >= _ENOUGH
 
     def _look(
-        self, programs: Sequence[Region | Sides | Together], trials: Iterable[Trial], seconds: float
+        self,
+        programs: Sequence[Region | Sides | Together | Widened],
+        trials: Iterable[Trial],
+        seconds: float,
     ) -> int:
         """Launch both again, and note what registers hold in some places; how often it worked."""
         looks = [(one, tuple(zip(*one.points(), strict=True)) or ((), ())) for one in programs]
@@ -356,6 +366,23 @@ class Pair:
                 if one.span[0] in starts[theirs]
             ]
 
+    def resigned(self) -> str:
+        """What the candidate takes as signed that the original does not, or the other way."""
+        if not self.other_signs:
+            return ""
+        both = [Widened(side.widenings.values()) for side in self.sides]
+        for one, covered in zip(both, self.coverage, strict=True):
+            one.found = [o for o in one.found if o.instruction.span[0] in covered.ran]
+        self._look(both, self._to_compare(), _COMPARING)
+        return resigned(*both)
+
+    def _to_compare(self) -> list[Trial]:
+        """Launches that said something, first those that reached something."""
+        said = set(self.tried)
+        reached = [trial for trial in self.search.pool if trial in said]
+        others = [trial for trial in self.tried if trial not in reached]
+        return [*reversed(reached), *others][:_COMPARED]
+
     def _unmatched(self) -> list[tuple[bool, Instruction]]:
         terms = Terms(_TERMS)
         variables = Variables(self.sides[0].module, self.sides[1].module)
@@ -365,10 +392,7 @@ class Pair:
         ]
         if not any(one.open for one in sides):
             return []
-        said = set(self.tried)
-        reached = [trial for trial in self.search.pool if trial in said]
-        others = [trial for trial in self.tried if trial not in reached]
-        trials = [*reversed(reached), *others][:_COMPARED]
+        trials = self._to_compare()
         if self._look(sides, trials, _COMPARING) < _FEWEST:
             raise GiveUpError("launches that take too long to look at them")
         left = unmatched(*sides)

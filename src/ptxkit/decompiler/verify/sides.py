@@ -28,6 +28,8 @@ from ptxkit.syntax import Instruction
 
 #: Steps from an instruction back to what held many numbers.
 _DEPTH = 6
+#: And back to numbers that something is made of.
+_DEEP = 12
 #: Who asks for a predicate tells of the comparison, too.
 _ASKS = frozenset(("selp", "bra", "and", "or", "xor", "not", "mov"))
 #: Parts of terms that are numbers, and not other terms.
@@ -56,6 +58,8 @@ class Form:
 
     shape: object
     leaves: tuple[Register, ...]
+    fixed: tuple[bool, ...]
+    """For each whether it is made of numbers alone, and is always the same."""
 
 
 class Sides(Expressions):
@@ -388,9 +392,22 @@ class Sides(Expressions):
             term = self._choice(place)
             order: list[int] = []
             shape = self._shape(term, order)
-            return Form(shape, tuple(self._leaves[number] for number in order))
+            leaves = tuple(self._leaves[number] for number in order)
+            return Form(shape, leaves, tuple(self._is_fixed(one, _DEEP) for one in leaves))
         finally:
             self._leaves = None
+
+    def _is_fixed(self, register: Register, depth: int) -> bool:
+        """Whether a register holds what some instructions make of numbers."""
+        makers = self.made_at.get(register, [])
+        step = self._step_at(makers[0]) if len(makers) == 1 and depth else None
+        if step is None or step.name not in PURE or not self._is_function(step):
+            return False
+        return all(
+            one.kind in ("number", "float")
+            or (one.kind == "register" and self._is_fixed(one.value, depth - 1))
+            for one in step.sources
+        )
 
     def _shape(self, term: object, order: list[int]) -> object:
         """A term with its leaves in the order in which they come."""

@@ -7,47 +7,96 @@ all of their bits: no launch has numbers as large as that takes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.dataflow.decode import Decoder, Step
+from ptxkit.decompiler.verify.dataflow.decode import Decoder, Register, Step
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
 from ptxkit.decompiler.verify.possible import Possible
+from ptxkit.decompiler.verify.region import Place, Seen
 from ptxkit.isa.types import SCALAR_TYPES
-from ptxkit.syntax import Module
+from ptxkit.run.watch import Point
+from ptxkit.syntax import Instruction, Module
 from ptxkit.syntax.scopes import Scopes
 
 SIGNED, UNSIGNED, CUT = "signed", "unsigned", "cut"
 
 
-def widenings(coverage: Coverage) -> dict[int, str]:
-    """How instructions that add bits to a number do so, by where they stand.
+@dataclass(frozen=True, slots=True)
+class Widening:
+    """An instruction that adds bits to numbers in registers."""
+
+    kind: str
+    instruction: Instruction
+    registers: tuple[Register, ...]
+
+
+def widenings(coverage: Coverage) -> dict[int, Widening]:
+    """Instructions that add bits to numbers which may have a sign, by where they stand.
 
     >>> import ptxkit
     >>> m = ptxkit.parse(".func f() { .reg .b32 %r<4>; .reg .b64 %d<4>; mov.u32 %r1, %tid.x;"
     ...                  "cvt.s64.s32 %d1, %r1; ld.global.u32 %r2, [%d1]; cvt.u64.u32 %d2, %r2;"
     ...                  "mul.wide.s32 %d3, %r2, 4; }")
-    >>> list(widenings(Coverage.of(m, m["f"])).values())
+    >>> [one.kind for one in widenings(Coverage.of(m, m["f"])).values()]
     ['unsigned', 'signed']
     """
     module = coverage.functions[0].root
     assert isinstance(module, Module)
     scopes = Scopes(module)
-    steps: dict[int, Step] = {}
+    steps: dict[int, tuple[Instruction, Step]] = {}
     try:
         for block, function in zip(coverage.blocks, coverage.functions, strict=True):
             decoder = Decoder(function, scopes, {}, lambda name: (name,))
-            steps |= {one.span[0]: decoder.step(one) for one in block.instructions}
+            steps |= {one.span[0]: (one, decoder.step(one)) for one in block.instructions}
     except GiveUpError:
         return {}
-    possible = Possible(steps.values())
+    possible = Possible([step for _, step in steps.values()])
     found = {}
-    for start, step in steps.items():
+    for start, (one, step) in steps.items():
         sources = step.sources[:2] if ".wide" in step.modifiers else step.sources[:1]
         width = SCALAR_TYPES[step.type].width if step.type in SCALAR_TYPES else 0
+        kind = SIGNED if step.type.startswith("s") else UNSIGNED
         if _cuts(step, possible):
-            found[start] = CUT
-        elif _widens(step) and any(possible.of(one, width) >> width - 1 for one in sources):
-            found[start] = SIGNED if step.type.startswith("s") else UNSIGNED
+            kind = CUT
+        elif not _widens(step) or not any(possible.of(s, width) >> width - 1 for s in sources):
+            continue
+        registers = tuple(s.value for s in sources if s.kind == "register")
+        found[start] = Widening(kind, one, registers)
     return found
+
+
+class Widened:
+    """What numbers were that got more bits, over some launches."""
+
+    def __init__(self, found: Iterable[Widening]) -> None:
+        self.found = list(found)
+        self.seen = Seen()
+
+    def points(self) -> list[tuple[Place, Point]]:
+        """The instructions to look at, and the numbers that they read."""
+        return [
+            ((one.instruction.span[0], one.kind), Point(one.instruction, False, one.registers))
+            for one in self.found
+        ]
+
+    def values(self, kind: str) -> set[tuple[int, ...]]:
+        """All that was taken with a sign, or without; what was always the same says nothing."""
+        held = [self.seen.values.get((o.instruction.span[0], kind), {}) for o in self.found]
+        return {
+            tuple(sorted(total for total, _ in one.values()))
+            for one in held
+            if one and all(spread.bit_count() > 1 for _, spread in one.values())
+        }
+
+
+def resigned(original: Widened, candidate: Widened) -> str:
+    """What the second of two programs takes with another sign than the first."""
+    for sign, other in ((SIGNED, UNSIGNED), (UNSIGNED, SIGNED)):
+        if candidate.values(other) & original.values(sign) - original.values(other):
+            return f"it takes numbers as {other} that the original takes as {sign}"
+    return ""
 
 
 def _cuts(step: Step, possible: Possible) -> bool:
