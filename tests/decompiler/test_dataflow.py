@@ -11,7 +11,7 @@ HEAD = """.version 8.0
 .target sm_90
 .address_size 64
 .visible .entry k(.param .u64 x, .param .u32 n, .param .u32 m) {
-    .reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<9>;
+    .reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<9>;
     ld.param.u64 %rd1, [x];
     ld.param.u32 %r1, [n];
     ld.param.u32 %r2, [m];
@@ -40,6 +40,21 @@ COMPARISONS = {
         "mov.u32 %r3, %tid.x; setp.lt.s32 %p1, %r3, 7;",
         "mov.u32 %r3, %tid.x; setp.lt.u32 %p1, %r3, 7;",
         "mov.u32 %r3, %tid.x; setp.lt.u32 %p1, %r3, 8;",
+    ),
+    "a byte in more bits": (
+        "ld.global.u8 %r3, [%rd1]; setp.gt.u32 %p1, %r3, 32;",
+        "ld.global.u8 %rs1, [%rd1]; setp.gt.u16 %p1, %rs1, 32;",
+        "ld.global.s8 %rs1, [%rd1]; setp.gt.s16 %p1, %rs1, 32;",
+    ),
+    "equal bytes in more bits": (
+        "ld.global.u8 %r3, [%rd1]; ld.global.u8 %r4, [%rd1+1]; setp.eq.u32 %p1, %r3, %r4;",
+        "ld.global.u8 %rs1, [%rd1]; ld.global.u8 %rs2, [%rd1+1]; setp.eq.u16 %p1, %rs1, %rs2;",
+        "ld.global.u8 %rs1, [%rd1]; ld.global.s8 %rs2, [%rd1+1]; setp.eq.u16 %p1, %rs1, %rs2;",
+    ),
+    "signed bytes in more bits": (
+        "ld.global.s8 %r3, [%rd1]; setp.lt.s32 %p1, %r3, -3;",
+        "ld.global.s8 %rs1, [%rd1]; setp.lt.s16 %p1, %rs1, -3;",
+        "ld.global.s8 %rs1, [%rd1]; setp.lt.u16 %p1, %rs1, -3;",
     ),
     "the greatest number": (
         "setp.le.s32 %p1, %r1, 2147483647;", "setp.eq.s32 %p1, %r1, %r1;",

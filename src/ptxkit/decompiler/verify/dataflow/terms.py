@@ -227,6 +227,10 @@ class Terms:
 
     def equal(self, width: int, a: Term, b: Term) -> Question:
         """Whether ``a == b``, as something to ask."""
+        for signed in (False, True):
+            narrow = self._narrow(signed, width, a, b)
+            if narrow < width:
+                return self.equal(narrow, *(self.truncate(width, narrow, one) for one in (a, b)))
         difference = self.add(width, a, b, -1)
         known = self.constant_of(difference)
         if known is not None:
@@ -241,6 +245,9 @@ class Terms:
             return None, high < least
         if signed and low >= 0 and least >= 0:
             return self.less(False, width, a, b)
+        narrow = self._narrow(signed, width, a, b)
+        if narrow < width:
+            return self.less(signed, narrow, *(self.truncate(width, narrow, one) for one in (a, b)))
         first, second = self.constant_of(a), self.constant_of(b)
         if first is not None:
             # More than four is not less than five; the greatest of all was decided above.
@@ -253,3 +260,18 @@ class Terms:
             asked, turned = self.equal(width, a, b)
             return asked, not turned
         return self.make("lt", signed, width, a, b), False
+
+    def _narrow(self, signed: bool, width: int, a: Term, b: Term) -> int:
+        """In how many bits two numbers compare as they do in more, for they had no more before."""
+        kind = "signed" if signed else "unsigned"
+        least = 0
+        for term in (a, b):
+            row = self.rows[term]
+            if row[0] == kind and row[2] == width:
+                least = max(least, row[1])
+            elif self.constant_of(term) is None:
+                return width
+        bottom, top = whole(least, signed) if least else (0, 0)
+        limits = [bounds(self, one, width, signed) for one in (a, b)]
+        fits = least and all(bottom <= low and high <= top for low, high in limits)
+        return least if fits else width
