@@ -60,7 +60,12 @@ class ByValue:
         self._others: dict[Left, list[Place]] = {}
         for theirs, place in left:
             own = sides[theirs].form(place)
-            others = [q for q, form in forms[not theirs].items() if form.shape == own.shape]
+            beside = sides[not theirs]
+            others = [
+                q
+                for q, form in forms[not theirs].items()
+                if form.shape == own.shape or (_asks(form, own) and beside.both_ways(q))
+            ]
             self._others[theirs, place] = others
             if others:
                 self.both[theirs].forms[place] = own
@@ -90,3 +95,12 @@ class ByValue:
         return all(
             one or spread.bit_count() > 1 for one, spread in zip(fixed, spreads, strict=True)
         )
+
+
+def _asks(form: Form, decides: Form) -> bool:
+    """Whether a branch asks what a predicate says that is put together with another one."""
+    shapes = form.shape, decides.shape
+    if not all(isinstance(one, tuple) for one in shapes):
+        return False
+    asked, decided = (tuple(one) for one in shapes if isinstance(one, tuple))
+    return asked[0] == "asks" and decided[0] == "decides" and decided[1] in asked[1:]

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.bounds import as_signed
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Known, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
@@ -37,6 +38,7 @@ _NUMBERS = {
     "sum": (1, 2), "multiply": (1,), "signed": (1, 2), "unsigned": (1, 2), "truncate": (1, 2),
     "eq": (1,), "lt": (1, 2), "part": (2,), "bit": (1,), "opaque": (1, 2, 3),
 }  # fmt: skip
+_WIDTHS = frozenset((("eq", 1), ("lt", 2)))
 _LOGIC = frozenset(("and", "or", "xor"))
 _ROUNDED = frozenset(("add", "sub", "mul", "fma"))
 _BEFORE, _LEAF = "before", "leaf"
@@ -369,6 +371,10 @@ class Sides(Expressions):
             return False
         return step.name in PURE or _is_argument(step)
 
+    def both_ways(self, place: Place) -> bool:
+        """Whether a branch went both of its ways."""
+        return len(self.coverage.sides.get(self._key(place), ())) == 2
+
     # ---- what they choose from, value by value ---------------------------------------------
 
     def forms(self) -> Iterator[tuple[Place, Form]]:
@@ -420,12 +426,17 @@ class Sides(Expressions):
             if row[1] not in order:
                 order.append(row[1])
             return _LEAF, order.index(row[1])
+        number = self.terms.constant_of(term)
+        if number is not None:
+            return "number", as_signed(row[1], number)
         # Numbers in rows are terms only where a rule puts them.
         return tuple(self._part(row, place, order) for place in range(len(row)))
 
     def _part(self, row: tuple[object, ...], place: int, order: list[int]) -> object:
         part = row[place]
         numbers = _NUMBERS.get(str(row[0]), ())
+        if (row[0], place) in _WIDTHS:
+            return None  # the same numbers compare alike, however many bits they have
         if place == 0 or place in numbers:
             return part
         if row[0] == "sum" and place == 3:
