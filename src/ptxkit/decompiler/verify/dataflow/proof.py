@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from math import prod
 
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, Cuts, uncut
@@ -138,7 +139,7 @@ class _Pair:
                 raise GiveUpError(f"more than {_MOST_INSTRUCTIONS:,} instructions")
         self.functions = a, b
         self._make = partial(_programs, (m, n), (a, b), places, variables)
-        self.programs = self._make(uncut)
+        self.programs = self._make()
         self.product = Product(self.programs)
 
     def calls(self) -> set[str]:
@@ -159,13 +160,13 @@ class _Pair:
 
     def _in_pieces(self, places: Iterable[Cuts], cases: int | None = None) -> bool:
         """Cut both where they must be at the same time: in few places, then in more."""
-        done: list[int] = []
-        for cuts in places:
-            programs = self._make(cuts)
-            heads = [len(program.headers) for program in programs]
-            if heads == done:
-                continue  # there is nothing to cut at
-            done = heads
+        done: list[list[list[int]]] = []
+        for cuts, rotated in product(places, (False, True)):
+            programs = self._make(cuts, rotated)
+            heads = [program.headers for program in programs]
+            if heads in done:
+                continue  # there is nothing else to cut at
+            done.append(heads)
             self.product = Product(programs, cases, narrow=True)
             try:
                 if not (self.product.settle() or self.product.difference()):
@@ -197,7 +198,8 @@ def _programs(
     functions: tuple[Function, Function],
     places: tuple[dict[int, int], dict[int, int]],
     variables: Variables,
-    cuts: Cuts,
+    cuts: Cuts = uncut,
+    rotated: bool = False,
 ) -> tuple[Program, Program]:
     # What the original does to global memory may be done to memory of any kind: it is the same
     # there. But what it does to memory of any kind may not be global.
@@ -210,6 +212,7 @@ def _programs(
             partial(variables.known, side),
             cuts,
             all_global=all_global and side == 1,
+            rotated=rotated,
         )
         for side in (0, 1)
     )
