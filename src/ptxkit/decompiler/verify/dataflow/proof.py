@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -23,6 +22,8 @@ _MOST_INSTRUCTIONS = 20_000
 _WORD = re.compile(r"[\w$]+", re.ASCII)
 _INDIRECT = re.compile(r"(?:@!?%\w+\s+)?call(?:\.uni)?\s*(?:\([^)]*\)\s*,)?\s*%")
 _FEW_CASES = 24
+#: Instructions of functions that are cut into pieces in any case.
+_SHORT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def same_dataflow(
 ) -> Proof:
     """Prove that a kernel of one module does what one of another module does.
 
-    With ``thorough`` more cases are gone through, which takes longer.
+    With ``thorough`` long functions are cut into pieces, too, as short ones are: that takes longer.
 
     >>> import ptxkit
     >>> text = '''.version 8.0
@@ -154,20 +155,19 @@ class _Pair:
             reason = self._whole()
         except GiveUpError as error:
             reason = str(error)
-        if reason and self._in_pieces(CUTS, _FEW_CASES):
-            return ""
-        return "" if reason and thorough and self._in_pieces(CUTS) else reason
+        short = len(self.functions[0].instructions) <= _SHORT
+        return "" if reason and (thorough or short) and self._in_pieces() else reason
 
-    def _in_pieces(self, places: Iterable[Cuts], cases: int | None = None) -> bool:
+    def _in_pieces(self) -> bool:
         """Cut both where they must be at the same time: in few places, then in more."""
         done: list[list[list[int]]] = []
-        for cuts, rotated in product(places, (False, True)):
+        for cuts, rotated in product(CUTS, (False, True)):
             programs = self._make(cuts, rotated)
             heads = [program.headers for program in programs]
             if heads in done:
                 continue  # there is nothing else to cut at
             done.append(heads)
-            self.product = Product(programs, cases, narrow=True)
+            self.product = Product(programs, _FEW_CASES, narrow=True)
             try:
                 if not (self.product.settle() or self.product.difference()):
                     return True
