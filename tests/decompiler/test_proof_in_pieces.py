@@ -175,3 +175,83 @@ def test_a_candidate_may_ask_for_a_compiler_that_leaves_it_as_it_is() -> None:
     assert asked_options(asks + source) == (AS_WRITTEN,)
     assert verify(original, asks + source).level in ("E1", "E2")
     assert not verify(original, asks + source.replace("/ 10", "/ 9")).equivalent
+
+
+#: A loop that asks first, and one that asks last behind a question before it.
+FIRST = """
+    mov.u32 %r3, 0;
+L:  setp.ge.u32 %p1, %r3, %r1; @%p1 bra E;
+    mul.wide.u32 %rd3, %r3, 4; add.s64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r3;
+    add.s32 %r3, %r3, {step}; bra L;
+E:  st.global.u32 [%rd1], %r3; ret;
+"""
+LAST = """
+    mov.u32 %r3, 0; setp.ge.u32 %p1, %r3, %r1; @%p1 bra E;
+L:  mul.wide.u32 %rd3, %r3, 4; add.s64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r3;
+    add.s32 %r3, %r3, {step}; setp.lt.u32 %p1, %r3, %r1; @%p1 bra L;
+E:  st.global.u32 [%rd1], %r3; ret;
+"""
+
+
+def test_a_loop_may_ask_first_or_last() -> None:
+    assert proved(FIRST.format(step=1), LAST.format(step=1))
+    assert proved(LAST.format(step=1), FIRST.format(step=1))
+    assert not proved(FIRST.format(step=1), LAST.format(step=2))
+    assert not proved(FIRST.format(step=1), LAST.format(step=1).replace("lt.u32", "le.u32"))
+    late = FIRST.format(step=1).replace("ge.u32", "gt.u32")
+    assert not proved(late, LAST.format(step=1))
+
+
+#: Indices in 64 bits; in 32 bits they are the same as long as the sum does not overflow.
+TILES = """
+    setp.lt.u32 %p1, %r1, {tile}; @%p1 bra E;
+    add.s32 %r4, %r1, -{tile}; mov.u32 %r3, 0;
+L:  {index} shl.b64 %rd3, %rd3, 2; add.s64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r3;
+    add.s32 %r3, %r3, {tile}; setp.le.u32 %p1, %r3, %r4; @%p1 bra L;
+E:  ret;
+"""
+
+
+def test_what_a_loop_bounds_does_not_overflow() -> None:
+    wide = "cvt.u64.u32 %rd3, %r3; cvt.u64.u32 %rd5, %r2; add.s64 %rd3, %rd3, %rd5;"
+    narrow = "add.s32 %r5, %r3, %r2; cvt.u64.u32 %rd3, %r5;"
+    bounds = ".maxntid 512"
+    one, other = (TILES.format(tile=512, index=index) for index in (wide, narrow))
+    assert proved(one, other, bounds)
+    assert proved(other, one, bounds)
+    # Tiles that are smaller than blocks leave room for an overflow.
+    one, other = (TILES.format(tile=256, index=index) for index in (wide, narrow))
+    assert not proved(one, other, bounds)
+    # So does a loop that does not say where it ends.
+    free = TILES.replace("setp.le.u32 %p1, %r3, %r4", "setp.ne.u32 %p1, %r3, %r1")
+    one, other = (free.format(tile=512, index=index) for index in (wide, narrow))
+    assert not proved(one, other, bounds)
+
+
+def test_memory_of_any_kind_is_global_where_the_original_says_so() -> None:
+    named, any_kind = (f"st{space}.u32 [%rd1], %r2; ret;" for space in (".global", ""))
+    assert proved(named, any_kind)
+    assert not proved(any_kind, named)
+    mixed = "st.global.u32 [%rd1+8], 1; st.u32 [%rd1], %r2; ret;"
+    assert not proved(mixed, mixed.replace("st.u32", "st.global.u32"))
+
+
+def test_words_may_be_stored_as_one() -> None:
+    two = "st.global.v2.b32 [%rd1], {%r1, %r2}; ret;"
+    one = "mov.b64 %rd3, {%r1, %r2}; st.global.b64 [%rd1], %rd3; ret;"
+    assert proved(two, one)
+    assert proved(one, two)
+    assert not proved(two, one.replace("{%r1, %r2}", "{%r2, %r1}"))
+    # Two stores need no memory that is aligned for one.
+    apart = "st.global.b32 [%rd1], %r1; st.global.b32 [%rd1+4], %r2; ret;"
+    assert not proved(apart, one)
+
+
+def test_numbers_that_are_never_so_small_need_no_care() -> None:
+    unit = "cvt.rn.f32.u32 %f1, %r1; fma.rn.f32 %f1, %f1, 0f2F800000, 0f2F000000;"
+    care = (
+        "setp.lt.f32 %p1, %f1, 0f{0}; mul.rn.f32 %f2, %f1, 0f4B000000; selp.f32 %f1, %f2, %f1, %p1;"
+    )
+    end = "st.global.f32 [%rd1], %f1; ret;"
+    assert proved(unit + care.format("00800000") + end, unit + end)
+    assert not proved(unit + care.format("3F000000") + end, unit + end)

@@ -20,6 +20,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import as_signed, bounds, unbounde
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 
 _WIDTHS = (8, 16, 32)
+_FEW_BITS = 16
 #: Types of instructions for which bits are only bits, and how many.
 _UNSIGNED = {f"{kind}{width}": width for kind in "bu" for width in (16, 32, 64)}
 
@@ -160,6 +161,10 @@ def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
     if plain and mask.bit_length() in _WIDTHS:
         narrow = mask.bit_length()
         return terms.extend(False, narrow, width, terms.truncate(width, narrow, a))
+    if plain and mask.bit_length() < _FEW_BITS < width:
+        # The lowest bits are the same in however many bits they are computed.
+        low_bits = masked(terms, _FEW_BITS, terms.truncate(width, _FEW_BITS, a), mask)
+        return terms.extend(False, _FEW_BITS, width, low_bits)
     return terms.operation(f"and.b{width}", 0, (a, terms.constant(width, mask)))
 
 

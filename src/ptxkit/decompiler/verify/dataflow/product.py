@@ -31,7 +31,7 @@ from ptxkit.isa.types import SCALAR_TYPES
 
 _ROUNDS = 60
 #: Cases in all, at most; where there are few in each piece there may be many pieces.
-_CASES, _NARROW_CASES = 50_000, 400_000
+_CASES, _NARROW_CASES = 50_000, 150_000
 #: Loops of one function that a loop of the other may meet, on average.
 _PARTNERS = 3
 

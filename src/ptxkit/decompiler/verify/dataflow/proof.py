@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from math import prod
 
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, Cuts, uncut
@@ -22,6 +22,8 @@ _MOST_INSTRUCTIONS = 20_000
 _WORD = re.compile(r"[\w$]+", re.ASCII)
 _INDIRECT = re.compile(r"(?:@!?%\w+\s+)?call(?:\.uni)?\s*(?:\([^)]*\)\s*,)?\s*%")
 _FEW_CASES = 24
+#: Instructions of functions that are cut into pieces in any case.
+_SHORT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ def same_dataflow(
 ) -> Proof:
     """Prove that a kernel of one module does what one of another module does.
 
-    With ``thorough`` more cases are gone through, which takes longer.
+    With ``thorough`` long functions are cut into pieces, too, as short ones are: that takes longer.
 
     >>> import ptxkit
     >>> text = '''.version 8.0
@@ -138,7 +140,7 @@ class _Pair:
                 raise GiveUpError(f"more than {_MOST_INSTRUCTIONS:,} instructions")
         self.functions = a, b
         self._make = partial(_programs, (m, n), (a, b), places, variables)
-        self.programs = self._make(uncut)
+        self.programs = self._make()
         self.product = Product(self.programs)
 
     def calls(self) -> set[str]:
@@ -153,20 +155,19 @@ class _Pair:
             reason = self._whole()
         except GiveUpError as error:
             reason = str(error)
-        if reason and self._in_pieces(CUTS, _FEW_CASES):
-            return ""
-        return "" if reason and thorough and self._in_pieces(CUTS) else reason
+        short = len(self.functions[0].instructions) <= _SHORT
+        return "" if reason and (thorough or short) and self._in_pieces() else reason
 
-    def _in_pieces(self, places: Iterable[Cuts], cases: int | None = None) -> bool:
+    def _in_pieces(self) -> bool:
         """Cut both where they must be at the same time: in few places, then in more."""
-        done: list[int] = []
-        for cuts in places:
-            programs = self._make(cuts)
-            heads = [len(program.headers) for program in programs]
-            if heads == done:
-                continue  # there is nothing to cut at
-            done = heads
-            self.product = Product(programs, cases, narrow=True)
+        done: list[list[list[int]]] = []
+        for cuts, rotated in product(CUTS, (False, True)):
+            programs = self._make(cuts, rotated)
+            heads = [program.headers for program in programs]
+            if heads in done:
+                continue  # there is nothing else to cut at
+            done.append(heads)
+            self.product = Product(programs, _FEW_CASES, narrow=True)
             try:
                 if not (self.product.settle() or self.product.difference()):
                     return True
@@ -197,7 +198,8 @@ def _programs(
     functions: tuple[Function, Function],
     places: tuple[dict[int, int], dict[int, int]],
     variables: Variables,
-    cuts: Cuts,
+    cuts: Cuts = uncut,
+    rotated: bool = False,
 ) -> tuple[Program, Program]:
     # What the original does to global memory may be done to memory of any kind: it is the same
     # there. But what it does to memory of any kind may not be global.
@@ -210,6 +212,7 @@ def _programs(
             partial(variables.known, side),
             cuts,
             all_global=all_global and side == 1,
+            rotated=rotated,
         )
         for side in (0, 1)
     )

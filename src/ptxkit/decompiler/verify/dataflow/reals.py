@@ -88,6 +88,12 @@ def real_bounds(terms: Terms, sort: str, term: Term) -> tuple[float, float] | No
     >>> 0.49 < real_bounds(t, "f32", t.operation("fma.rn.f32", 0, [x, half, half]))[0] < 0.5
     True
     """
+    if (term, sort) not in terms.reals:
+        terms.reals[term, sort] = _real_bounds(terms, sort, term)
+    return terms.reals[term, sort]
+
+
+def _real_bounds(terms: Terms, sort: str, term: Term) -> tuple[float, float] | None:
     number = _number(terms, sort, term)
     if number is not None:
         return None if isnan(number) or isinf(number) else (number, number)

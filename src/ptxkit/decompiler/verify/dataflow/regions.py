@@ -6,9 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ptxkit.decompiler.verify.dataflow.bounds import launched
-from ptxkit.decompiler.verify.dataflow.cuts import Block, Cuts, Parts, at_effects, uncut
+from ptxkit.decompiler.verify.dataflow.cuts import Block, Cuts, Parts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
-from ptxkit.decompiler.verify.dataflow.decode import Decoder, Known, Register, Step
+from ptxkit.decompiler.verify.dataflow.decode import (
+    PURE,
+    Decoder,
+    Known,
+    Register,
+    Step,
+    reads_of_parameters,
+)
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
 from ptxkit.decompiler.verify.dataflow.semantics import Semantics, State, Touched, contracted
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
@@ -84,13 +91,17 @@ class Program:
             block = self.blocks[head]
             on = [target for target in dict.fromkeys(block.targets) if target in inside]
             leaves = len(on) < len(set(block.targets)) or len(block.targets) == 1
-            if not leaves or len(on) != 1 or any(map(at_effects, block.steps)):
+            if not leaves or len(on) != 1 or not all(map(_only_asks, block.steps)):
                 break
             asked = len(block.targets) > 1
             head = on[0]
             if asked:
                 break
         return head
+
+
+def _only_asks(step: Step) -> bool:
+    return step.name in PURE or reads_of_parameters(step)
 
 
 _ACCESSES = frozenset(("ld", "st", "atom", "red"))
@@ -232,8 +243,24 @@ class Executor:
         return Region(edges, visited, semantics.touched)
 
     def _order(self, start: int) -> list[int]:
-        place = self.program.order.index(start)
-        return self.program.order[place:]
+        """The blocks between one cut and the next ones, each after all that lead to it."""
+        blocks, headers = self.program.blocks, set(self.program.headers)
+        done: dict[int, None] = {}
+        way = {start}
+        pending = [(start, iter(blocks[start].targets))]
+        while pending:
+            index, targets = pending[-1]
+            target = next((t for t in targets if t in blocks and t not in headers), None)
+            if target is None:
+                pending.pop()
+                way.discard(index)
+                done[index] = None
+            elif target in way:
+                raise GiveUpError("a loop without a cut")
+            elif target not in done:
+                way.add(target)
+                pending.append((target, iter(blocks[target].targets)))
+        return list(done)[::-1]
 
     def _merged(
         self, states: list[State], semantics: Semantics, live: frozenset[Register]

@@ -49,6 +49,7 @@ class Terms:
         self._numbers: dict[tuple[Any, ...], Term] = {}
         self.rows: list[tuple[Any, ...]] = []
         self.bounds: dict[tuple[Term, int, bool], tuple[int, int]] = {}
+        self.reals: dict[tuple[Term, str], tuple[float, float] | None] = {}
         self._limit = limit
 
     def make(self, *row: Any) -> Term:
