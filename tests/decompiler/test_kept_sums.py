@@ -47,6 +47,20 @@ extern "C" __global__ void strided(float *out, const float *in, int batch, int n
     out[t] = sum;
 }
 """
+WINDOW = """
+extern "C" __global__ void window(float *out, const float *in, int n, int h, int w, int size) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+        int x = i % w, y = i / w % h;
+        const float *plane = in + i / w / h * h * w;
+        float sum = 0.0f;
+        int y0 = max(y - size, 0), x0 = max(x - size, 0);
+        int y1 = min(y + size, h), x1 = min(x + size, w);
+        for (int v = y0; v < y1; v++)
+            for (int u = x0; u < x1; u++) sum += plane[v * w + u];
+        out[i] = sum;
+    }
+}
+"""
 
 
 def lifted(source: str) -> str:
@@ -71,4 +85,13 @@ def test_a_loop_of_a_stride_ends_where_it_ended() -> None:
     assert "< n3; " in text
     assert "+= 256" in text
     module = ptxkit.compile_cuda(STRIDED, arch="sm_90")
+    assert ptxkit.decompile(module, engine="symbolic").verdict.equivalent
+
+
+def test_first_turns_that_were_written_out() -> None:
+    text = lifted(WINDOW)
+    assert text.count("for (") == 3
+    assert "row[" in text
+    assert " & 3" not in text
+    module = ptxkit.compile_cuda(WINDOW, arch="sm_90")
     assert ptxkit.decompile(module, engine="symbolic").verdict.equivalent

@@ -1,21 +1,22 @@
 """Unrolled loops whose rest is not a loop after it: rolled up again.
 
 With ``r = n & 3`` turns left over, NVVM either writes these out behind the loop of many turns,
-``if (r != 0) { a turn; if (r != 1) { a turn; ... } }``, or does them first, in a loop of their
-own from which the index goes on. Either way one turn is there as it was written. As in `roll`
-nothing is proved here: the verifier decides.
+``if (r != 0) { a turn; if (r != 1) { a turn; ... } }``, or does them first, written out, or in a
+loop of their own from which the index goes on. Each time one turn is there as it was written. As
+in `roll` nothing is proved here: the verifier decides.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
 from ptxkit.decompiler.lift.one_counter import product, ratio, remainder, split
-from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, statements_of, written
+from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, loads_from, statements_of, written
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
@@ -62,6 +63,7 @@ def roll_peeled(
                     made = _rest_first(body, place, name, known[name])
                 else:
                     made = _rest_written_out(body, place, name, known[name], values)
+                    made = made or _first_written_out(body, place, name, known[name], values)
                 if made:
                     return made
     return ""
@@ -160,6 +162,80 @@ def _target(node: n.Statement) -> str:
 
 def _is_number(node: n.Statement) -> bool:
     return isinstance(node, n.Assign) and node.value == _ZERO and node.operator == "="
+
+
+# ---- the rest first, written out ------------------------------------------------------------
+
+
+def _first_written_out(
+    body: list[n.Statement],
+    place: int,
+    name: str,
+    rest: Rest,
+    values: Mapping[str, n.Expression],
+) -> str:
+    """The first turns are written out, from an index that the loop of many goes on from."""
+    node = body[place]
+    assert isinstance(node, n.If)
+    turn = list(node.then)
+    if rest.mask > 1:
+        match turn[-1:]:
+            case [n.If(n.Binary("!=", n.Name(name=again), n.Literal(value=1)), _, ())]:
+                turn = turn[:-1] if again == name else []
+            case _:
+                return ""
+    many = next((k for k in range(place + 1, len(body)) if _loop_of(body[k]) is not None), None)
+    if many is None or any(isinstance(p, _LOOPS) for s in turn for p in s.walk()):
+        return ""
+    for begun in range(place):
+        match body[begun]:
+            case n.Assign(n.Name(name=index), n.Name() | n.Binary() as first, "="):
+                pass
+            case _:
+                continue
+        following = n.Binary("+", first, _ONE)
+        names = [n.Name(x) for x, value in values.items() if value == following]
+        moves = [n.Assign(n.Name(index), following)]
+        moves += [n.Assign(n.Name(index), value) for value in names]
+        condition = _again(body[many], index, rest.mask + 1)
+        kept = [s for s in turn if s not in moves]
+        if condition is None or len(kept) + 1 != len(turn):
+            continue
+        if _accesses([body[many]]) != (rest.mask + 1) * _accesses(kept):
+            continue
+        use = partial(_instead, old=first, new=n.Name(index))
+        step = n.Assign(n.Name(index), _ONE, "+=")
+        loop = tuple(bottom_up(s, use) for s in kept)
+        body[place] = n.For(body[begun], condition, step, loop)
+        for gone in (many, begun):
+            del body[gone]
+        return index
+    return ""
+
+
+def _instead(node: n.Node, old: n.Expression, new: n.Expression) -> n.Node:
+    return new if node == old else node
+
+
+def _again(many: n.Statement, index: str, times: int) -> n.Expression | None:
+    """Whether the loop of many turns goes on, asked of the index itself."""
+    loop = _loop_of(many)
+    match getattr(loop, "condition", None):
+        case n.Binary("<", n.Name(name=asked), limit) as condition:
+            if not _steps_by(many, asked, _ONE, times):
+                return None
+            if asked == index:
+                return condition
+            before = n.Assign(n.Name(asked), n.Binary("-", n.Name(index), _ONE))
+            if isinstance(many, n.If) and before in many.then:
+                return n.Binary("<=", n.Name(index), limit)
+    return None
+
+
+def _accesses(body: Sequence[n.Statement]) -> int:
+    inner = [s for one in body for s in (one.then if isinstance(one, n.If) else (one,))]
+    loops = [loop.body for s in inner if isinstance(loop := s, n.DoWhile | n.While | n.For)]
+    return sum(accesses(s) for s in (loops[0] if loops else body))
 
 
 # ---- the rest first, in a loop --------------------------------------------------------------

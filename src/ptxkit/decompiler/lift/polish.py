@@ -29,6 +29,7 @@ def _joined(first: bool, condition: n.Expression, value: n.Expression) -> n.Expr
     return n.Binary("||", n.Unary("!", condition), value)
 
 
+_DIVISIONS = frozenset("/%")
 #: Of comparisons that hold for numbers that are none, too.
 _OPPOSITE = {"==": "!=", "!=": "=="}
 
@@ -39,10 +40,12 @@ class Polisher:
     def __init__(self, is_float: Callable[[n.Expression], bool]) -> None:
         self.is_float = is_float
         self.reads: Counter[str] = Counter()
+        self.total: Counter[str] = Counter()
 
     def run(self, body: Body) -> Body:
         """The body as people would write it."""
         self.reads = Counter(name for statement in body for name in read(statement))
+        self.total = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
         return self._loops(self._list(body))
 
     # ---- statements ----------------------------------------------------------------------
@@ -159,7 +162,10 @@ class Polisher:
             # The set-up that stays must be harmless where the loop does not run at all.
             if rest and any(written_names(s) & _names(condition) for s in rest):
                 return
+            if not all(self._may_stand_before(s, last) for s in rest):
+                return
             if rest:
+                made[-1:] = [*rest, n.For(start, inner.condition, step, body)]
                 return
             if start is None and before is not None and _sets(before, name):
                 assert isinstance(before, n.Assign)
@@ -182,6 +188,19 @@ class Polisher:
                 made.pop()
                 assert isinstance(before, n.Assign)
                 made.append(n.For(before, last.condition, step, body))
+
+    def _may_stand_before(self, setup: n.Statement, whole: n.Statement) -> bool:
+        """Whether what is computed for a loop alone may be, where the loop does not run, too."""
+        if not isinstance(setup, n.Assign) or not isinstance(setup.target, n.Name):
+            return False
+        name = setup.target.name
+        dear = any(
+            isinstance(p, n.Index | n.Call | n.Unary)
+            or (isinstance(p, n.Binary) and p.operator in _DIVISIONS)
+            for p in setup.value.walk()
+        )
+        inside = sum(p == n.Name(name) for p in whole.walk())
+        return not dear and inside == self.total[name]
 
     def _cleared(self, made: list[n.Statement]) -> None:
         """Take out of ``if (c) { [set-up;] do { } while (c) }`` what is set so without it, too."""

@@ -84,35 +84,34 @@ class _Rows:
         self.changing |= {p.name for s in body for p in s.walk()
                           if isinstance(p, n.Declare) and p.value is None}  # fmt: skip
         found: dict[_Row, None] = {}
-        for part, inside in self._elements(body, None):
-            if inside is None:
-                continue  # compilers compute one address from another, too
+        for part, loops in self._elements(body, ()):
             base = _base(part)
             if base in self.changing:
                 continue
-            row = tuple(step for step in self.steps[part]
-                        if self._stays(step) and inside.isdisjoint(step.names()))  # fmt: skip
-            if row and len(row) < len(self.steps[part]):
-                found[base, row] = None
+            # Outside of loops compilers compute one address from another, too.
+            for inside in loops:
+                row = tuple(step for step in self.steps[part]
+                            if self._stays(step) and inside.isdisjoint(step.names()))  # fmt: skip
+                if row and len(row) < len(self.steps[part]):
+                    found[base, row] = None
+                    break
         # The longest first: it takes the elements of those that are a part of it.
         self.wanted = sorted(found, key=lambda row: -len(row[1]))
 
     def _elements(
-        self, body: Body, inside: set[str] | None
-    ) -> Iterator[tuple[n.Index, set[str] | None]]:
-        """Elements that take several steps, and the variables that the loop around them sets."""
+        self, body: Body, loops: tuple[set[str], ...]
+    ) -> Iterator[tuple[n.Index, tuple[set[str], ...]]]:
+        """Elements that take several steps, and what the loops around them set."""
         for statement in body:
-            own = inside
-            if isinstance(statement, _LOOPS) and inside is None:
-                own = set(written(statement))
+            own = loops
+            if isinstance(statement, _LOOPS):
+                own = (*loops, set(written(statement)))
             bodies = bodies_of(statement)
             for inner in bodies:
                 yield from self._elements(inner, own)
-            heads = (
-                [p for p in statement.children() if not any(p in b for b in bodies)]
-                if bodies
-                else [statement]
-            )
+            heads: list[n.Node] = [statement]
+            if bodies:
+                heads = [p for p in statement.children() if not any(p in b for b in bodies)]
             for head in heads:
                 for part in head.walk():
                     if isinstance(part, n.Index) and part in self.steps:

@@ -182,10 +182,12 @@ class Substitution:
     def _find_repeated(self) -> None:
         for number in reversed(self.flow.order):
             for step in reversed(self.flow.blocks[number].statements):
-                if step.kind == "set" and step.targets[0] in self.addresses:
-                    target = step.targets[0]
-                    if self.uses.get(target, 0) > 1 or target in self.repeated:
-                        self.repeated.update(leaves(step.args[0]))
+                if step.kind != "set":
+                    continue
+                target = step.targets[0]
+                often = target in self.addresses and self.uses.get(target, 0) > 1
+                if often or target in self.repeated:
+                    self.repeated.update(leaves(step.args[0]))
 
     def _worth(self, target: Definition, value: Value) -> bool:
         uses = self.uses.get(target, 0)
