@@ -56,6 +56,7 @@ from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.switches import find_switches
 from ptxkit.decompiler.lift.values import forget
 from ptxkit.decompiler.lift.variable_types import VariableTypes, restrict
+from ptxkit.decompiler.lift.volatile_pointers import with_volatile_pointers
 from ptxkit.deep import deeply
 from ptxkit.syntax import Function, Module, Scopes
 from ptxkit.syntax.debug import debug_names
@@ -238,7 +239,7 @@ class ModuleLifter:
         made, unnamed = still_used([self.function(f) for f in ordered], ordered)
         structs = self.types.structs
         halves = half_structs(structs)
-        made = [with_plain_halves(f, halves) for f in made]
+        made = [with_volatile_pointers(with_plain_halves(f, halves)) for f in made]
         alone = self.variables.alone()
         made = [with_single(f, alone) for f in made]
         early = bool(self.variables.tables)
