@@ -125,6 +125,9 @@ mov.u32 %r1, 5;"""
 def test_odd_registers_compile_again(body: str) -> None:
     found = ptxkit.decompile(_kernel(body), "symbolic")
     assert found.verdict.equivalent, found.notes
+    assert ("--device-int128" in found.cuda) == (body is WIDE)
+    vectors = 'extern "C" __global__ void k(float4 *x) { x[1] = x[0]; }'
+    assert "compile with" not in ptxkit.decompile(ptxkit.compile_cuda(vectors), "symbolic").cuda
 
 
 REGISTERS = """.visible .func (.reg .b32 r) add3(.reg .b32 a) {

@@ -43,6 +43,25 @@ def test_it_is_a_pointer(name: str, declared: bool) -> None:
     assert ptxkit.decompile(module, "symbolic").verdict.equivalent
 
 
+VOLATILE = """extern "C" __global__ void k(volatile int *flags, int *x, int n) {
+    int i = threadIdx.x;
+    if (i < n) flags[i] = x[i] + flags[i + n];
+    MORE
+}"""
+
+
+def test_volatile_is_said_once() -> None:
+    for more, said in (("", True), ("*(int *)flags = 3;", False)):
+        module = ptxkit.compile_cuda(VOLATILE.replace("MORE", more), arch="sm_90")
+        (kernel,) = lift_module(module, Options()).kernels
+        first, second, _ = (parameter.type for parameter in kernel.parameters)
+        assert isinstance(first, Pointer) and first.volatile is said
+        assert isinstance(second, Pointer) and not second.volatile
+        found = ptxkit.decompile(module, "symbolic")
+        assert found.verdict.equivalent
+        assert ("(volatile int *)" in found.cuda) is not said
+
+
 def test_an_index_of_64_bits_is_no_pointer() -> None:
     source = """extern "C" __global__ void k(float *p, long long at) {
         asm volatile("prefetch.global.L2 [%0];" :: "l"(p + at));

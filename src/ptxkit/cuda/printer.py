@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 
-from ptxkit.cuda.literals import spell
+from ptxkit.cuda.literals import SUFFIXES, spell
 from ptxkit.cuda.mangling import explained, plain_name
 from ptxkit.cuda.nodes import (
     Asm,
@@ -101,9 +101,24 @@ def _print_literal(node: Literal) -> tuple[str, int]:
     return text, PRECEDENCE["unary"] if text[0] in "-(" and text[-1] != ")" else 17
 
 
+#: A number to mask with that people write by its bits.
+_MASK = 256
+
+
+def _mask(operator: str, operand: Expression) -> str:
+    """The number of a mask in hexadecimal; nothing for any other operand."""
+    if operator not in ("&", "&=") or not isinstance(operand, Literal):
+        return ""
+    if not operand.type.is_integer or operand.type not in SUFFIXES or operand.value < _MASK:
+        return ""
+    return f"{int(operand.value):#x}{SUFFIXES[operand.type]}"
+
+
 def _print_binary(node: Binary) -> tuple[str, int]:
     left = _binary_operand(node.operator, node.left, right=False)
-    right = _binary_operand(node.operator, node.right, right=True)
+    right = _mask(node.operator, node.right) or _binary_operand(
+        node.operator, node.right, right=True
+    )
     gap = "" if node.operator == "," else " "
     return f"{left}{gap}{node.operator} {right}", PRECEDENCE[node.operator]
 
@@ -190,7 +205,8 @@ def _assign(node: Assign) -> str:
         and node.value.type.kind == "int"
     ):
         return f"{target}{node.operator[0] * 2}"
-    return f"{target} {node.operator} {print_expression(node.value)}"
+    value = _mask(node.operator, node.value) or print_expression(node.value)
+    return f"{target} {node.operator} {value}"
 
 
 def _quoted(text: str) -> str:

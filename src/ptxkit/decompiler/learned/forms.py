@@ -44,6 +44,8 @@ FORMS = {
     "guard": "an if around the rest of a kernel as a return",
 }
 _SHIFTS = frozenset(("<<", ">>", "<<=", ">>="))
+#: A mask with more bits is one to people, and no remainder.
+_LARGEST = 1 << 12
 _POWERS = {"<<": "*", ">>": "/", "&": "%", "<<=": "*=", ">>=": "/=", "&=": "%="}
 
 
@@ -390,7 +392,8 @@ def _power(operator: str, value: n.Literal) -> n.Literal | None:
     if operator not in _POWERS or not isinstance(number, int) or isinstance(number, bool):
         return None
     if operator.rstrip("=") == "&":
-        return replace(value, value=number + 1) if number > 0 and number & number + 1 == 0 else None
+        whole = 0 < number < _LARGEST and number & number + 1 == 0
+        return replace(value, value=number + 1) if whole else None
     return replace(value, value=1 << number) if 0 < number < 16 else None
 
 

@@ -102,10 +102,12 @@ def scalar_type(votes: Counter[str], width: int) -> Type:
         return BOOL
     if width == 128:
         return Scalar("int128", "unsigned __int128", "int", 128, False, 6)
-    numbers = votes["s"] + votes["u"] + votes["b"]
+    numbers = votes["s"] + votes["u"] + votes["b"] + votes["word"]
     floats = {16: ("f16", "bf16"), 32: ("f32", "f16x2", "bf16x2"), 64: ("f64",)}.get(width, ())
     best = max(floats, key=lambda f: votes[f], default="")
-    if best and votes[best] and votes[best] >= numbers:
+    # Two halves are loaded as any other word is: that says nothing against them.
+    against = numbers - votes["word"] if best.endswith("x2") else numbers
+    if best and votes[best] and votes[best] >= against:
         return _FLOAT_TYPES[best]
     if votes["looks"] and not votes["no"] and not numbers and width in (32, 64):
         return FLOAT if width == 32 else DOUBLE  # nothing else is known about it

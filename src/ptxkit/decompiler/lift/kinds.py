@@ -271,7 +271,7 @@ class Kinds:
             if kind and (access.type[0] != "u" or access.width < 32):
                 cell.votes[kind] += 1
             elif kind and access.count == 1:
-                cell.votes["b"] += 3  # a number, with a sign or without
+                cell.votes["word"] += 3  # a number, with a sign or without, or two halves
             if target is not None:
                 cell.join(target)
         elif target is not None and kind and access.type[0] != "u":

@@ -37,6 +37,7 @@ from ptxkit.decompiler.lift.offsets import count_in_elements
 from ptxkit.decompiler.lift.one_counter import with_one_counter
 from ptxkit.decompiler.lift.order import Order
 from ptxkit.decompiler.lift.places import Places
+from ptxkit.decompiler.lift.plain_parameters import half_structs, with_plain_halves
 from ptxkit.decompiler.lift.polish import Polisher
 from ptxkit.decompiler.lift.prelude import (
     helper_functions,
@@ -55,6 +56,7 @@ from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.switches import find_switches
 from ptxkit.decompiler.lift.values import forget
 from ptxkit.decompiler.lift.variable_types import VariableTypes, restrict
+from ptxkit.decompiler.lift.volatile_pointers import with_volatile_pointers
 from ptxkit.deep import deeply
 from ptxkit.syntax import Function, Module, Scopes
 from ptxkit.syntax.debug import debug_names
@@ -121,7 +123,7 @@ class ModuleLifter:
     def function(self, function: Function) -> n.Function:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, self.flags)
-        self.wide = self.wide or any(v.width == 128 for v in program.variables)
+        self.wide = self.wide or any(v.declared == "b128" for v in program.variables)
         if self.options.math:
             restore_calls(program, self.arch)
         if not self.options.exact:
@@ -236,14 +238,16 @@ class ModuleLifter:
         self.variables.common = shared_by_several(self.signatures, functions)
         made, unnamed = still_used([self.function(f) for f in ordered], ordered)
         structs = self.types.structs
-        if len(made) < len(ordered):
-            text = print_module(n.CudaModule(tuple(made)))
-            structs = [s for s in structs if s.name in text]
+        halves = half_structs(structs)
+        made = [with_volatile_pointers(with_plain_halves(f, halves)) for f in made]
         alone = self.variables.alone()
         made = [with_single(f, alone) for f in made]
-        items: list[n.StructDefinition | n.Declare | n.Function] = [*structs]
         early = bool(self.variables.tables)
         first = prototypes(self.signatures, made, early)
+        if halves or len(made) < len(ordered):
+            text = print_module(n.CudaModule((*first, *made)))
+            structs = [s for s in structs if s.name in text]
+        items: list[n.StructDefinition | n.Declare | n.Function] = [*structs]
         variables = [v for v in self.variables.outside() if v.name not in unnamed]
         # Tables of functions name these; else variables come first.
         items += [*first, *self.variables.tables, *variables] if early else [*variables, *first]

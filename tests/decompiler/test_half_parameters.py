@@ -1,0 +1,39 @@
+"""Half numbers, alone and in pairs, as parameters and behind pointers."""
+
+from __future__ import annotations
+
+import ptxkit
+from ptxkit.cuda.types import BFLOAT16, HALF, VECTORS, Pointer, Struct
+from ptxkit.decompiler.lift.lifter import Options, lift_module
+
+SOURCE = """#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+extern "C" __global__ void k(__half2 *x, __half a, __half *y, __nv_bfloat16 b, __nv_bfloat16 *z) {
+    int i = threadIdx.x;
+    x[i] = __hmul2(x[i], x[i + 32]);
+    y[i] = __hfma(y[i], a, y[i + 32]);
+    z[i] = __hmul(z[i], b);
+}"""
+#: One that somebody takes the address of.
+STRUCTURE = """#include <cuda_fp16.h>
+struct S { __half h[9]; };
+extern "C" __global__ void k(S s, __half *y) { y[threadIdx.x] = s.h[threadIdx.x]; }"""
+
+
+def test_halves_are_halves() -> None:
+    module = ptxkit.compile_cuda(SOURCE, arch="sm_90")
+    tree = lift_module(module, Options())
+    (kernel,) = tree.kernels
+    half2 = Pointer(VECTORS["half2"])
+    wanted = (half2, HALF, Pointer(HALF), BFLOAT16, Pointer(BFLOAT16))
+    assert tuple(p.type for p in kernel.parameters) == wanted
+    found = ptxkit.decompile(module, "symbolic")
+    assert found.verdict.equivalent
+    assert "struct" not in found.cuda and "_as_half2" not in found.cuda
+
+
+def test_a_structure_stays_one() -> None:
+    module = ptxkit.compile_cuda(STRUCTURE, arch="sm_90")
+    (kernel,) = lift_module(module, Options()).kernels
+    assert isinstance(kernel.parameters[0].type, Struct)
+    assert ptxkit.decompile(module, "symbolic").verdict.equivalent
