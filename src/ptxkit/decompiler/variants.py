@@ -8,6 +8,7 @@ forms are proved, the readable ones first. What takes too long is left out, and 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -88,14 +89,19 @@ def best_form(
         _compiled(module, name, candidate, arch, separate)
         for candidate in chain(islice(forms, max(0, _READABLE - len(tried))), exact)
     )
-    provable = (
-        replace(_compiled(module, name, candidate, arch, separate), thorough=True)
-        for candidate in SymbolicEngine().provable_forms(module, function, flags)
-    )
+    written: list[_Tried] = []
+
+    def provable() -> Iterator[_Tried]:
+        for candidate in SymbolicEngine().provable_forms(module, function, flags):
+            written.append(_compiled(module, name, candidate, arch, separate))
+            yield replace(written[-1], thorough=True)
+
     known = [] if known is None else known
     # Of what is long some code never runs, and launches take their time.
     first = 0 if len(function.instructions) > _HARD_TO_RUN else 1
-    for one in chain(likely[:first], provable, likely[first:], others):
+    # What a compiler left as it was is nearest to the original in a run, too.
+    again = (one for one in written if len(function.instructions) <= _HARD_TO_RUN)
+    for one in chain(likely[:first], provable(), likely[first:], again, others):
         verdict = _proved(module, name, one, known)
         # What was not proved is still better than what was seen to differ.
         wrong = verdict.execution is not None and verdict.execution.different
