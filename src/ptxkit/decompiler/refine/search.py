@@ -25,6 +25,8 @@ from ptxkit.decompiler.refine.places import BODIES, Edit, Path, applied, nodes_i
 _TOGETHER = 16
 #: Which share of the effort is spent when each of the nearest forms was tried.
 _SHARES = (0.8, 0.95, 1.0)
+#: How many instructions these have at most, at first.
+_AT_ONCE = 4000
 #: Seconds of computing that are long for so many.
 _SLOW = 1.5
 #: How many instructions take a compiler as long as it takes for no code at all.
@@ -93,6 +95,7 @@ class Search:
         """
         if self.length > _MOST:
             return None
+        self.together = min(_TOGETHER, max(1, _AT_ONCE // max(1, self.length)))
         starts = [(distance(self.original, code).score, function, tree) for tree, code in forms
                   if (function := self._own(tree)) is not None]  # fmt: skip
         # What is short is read more easily, and has fewer places to change.
