@@ -132,7 +132,7 @@ def test_to_dict_is_json():
 def test_every_error_is_of_one_family():
     classes = [value for value in vars(errors).values() if isinstance(value, type)]
     own = [cls for cls in classes if cls.__module__ == "ptxkit.errors"]
-    assert len(own) == 9
+    assert len(own) == 10
     assert all(issubclass(cls, errors.PtxkitError) for cls in own)
 
 

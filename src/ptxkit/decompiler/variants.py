@@ -28,7 +28,7 @@ _LONG, _FEW = 2000, 3
 #: Seconds of computing after which no other form is compiled to find identical PTX, and after
 #: which no other form is tried at all: compilers take more than twice as long for twice the code.
 _SEARCH, _ENOUGH = 15.0, 60.0
-#: Instructions of functions that are proved, if they can be, before they are run.
+#: Instructions of functions that are not run once more as they were left by a compiler.
 _HARD_TO_RUN = 400
 #: Forms that are proved though the search for identical PTX did not get to them.
 _READABLE = 2
@@ -97,11 +97,9 @@ def best_form(
             yield replace(written[-1], thorough=True)
 
     known = [] if known is None else known
-    # Of what is long some code never runs, and launches take their time.
-    first = 0 if len(function.instructions) > _HARD_TO_RUN else 1
     # What a compiler left as it was is nearest to the original in a run, too.
     again = (one for one in written if len(function.instructions) <= _HARD_TO_RUN)
-    for one in chain(likely[:first], provable(), likely[first:], again, others):
+    for one in chain(likely[:1], provable(), likely[1:], again, others):
         verdict = _proved(module, name, one, known)
         # What was not proved is still better than what was seen to differ.
         wrong = verdict.execution is not None and verdict.execution.different
