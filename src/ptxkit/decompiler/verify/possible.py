@@ -8,7 +8,7 @@ anything.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from ptxkit.decompiler.verify.dataflow.bounds import SPECIAL
@@ -119,7 +119,11 @@ _CUT, _KEPT = 1, 2
 class Possible:
     """The bits that may be set in the registers of a program."""
 
-    def __init__(self, steps: Iterable[Step]) -> None:
+    def __init__(
+        self, steps: Iterable[Step], special: Mapping[str, tuple[int, int]] = SPECIAL
+    ) -> None:
+        """``special`` is between which numbers special registers lie."""
+        self._special = special
         setters: dict[Register, list[Step]] = defaultdict(list)
         readers: dict[Register, list[Step]] = defaultdict(list)
         self._types: dict[Register, str] = {}
@@ -168,8 +172,8 @@ class Possible:
             return int(source.value) & whole
         if source.kind == "register":
             return self.bits.get(source.value, whole) & whole
-        if source.kind == "special" and source.value in SPECIAL:
-            return _ones(SPECIAL[source.value][1]) & whole
+        if source.kind == "special" and source.value in self._special:
+            return _ones(self._special[source.value][1]) & whole
         return whole
 
     def impossible(self, step: Step) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.dataflow.bounds import as_signed
+from ptxkit.decompiler.verify.dataflow.bounds import as_signed, launched
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Known, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
@@ -82,7 +82,9 @@ class Sides(Expressions):
             for source in step.sources:
                 for register in registers_in(source):
                     self.asked.setdefault(register, set()).add(step.name)
-        self._possible = Possible([step for _, step in self._all()])
+        self._possible = Possible(
+            [step for _, step in self._all()], launched(coverage.functions[0])
+        )
         hiding = coverage.hiding()
         branches = {one.span[0] for one in coverage.one_sided()}
         self.open: list[Place] = []

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.bounds import launched
 from ptxkit.decompiler.verify.dataflow.decode import Decoder, Register, Step
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
 from ptxkit.decompiler.verify.possible import Possible
@@ -52,7 +53,7 @@ def widenings(coverage: Coverage) -> dict[int, Widening]:
             steps |= {one.span[0]: (one, decoder.step(one)) for one in block.instructions}
     except GiveUpError:
         return {}
-    possible = Possible([step for _, step in steps.values()])
+    possible = Possible([step for _, step in steps.values()], launched(coverage.functions[0]))
     found = {}
     for start, (one, step) in steps.items():
         sources = step.sources[:2] if ".wide" in step.modifiers else step.sources[:1]

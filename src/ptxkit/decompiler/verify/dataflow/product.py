@@ -8,11 +8,13 @@ allow, and given up piece by piece until it holds on all of them.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from math import inf
 
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.bits import part
@@ -84,12 +86,18 @@ class Product:
     """Both functions, and their meetings."""
 
     def __init__(
-        self, programs: tuple[Program, Program], cases: int | None = None, narrow: bool = False
+        self,
+        programs: tuple[Program, Program],
+        cases: int | None = None,
+        narrow: bool = False,
+        end: float = inf,
     ) -> None:
         """With ``cases``, values of more of them are one term each.
 
-        With ``narrow``, values are told only for where control is.
+        With ``narrow``, values are told only for where control is. It gives up at the ``end``, a
+        time of computing.
         """
+        self._end = end
         self.programs = programs
         self.terms = Terms(special=programs[0].special)
         self.decisions = Decisions(self.terms, cases, _NARROW_CASES if narrow else _CASES)
@@ -112,10 +120,14 @@ class Product:
         changed = [self.entry]
         for _ in range(_ROUNDS + max(map(len, self.headers))):
             for meeting in changed:
+                if time.process_time() > self._end:
+                    raise GiveUpError("it takes too long")
                 self._execute(meeting)
             changed = []
             for blocks, ways in self._arrivals().items():
                 meeting = self._meeting(blocks)
+                if time.process_time() > self._end:
+                    raise GiveUpError("it takes too long")
                 fresh = _fresh(ways)
                 if fresh and self._refine(meeting, fresh):
                     meeting.stale = True

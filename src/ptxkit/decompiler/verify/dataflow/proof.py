@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -24,6 +25,8 @@ _INDIRECT = re.compile(r"(?:@!?%\w+\s+)?call(?:\.uni)?\s*(?:\([^)]*\)\s*,)?\s*%"
 _FEW_CASES = 24
 #: Instructions of functions that are cut into pieces in any case.
 _SHORT = 400
+#: Seconds of computing for that, and where nothing but a proof is wanted.
+_PIECES, _THOROUGH = 3.0, 12.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +159,12 @@ class _Pair:
         except GiveUpError as error:
             reason = str(error)
         short = len(self.functions[0].instructions) <= _SHORT
-        return "" if reason and (thorough or short) and self._in_pieces() else reason
+        seconds = _THOROUGH if thorough else _PIECES
+        return "" if reason and (thorough or short) and self._in_pieces(seconds) else reason
 
-    def _in_pieces(self) -> bool:
+    def _in_pieces(self, seconds: float) -> bool:
         """Cut both where they must be at the same time: in few places, then in more."""
+        end = time.process_time() + seconds
         done: list[list[list[int]]] = []
         for cuts, rotated in product(CUTS, (False, True)):
             programs = self._make(cuts, rotated)
@@ -167,7 +172,7 @@ class _Pair:
             if heads in done:
                 continue  # there is nothing else to cut at
             done.append(heads)
-            self.product = Product(programs, _FEW_CASES, narrow=True)
+            self.product = Product(programs, _FEW_CASES, narrow=True, end=end)
             try:
                 if not (self.product.settle() or self.product.difference()):
                     return True
