@@ -345,6 +345,9 @@ class Sides(Expressions):
             return self.terms.make(_LEAF, len(self._leaves) - 1)
         if only is not None and (known := self._number(only)) is not None:
             return known
+        if only is not None and _is_argument(self._step_at(only)):
+            # All threads have it, wherever they are.
+            return self._whole(only, self._step_at(only))
         key = (self._key(self._here), _BEFORE)
         rich = self.seen.value(key, register)
         if rich is not None:
