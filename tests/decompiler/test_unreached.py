@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ptxkit.decompiler.verify.looking import Looking
 from ptxkit.decompiler.verify.outcome import Side
 from ptxkit.decompiler.verify.pair import Against, Pair
 from ptxkit.decompiler.verify.trials import trials
@@ -48,7 +49,7 @@ def told(first: str, second: str) -> Ground:
     for trial in trials(pair.usage, pair.rules, 30):
         assert not isinstance(pair.launch(trial), Against), trial
     assert not any(covered.complete for covered in pair.coverage)
-    return ground(*pair.coverage, pair.look)
+    return ground(*pair.coverage, Looking(pair).look)
 
 
 def sources(*rare: str) -> list[str]:

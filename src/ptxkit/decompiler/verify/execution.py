@@ -19,6 +19,7 @@ from typing import Any
 from ptxkit.decompiler.verify.aliases import aliased_trials
 from ptxkit.decompiler.verify.dead import dead_blocks
 from ptxkit.decompiler.verify.gpu import LAUNCHES, OnGpu
+from ptxkit.decompiler.verify.looking import Looking
 from ptxkit.decompiler.verify.pair import Against, Pair, first_line
 from ptxkit.decompiler.verify.ranges import (
     deep_trials,
@@ -89,6 +90,7 @@ class Comparison:
 
     def __init__(self, pair: Pair, known: list[Trial] | None = None) -> None:
         self.pair = pair
+        self.looking = Looking(pair)
         self.known = known
         """Launches that reached something with other candidates; new ones are put there, too."""
         self.late = False
@@ -253,7 +255,7 @@ class Comparison:
     def _aimed(self) -> Iterator[Against]:
         """Look for launches that show sides of instructions which only one of the two has."""
         pair = self.pair
-        self.hidden = pair.unmatched()
+        self.hidden = self.looking.unmatched()
         end, vain = time.process_time() + _AIMED, 0
         left = self._still_hidden()
         for trial in pair.search.launches() if left else ():
@@ -265,7 +267,7 @@ class Comparison:
             before, left = left, self._still_hidden()
             vain = vain + 1 if len(left) == len(before) else 0
         if len(left) < len(self.hidden):
-            self.hidden = pair.unmatched()
+            self.hidden = self.looking.unmatched()
 
     def _still_hidden(self) -> list[tuple[bool, Instruction]]:
         hiding = [covered.hiding() for covered in self.pair.coverage]
@@ -286,7 +288,7 @@ class Comparison:
             return self._done(False, why)
         if not pair.coverage[0].wrote:
             return self._done(False, "no launch wrote anything")
-        found = ground(*pair.coverage, pair.look)
+        found = ground(*pair.coverage, self.looking.look)
         foreign = pair.sides[0].dialect.foreign(pair.sides[1].dialect)
         if found.name and foreign:
             why = f"nothing differed, but it {foreign}, as the original does not"
@@ -296,7 +298,7 @@ class Comparison:
                 return self._done(False, against.reason, against.seen)
         if found.name and self.hidden:
             return self._done(False, _hidden(self.hidden))
-        elsewhere = (pair.misordered() or pair.resigned()) if found.name else ""
+        elsewhere = (self.looking.misordered() or self.looking.resigned()) if found.name else ""
         if elsewhere:
             return self._done(False, f"nothing differed, but {elsewhere}")
         table = pair.missing_table() if found.name else ""

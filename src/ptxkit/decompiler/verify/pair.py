@@ -10,14 +10,10 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
 from typing import Any
 
-from ptxkit.decompiler.verify.choices import ByValue, Together, unmatched
-from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.difference import (
     difference,
     doubt,
@@ -25,23 +21,18 @@ from ptxkit.decompiler.verify.difference import (
     only_by_order,
     within,
 )
-from ptxkit.decompiler.verify.fences import misordered, ordered, stretches
 from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
 from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
 from ptxkit.decompiler.verify.pointers import Pointers
-from ptxkit.decompiler.verify.region import Region
 from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.search import Search
-from ptxkit.decompiler.verify.sides import Sides
 from ptxkit.decompiler.verify.trials import Trial, block_shapes, roomier
 from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.decompiler.verify.variables import Variables, names_others
-from ptxkit.decompiler.verify.widening import Widened, resigned
 from ptxkit.errors import PtxkitError
 from ptxkit.run import SimulationError
 from ptxkit.run.layout import variable_size
-from ptxkit.run.watch import TraceRequest
-from ptxkit.syntax import Instruction, Module
+from ptxkit.syntax import Module
 
 #: Shapes of blocks that also run under the sanitizer, and the events that ask for it. Few threads
 #: leave other parts of shared memory unwritten than many do.
@@ -51,24 +42,10 @@ _TOGETHER = frozenset(("barriers", "shuffles", "votes"))
 _TURNED = 6
 #: Launches for which the memory that the original touches is looked for take no longer than that.
 _QUICK = 0.02
-#: Launches that are looked at for what registers hold, at most and at least, and seconds for them.
-_LOOKED, _ENOUGH, _LOOKING = 400, 8, 4.0
-#: Launches that are looked at for what instructions choose from, at most, and seconds for them.
-_COMPARED, _COMPARING = 48, 2.0
-#: Fewer of these say nothing.
-_FEWEST = 3
-_TERMS = 1_000_000
-#: Launches in which threads are followed, and what is kept of each.
-_FOLLOWED, _RECORDS = 3, 50_000
-#: Launches beside each of those that reached something.
-_AROUND = 16
 #: What a launch is called that said something, and one that depends on the order of threads.
 TRIED, RACE = "tried", "race"
 #: How a kernel ends itself.
 _STOPS = frozenset(("assert", "trap"))
-
-
-_Watched = Region | Sides | Together | Widened
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +129,14 @@ class Pair:
         """One launch of both: what speaks against them, else how it ended."""
         inputs = self.maker.make(trial)
         try:
-            first = self._outcome(0, trial, inputs)
+            first = self.outcome(0, trial, inputs)
         except PtxkitError as error:
             self.skipped[_kind(error)] += 1
             if isinstance(error, SimulationError) and error.kind in _STOPS:
                 return self._stopped(trial, inputs, error)
             return {"out-of-bounds": "bounds"}.get(_kind(error), _kind(error))
         try:
-            second = self._outcome(1, trial, inputs)
+            second = self.outcome(1, trial, inputs)
         except PtxkitError as error:
             return Against(f"with {trial}, the candidate alone fails: {first_line(error)}")
         why = self._difference(first, second, inputs)
@@ -199,7 +176,8 @@ class Pair:
         self.search.last = trial
         return TRIED
 
-    def _outcome(self, side: int, trial: Trial, inputs: Inputs, **options: Any) -> Outcome:
+    def outcome(self, side: int, trial: Trial, inputs: Inputs, **options: Any) -> Outcome:
+        """What a launch of one of the two leaves behind."""
         return self.sides[side].run(trial, inputs, self._names[side], **options)
 
     def _difference(self, first: Outcome, second: Outcome, inputs: Inputs) -> str | None:
@@ -212,7 +190,7 @@ class Pair:
     def _stopped(self, trial: Trial, inputs: Inputs, first: SimulationError) -> Against | str:
         """The original stopped itself: the candidate must, too, and is then not compared."""
         try:
-            self._outcome(1, trial, inputs)
+            self.outcome(1, trial, inputs)
         except SimulationError as second:
             if second.kind not in _STOPS:
                 return first.kind
@@ -241,7 +219,7 @@ class Pair:
         found = []
         for side in (0, 1):
             try:
-                report = self._outcome(side, trial, inputs, sanitize="report").report
+                report = self.outcome(side, trial, inputs, sanitize="report").report
             except PtxkitError as error:
                 if side == 0:
                     return None
@@ -258,7 +236,7 @@ class Pair:
         False where that is so, but the candidate left what neither order leaves.
         """
         try:
-            again = self._outcome(0, trial, inputs, seconds=PATIENT, descending=True)
+            again = self.outcome(0, trial, inputs, seconds=PATIENT, descending=True)
         except PtxkitError:
             return None
         if trial.shares:
@@ -272,13 +250,13 @@ class Pair:
         """Run both with the last blocks and warps first; notice whether that changes anything."""
         self.turned += 1
         try:
-            original = self._outcome(0, trial, inputs, descending=True)
+            original = self.outcome(0, trial, inputs, descending=True)
         except PtxkitError:
             self.unordered += 1
             return None
         self.unordered += bool(self._difference(first, original, inputs))
         try:
-            candidate = self._outcome(1, trial, inputs, descending=True)
+            candidate = self.outcome(1, trial, inputs, descending=True)
         except PtxkitError as error:
             return f"the last blocks first, the candidate alone fails: {first_line(error)}"
         candidate = self._pointers.translated(candidate, original)
@@ -309,7 +287,7 @@ class Pair:
         """
         try:
             found = [
-                self._outcome(side, trial, inputs, seconds=PATIENT, conflicts=True, **options)
+                self.outcome(side, trial, inputs, seconds=PATIENT, conflicts=True, **options)
                 for side in (0, 1)
             ]
         except PtxkitError:
@@ -319,128 +297,6 @@ class Pair:
             return False
         return within(first, second, inputs, mine)
 
-    # ---- what registers hold ----------------------------------------------------------------
-
-    def look(self, original: Region, candidate: Region) -> bool:
-        """Launch both again, and note what registers hold at the ends of blocks."""
-        return self._look((original, candidate), self._worth_a_look(), _LOOKING) >= _ENOUGH
-
-    def _look(
-        self,
-        programs: Sequence[Region | Sides | Together | Widened],
-        trials: Iterable[Trial],
-        seconds: float,
-    ) -> int:
-        """Launch both again, and note what registers hold in some places; how often it worked."""
-        looks = [(one, tuple(zip(*one.points(), strict=True)) or ((), ())) for one in programs]
-        end = time.process_time() + seconds
-        count = 0
-        for trial in islice(trials, _LOOKED):
-            if time.process_time() > end:
-                break
-            inputs = self.maker.make(trial)
-            try:
-                found = [
-                    self._outcome(side, trial, inputs, seconds=PATIENT, points=points)
-                    for side, (_, (_, points)) in enumerate(looks)
-                ]
-            except PtxkitError:
-                continue  # other numbers than those that were compared before
-            for (program, (keys, points)), one in zip(looks, found, strict=True):
-                program.seen.add(keys, points, one.report.digests)
-            count += 1
-        return count
-
-    def unmatched(self) -> list[tuple[bool, Instruction]]:
-        """Instructions of which no launch has shown a side, and that only one of the two has."""
-        if not any(covered.hiding() or covered.one_sided() for covered in self.coverage):
-            return []
-        try:
-            return self._unmatched()
-        except (GiveUpError, RecursionError):  # it is too hard to tell
-            starts = [{*c.hiding(), *(b.span[0] for b in c.one_sided())} for c in self.coverage]
-            return [
-                (theirs, one)
-                for theirs in (False, True)
-                for one in self.coverage[theirs].instructions()
-                if one.span[0] in starts[theirs]
-            ]
-
-    def resigned(self) -> str:
-        """What the candidate takes as signed that the original does not, or the other way."""
-        if not self.other_signs:
-            return ""
-        both = [Widened(side.widenings.values()) for side in self.sides]
-        for one, covered in zip(both, self.coverage, strict=True):
-            one.found = [o for o in one.found if o.instruction.span[0] in covered.ran]
-        self._look(both, self._to_compare(), _COMPARING)
-        return resigned(*both)
-
-    def _to_compare(self) -> list[Trial]:
-        """Launches that said something, first those that reached something."""
-        said = set(self.tried)
-        reached = [trial for trial in self.search.pool if trial in said]
-        others = [trial for trial in self.tried if trial not in reached]
-        return [*reversed(reached), *others][:_COMPARED]
-
-    def _unmatched(self) -> list[tuple[bool, Instruction]]:
-        terms = Terms(_TERMS)
-        variables = Variables(self.sides[0].module, self.sides[1].module)
-        sides = [
-            Sides(covered, terms, partial(variables.known, number))
-            for number, covered in enumerate(self.coverage)
-        ]
-        if not any(one.open for one in sides):
-            return []
-        trials = self._to_compare()
-        if self._look(sides, trials, _COMPARING) < _FEWEST:
-            raise GiveUpError("launches that take too long to look at them")
-        left = unmatched(*sides)
-        if left:
-            by_value = ByValue(sides, left)
-            self._look(by_value.both, trials, _COMPARING)
-            left = by_value.still_left()
-        return [(theirs, sides[theirs].instruction(place)) for theirs, place in left]
-
-    def _worth_a_look(self) -> Iterator[Trial]:
-        """Launches that reached something, those beside them, and the others."""
-        said = set(self.tried)
-        reached = [trial for trial in self.search.pool if trial in said]
-        yield from reached
-        for _ in range(_AROUND):
-            for trial in reversed(reached):
-                yield self.search.beside(trial)
-        # Those of the search, at the end, reach more than the usual ones.
-        yield from (trial for trial in reversed(self.tried) if trial not in reached)
-
-    # ---- what is ordered ---------------------------------------------------------------------
-
-    def misordered(self) -> str:
-        """What some threads do on the other side of a fence in the candidate."""
-        if not any(ordered(covered.instructions()) for covered in self.coverage):
-            return ""
-        said = set(self.tried)
-        for trial in [t for t in self.search.pool if t in said and not t.shares][-_FOLLOWED:]:
-            inputs = self.maker.make(trial)
-            memory = [range(a.base, a.base + a.whole.size) for a in inputs.arenas]
-            last = [tuple(n - 1 for n in shape) for shape in (trial.block, trial.grid)]
-            for thread, block in (((0, 0, 0), (0, 0, 0)), last):
-                request = TraceRequest.of(thread, block, limit=_RECORDS, last=False)
-                try:
-                    traces = [
-                        self._outcome(side, trial, inputs, seconds=PATIENT, trace=request)
-                        for side in (0, 1)
-                    ]
-                except PtxkitError:
-                    continue
-                found = [one.report.trace for one in traces]
-                if any(one is None or one.left_out for one in found):
-                    continue
-                why = misordered(*(stretches(one, memory) for one in found if one is not None))
-                if why and not self.unordered:
-                    return f"with {trial}, {why}"
-        return ""
-
     # ---- the memory that is touched --------------------------------------------------------
 
     def outside(self, trial: Trial) -> Against | None:
@@ -448,7 +304,7 @@ class Pair:
         inputs = self.maker.make(trial)
         start = time.process_time()
         try:
-            self._outcome(0, trial, inputs)
+            self.outcome(0, trial, inputs)
         except PtxkitError:
             return None  # it depends on where memory lies
         if time.process_time() - start > _QUICK:
@@ -459,8 +315,8 @@ class Pair:
         memory = [a.whole[w] for a, w in zip(inputs.arenas, windows, strict=True)]
         least = replace(trial, shared=self._least_shared(trial, inputs))
         try:
-            self._outcome(0, least, inputs, memory=memory)
-            self._outcome(1, least, inputs, memory=memory)
+            self.outcome(0, least, inputs, memory=memory)
+            self.outcome(1, least, inputs, memory=memory)
         except PtxkitError as error:
             return Against(f"with {trial}, the candidate touches more memory: {first_line(error)}")
         return None
@@ -472,7 +328,7 @@ class Pair:
             memory = [a.whole for a in inputs.arenas]
             memory[place] = memory[place][window]
             try:
-                self._outcome(0, trial, inputs, memory=memory)
+                self.outcome(0, trial, inputs, memory=memory)
             except PtxkitError:
                 return False
             return True
@@ -488,7 +344,7 @@ class Pair:
 
         def runs(shared: int) -> bool:
             try:
-                self._outcome(0, replace(trial, shared=shared), inputs)
+                self.outcome(0, replace(trial, shared=shared), inputs)
             except PtxkitError:
                 return False
             return True

@@ -1,0 +1,168 @@
+"""Launches of two kernels once more, to look at what registers hold and at what threads do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ptxkit.decompiler.verify.choices import ByValue, Together, unmatched
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
+from ptxkit.decompiler.verify.fences import misordered, ordered, stretches
+from ptxkit.decompiler.verify.outcome import PATIENT
+from ptxkit.decompiler.verify.region import Region
+from ptxkit.decompiler.verify.sides import Sides
+from ptxkit.decompiler.verify.trials import Trial
+from ptxkit.decompiler.verify.variables import Variables
+from ptxkit.decompiler.verify.widening import Widened, resigned
+from ptxkit.errors import PtxkitError
+from ptxkit.run.watch import TraceRequest
+from ptxkit.syntax import Instruction
+
+if TYPE_CHECKING:
+    from ptxkit.decompiler.verify.pair import Pair
+
+#: Launches that are looked at for what registers hold, at most and at least, and seconds for them.
+_LOOKED, _ENOUGH, _LOOKING = 400, 8, 4.0
+#: Launches that are looked at for what instructions choose from, at most, and seconds for them.
+_COMPARED, _COMPARING = 48, 2.0
+#: Fewer of these say nothing.
+_FEWEST = 3
+_TERMS = 1_000_000
+#: Launches in which threads are followed, and what is kept of each.
+_FOLLOWED, _RECORDS = 3, 50_000
+#: Launches beside each of those that reached something.
+_AROUND = 16
+
+_Watched = Region | Sides | Together | Widened
+
+
+class Looking:
+    """What is seen of two kernels in launches that said something."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+
+    def look(self, original: Region, candidate: Region) -> bool:
+        """Launch both again, and note what registers hold at the ends of blocks."""
+        return self._look((original, candidate), self._worth_a_look(), _LOOKING) >= _ENOUGH
+
+    def _look(
+        self,
+        programs: Sequence[_Watched],
+        trials: Iterable[Trial],
+        seconds: float,
+    ) -> int:
+        """Launch both again, and note what registers hold in some places; how often it worked."""
+        looks = [(one, tuple(zip(*one.points(), strict=True)) or ((), ())) for one in programs]
+        end = time.process_time() + seconds
+        count = 0
+        for trial in islice(trials, _LOOKED):
+            if time.process_time() > end:
+                break
+            inputs = self.pair.maker.make(trial)
+            try:
+                found = [
+                    self.pair.outcome(side, trial, inputs, seconds=PATIENT, points=points)
+                    for side, (_, (_, points)) in enumerate(looks)
+                ]
+            except PtxkitError:
+                continue  # other numbers than those that were compared before
+            for (program, (keys, points)), one in zip(looks, found, strict=True):
+                program.seen.add(keys, points, one.report.digests)
+            count += 1
+        return count
+
+    def unmatched(self) -> list[tuple[bool, Instruction]]:
+        """Instructions of which no launch has shown a side, and that only one of the two has."""
+        if not any(covered.hiding() or covered.one_sided() for covered in self.pair.coverage):
+            return []
+        try:
+            return self._unmatched()
+        except (GiveUpError, RecursionError):  # it is too hard to tell
+            starts = [
+                {*c.hiding(), *(b.span[0] for b in c.one_sided())} for c in self.pair.coverage
+            ]
+            return [
+                (theirs, one)
+                for theirs in (False, True)
+                for one in self.pair.coverage[theirs].instructions()
+                if one.span[0] in starts[theirs]
+            ]
+
+    def resigned(self) -> str:
+        """What the candidate takes as signed that the original does not, or the other way."""
+        if not self.pair.other_signs:
+            return ""
+        both = [Widened(side.widenings.values()) for side in self.pair.sides]
+        for one, covered in zip(both, self.pair.coverage, strict=True):
+            one.found = [o for o in one.found if o.instruction.span[0] in covered.ran]
+        self._look(both, self._to_compare(), _COMPARING)
+        return resigned(*both)
+
+    def _to_compare(self) -> list[Trial]:
+        """Launches that said something, first those that reached something."""
+        said = set(self.pair.tried)
+        reached = [trial for trial in self.pair.search.pool if trial in said]
+        others = [trial for trial in self.pair.tried if trial not in reached]
+        return [*reversed(reached), *others][:_COMPARED]
+
+    def _unmatched(self) -> list[tuple[bool, Instruction]]:
+        terms = Terms(_TERMS)
+        variables = Variables(self.pair.sides[0].module, self.pair.sides[1].module)
+        sides = [
+            Sides(covered, terms, partial(variables.known, number))
+            for number, covered in enumerate(self.pair.coverage)
+        ]
+        if not any(one.open for one in sides):
+            return []
+        trials = self._to_compare()
+        if self._look(sides, trials, _COMPARING) < _FEWEST:
+            raise GiveUpError("launches that take too long to look at them")
+        left = unmatched(*sides)
+        if left:
+            by_value = ByValue(sides, left)
+            self._look(by_value.both, trials, _COMPARING)
+            left = by_value.still_left()
+        return [(theirs, sides[theirs].instruction(place)) for theirs, place in left]
+
+    def _worth_a_look(self) -> Iterator[Trial]:
+        """Launches that reached something, those beside them, and the others."""
+        said = set(self.pair.tried)
+        reached = [trial for trial in self.pair.search.pool if trial in said]
+        yield from reached
+        for _ in range(_AROUND):
+            for trial in reversed(reached):
+                yield self.pair.search.beside(trial)
+        # Those of the search, at the end, reach more than the usual ones.
+        yield from (trial for trial in reversed(self.pair.tried) if trial not in reached)
+
+    # ---- what is ordered ---------------------------------------------------------------------
+
+    def misordered(self) -> str:
+        """What some threads do on the other side of a fence in the candidate."""
+        if not any(ordered(covered.instructions()) for covered in self.pair.coverage):
+            return ""
+        said = set(self.pair.tried)
+        for trial in [t for t in self.pair.search.pool if t in said and not t.shares][-_FOLLOWED:]:
+            inputs = self.pair.maker.make(trial)
+            memory = [range(a.base, a.base + a.whole.size) for a in inputs.arenas]
+            last = [tuple(n - 1 for n in shape) for shape in (trial.block, trial.grid)]
+            for thread, block in (((0, 0, 0), (0, 0, 0)), last):
+                request = TraceRequest.of(thread, block, limit=_RECORDS, last=False)
+                try:
+                    traces = [
+                        self.pair.outcome(side, trial, inputs, seconds=PATIENT, trace=request)
+                        for side in (0, 1)
+                    ]
+                except PtxkitError:
+                    continue
+                found = [one.report.trace for one in traces]
+                if any(one is None or one.left_out for one in found):
+                    continue
+                why = misordered(*(stretches(one, memory) for one in found if one is not None))
+                if why and not self.pair.unordered:
+                    return f"with {trial}, {why}"
+        return ""
