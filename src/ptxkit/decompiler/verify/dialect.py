@@ -53,6 +53,9 @@ _BELOW = (frozenset(("lt", "ge", "lo", "hs")), frozenset(("gt", "le", "hi", "ls"
 #: Masks that cut integers, and the bits that they leave.
 _MASKS = {"255": 8, "65535": 16}
 
+#: Atomics that do something else where memory holds a number.
+_CONDITIONAL = frozenset((".cas", ".inc", ".dec"))
+
 
 @dataclass(slots=True)
 class Dialect:
@@ -61,6 +64,8 @@ class Dialect:
     literals: set[str] = field(default_factory=set)
     """Floating-point constants, by their bits."""
     moved: set[str] = field(default_factory=set)
+    conditional: set[tuple[str, ...]] = field(default_factory=set)
+    """Atomics that compare, and the numbers that they do it with: few launches hold those."""
     """Constants that are put into registers as integers, by their bits: they may be either."""
     operations: dict[str, set[str]] = field(default_factory=dict)
     """For each instruction that computes with floating-point numbers its forms."""
@@ -90,6 +95,7 @@ class Dialect:
         """Read instructions."""
         found = Dialect()
         made: dict[str, str] = {}
+        numbers: dict[str, str] = {}
         instructions = list(instructions)
         loaded = _loaded(instructions)
         short = _short(instructions)
@@ -108,6 +114,16 @@ class Dialect:
             if "0f" in text or "0d" in text or "0F" in text or "0D" in text:
                 found.literals.update(bits.upper() for bits in _LITERAL.findall(text))
             types = [m[1:] for m in one.modifiers if m[1:] in SCALAR_TYPES]
+            if one.name == "mov":
+                numbers[one.operands[0].text] = str(evaluate(one.operands[-1]))
+            elif one.name in ("atom", "red") and _CONDITIONAL.intersection(one.modifiers):
+                values = [o for o in one.operands[one.name == "atom" :] if o.kind != "Address"]
+                found.conditional.add(
+                    (
+                        *sorted(_CONDITIONAL.intersection(one.modifiers)),
+                        *(numbers.get(v.text, str(evaluate(v))) for v in values),
+                    )
+                )
             if one.name == "mov" and types:
                 number, width = evaluate(one.operands[-1]), SCALAR_TYPES[types[0]].width
                 if isinstance(number, int) and width >= 32:
@@ -195,6 +211,8 @@ class Dialect:
             negated = f"{int(bits, 16) ^ 1 << 4 * len(bits) - 1:0{len(bits)}X}"
             if not int(bits, 16) & ~(1 << 4 * len(bits) - 1) or negated not in self.literals:
                 return f"computes with 0{'f' if len(bits) == 8 else 'd'}{bits}"
+        for atomic in sorted(other.conditional - self.conditional):
+            return f"has an atomic {atomic[0][1:]} with {', '.join(atomic[1:])}"
         for name, forms in other.operations.items():
             own = self.operations.get(name, forms)
             new = sorted(f for f in forms - own if _EXACT.sub(r"\1b32", f) not in own)

@@ -284,6 +284,10 @@ class _Tracker:
             self._parameter(function, node, addresses[0], values, type, targets)
             return
         stores = node.name in ("st", "atom", "red", "cp")
+        if node.name in ("atom", "red"):
+            # What memory is compared with, as by `cas`, and where it begins again, as by `inc`.
+            numbers = (evaluate(value) for value in values)
+            self.usage.constants |= {number for number in numbers if isinstance(number, int)}
         for number, address in enumerate(addresses):
             taint = self._value(function, address)
             if space in ("shared", "local"):

@@ -43,6 +43,8 @@ def widenings(coverage: Coverage) -> dict[int, Widening]:
     >>> [one.kind for one in widenings(Coverage.of(m, m["f"])).values()]
     ['unsigned', 'signed']
     """
+    if not coverage.functions:
+        return {}
     module = coverage.functions[0].root
     assert isinstance(module, Module)
     scopes = Scopes(module)

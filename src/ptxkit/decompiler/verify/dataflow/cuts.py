@@ -38,7 +38,9 @@ def at_joint(step: Step) -> bool:
 
 
 def at_effects(step: Step) -> bool:
-    """Where anything is done that others see."""
+    """Where anything is done that others see; what is handed to a function stays with the call."""
+    if step.name == "call" or any(m.startswith(".param") for m in step.modifiers):
+        return False
     return step.name not in PURE and step.name != "ld" and not reads_of_parameters(step)
 
 

@@ -33,7 +33,7 @@ Known = Callable[[str], tuple[str, ...]]
 PURE = frozenset(
     "add sub mul mad mul24 mad24 sad div rem abs neg min max fma rcp sqrt rsqrt sin cos lg2 ex2 "
     "tanh and or xor not cnot lop3 shf shl shr bfe bfi bfind bmsk brev clz popc prmt cvt cvta setp "
-    "set selp slct mov copysign testp dp4a dp2a szext isspacep addc subc madc".split()
+    "set selp slct mov copysign testp dp4a dp2a szext addc subc madc".split()
 )
 #: Special registers that may differ from one moment to the next.
 _RESTLESS = ("%clock", "%globaltimer", "%pm", "%smid", "%nsmid", "%warpid", "%gridid")

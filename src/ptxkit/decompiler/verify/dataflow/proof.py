@@ -87,7 +87,7 @@ def same_dataflow(
             if any(_INDIRECT.match(i.text) for i in a.instructions if i.name == "call"):
                 return Proof(False, "which function is called is not followed")
             moved = [i.opcode for i in a.instructions] != [i.opcode for i in b.instructions]
-            if moved and any(map(_is_beyond, (a, b))):
+            if moved and (any(map(_is_beyond, (a, b))) or _asks_inside(original, a)):
                 return Proof(False, "which threads are there is not followed")
             pair = _Pair(original, candidate, a, b, places, variables)
             reason = pair.prove(thorough)
@@ -109,7 +109,17 @@ def same_dataflow(
 def _is_beyond(function: Function) -> bool:
     """Whether a function asks who else is there, or ends a thread on behalf of its caller."""
     names = {one.name for one in function.instructions}
+    if any(one.name == "activemask" and one.text.startswith("@") for one in function.instructions):
+        return True
     return ("activemask" in names and "bra" in names) or ("exit" in names and not function.is_entry)
+
+
+def _asks_inside(module: Module, function: Function) -> bool:
+    """Whether a function calls one of a module where something asks who else is there."""
+    calls = any(one.name == "call" for one in function.instructions)
+    return calls and any(
+        one.name == "activemask" for f in module.functions for one in f.instructions
+    )
 
 
 def _parameters_read(function: Function) -> set[int]:

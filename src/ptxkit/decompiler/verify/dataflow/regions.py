@@ -17,7 +17,13 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     reads_of_parameters,
 )
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
-from ptxkit.decompiler.verify.dataflow.semantics import Semantics, State, Touched, contracted
+from ptxkit.decompiler.verify.dataflow.semantics import (
+    Semantics,
+    Slot,
+    State,
+    Touched,
+    contracted,
+)
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.syntax import Function, Instruction, Module, Scopes
 from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph
@@ -210,8 +216,9 @@ class Executor:
         def go(target: int, state: State, condition: Diagram) -> None:
             if condition == decisions.false:
                 return
-            if target in headers and any(k[0].startswith("('result'") for k in state.slots):
-                raise GiveUpError("a result that is set before a loop")
+            if target in headers and any(size for _, _, size in state.slots):
+                # What a call returned has no size; reading that later gives up by itself.
+                raise GiveUpError("a result or an argument that is set before a loop or a cut")
             table = ends if target < 0 or target in headers else arriving
             table.setdefault(target, []).append(state.copy(condition))
 
@@ -266,6 +273,12 @@ class Executor:
         self, states: list[State], semantics: Semantics, live: frozenset[Register]
     ) -> State:
         result = states[0]
+        for other in states[1:]:
+            if _arguments(result) != _arguments(other):
+                raise GiveUpError("arguments of a call that are set on several ways")
+            # What a call has returned is read behind it, on the same way.
+            result.slots = {k: v for k, v in result.slots.items()
+                            if _is_result(k) or other.slots.get(k) == v}  # fmt: skip
         result.registers = {r: held for r, held in result.registers.items() if r in live}
         decisions = self.decisions
         for other in states[1:]:
@@ -282,8 +295,7 @@ class Executor:
                 value = decisions.choose(condition, b, a)
                 whole = self.program.types.get(register) != "pred"
                 result.registers[register] = decisions.closed(value) if whole else value
-            # What calls were given and gave back was read where they are.
-            for slot in [s for s in (*result.slots, *other.slots) if s[0].startswith("('result'")]:
+            for slot in [s for s in (*result.slots, *other.slots) if _is_result(s)]:
                 a, b = result.slots.get(slot), other.slots.get(slot)
                 undefined = decisions.undefined
                 result.slots[slot] = decisions.choose(
@@ -299,3 +311,13 @@ class Executor:
                 result.registers[register] = decisions.within(condition, held)
             result.memory = decisions.within(condition, result.memory)
         return result
+
+
+def _is_result(slot: Slot) -> bool:
+    """Whether a slot is what the function itself returns."""
+    return slot[0].startswith("('result'")
+
+
+def _arguments(state: State) -> dict[Slot, Diagram]:
+    """What was put there for a call that is still to come."""
+    return {k: v for k, v in state.slots.items() if k[2] and not _is_result(k)}

@@ -182,6 +182,8 @@ class Semantics:
         special = SPECIAL.get(step.name)
         if special is not None and special(self, state, step, guard):
             return
+        if step.name in _CONTRACTED and len(step.types) > 1:
+            raise GiveUpError("numbers of two precisions in one sum")
         types = source_types(step)
         values = tuple(self.value(state, s, t) for s, t in zip(step.sources, types, strict=True))
         carries = step.name in ("addc", "subc", "madc") or ".cc" in step.modifiers
@@ -210,7 +212,9 @@ class Semantics:
         opcode = _plain(step)
         if self._may_be_contracted(step):
             return opcode + _OPEN
-        return opcode.replace(".rn", "", 1) if step.name in _CONTRACTED else opcode
+        # What may be contracted without it keeps it.
+        known = step.type in SCALAR_TYPES and SCALAR_TYPES[step.type].kind == FLOAT
+        return opcode.replace(".rn", "", 1) if step.name in _CONTRACTED and known else opcode
 
     def _may_be_contracted(self, step: Step) -> bool:
         return _is_silent(step) and step.type in self.contracted
@@ -353,6 +357,8 @@ class Semantics:
     def _width(self, step: Step, source: Operand, type: str) -> str:
         """The type that an operand is read as: a store takes its own, others all of it."""
         own = source.parts[0].value if source.kind == "register" else type
+        if source.kind == "number" and step.name not in _OF_ITS_TYPE:
+            return "b64"  # a stride, a count of bytes or the like
         if step.name == "st" or SCALAR_TYPES[own].width <= SCALAR_TYPES[type].width:
             return type
         return str(own)
@@ -541,6 +547,9 @@ def _is_silent(step: Step) -> bool:
     floats = step.type in SCALAR_TYPES and SCALAR_TYPES[step.type].kind == FLOAT
     return step.name in _CONTRACTED and floats and not step.modifiers & _ROUNDINGS
 
+
+#: What takes numbers as those that it works on.
+_OF_ITS_TYPE = frozenset(("st", "atom", "red", "shfl", "match", "redux"))
 
 #: Memory that is there for every thread, and that its own declarations bound.
 _PRIVATE = frozenset((".local", ".const", ".param", ".param::entry", ".param::func"))
