@@ -6,6 +6,7 @@ import pytest
 
 import ptxkit
 from ptxkit.decompiler.verify import certify, verify
+from ptxkit.syntax import Module
 
 ONE = 'extern "C" __global__ void k(unsigned *y, int n) { unsigned t = threadIdx.x; '
 MANY = """extern "C" __global__ void k(const float *x, float *y, float *z, int n) {
@@ -38,6 +39,11 @@ TURNED = """extern "C" __global__ void k(const float *x, float *y) { %s int t = 
 SENT = """extern "C" __global__ void k(volatile int *flag, int *data, int *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { %s } }"""
 RELEASED = 'asm volatile("st.release.gpu.u32 [%0], %1;" :: "l"(flag + i), "r"(1) : "memory");'
+FOREIGN = 'extern "C" __device__ int ext(int, int);'
+SHORT = """extern "C" __global__ void k(unsigned *x, const unsigned *a) {
+    int i = threadIdx.x; unsigned m, s;
+    asm("mul%s.bf16x2 %%0, %%1, %%1;" : "=r"(m) : "r"(a[i]));
+    asm("add%s.bf16x2 %%0, %%1, %%2;" : "=r"(s) : "r"(m), "r"(a[i + 64])); x[i] = s; }"""
 #: What it is about: the original, and what is no copy of it.
 PAIRS = {
     "tables that a host fills by name": (
@@ -190,6 +196,30 @@ PAIRS = {
         MANY % "y[i] = fmaf(x[i], 4.0f, z[i]);",
         MANY % "y[i] = __fadd_rn(__fmul_rn(x[i], 4.0f), z[i]);",
     ),
+    "what a function is given": (
+        FOREIGN + ONE + "y[t] = ext(y[t], 1); }",
+        FOREIGN + ONE + "y[t] = ext(y[t], 2); }",
+    ),
+    "what a function is given, in another order": (
+        FOREIGN + ONE + "y[t] = ext(y[t], y[t] * 3); }",
+        FOREIGN + ONE + "y[t] = ext(y[t] * 3, y[t]); }",
+    ),
+    "what an atomic compares with": (
+        ONE + "y[t + 64] = atomicCAS(y + t, 12345u, 7u); }",
+        ONE + "y[t + 64] = atomicCAS(y + t, 12346u, 7u); }",
+    ),
+    "where an atomic begins again": (
+        ONE + "y[t + 64] = atomicInc(y + t, 1000u); }",
+        ONE + "y[t + 64] = atomicInc(y + t, 1001u); }",
+    ),
+    "two roundings of short numbers": (
+        SHORT % (".rn", ".rn"),
+        SHORT % ("", ""),
+    ),
+    "shared memory that nobody needs": (
+        ONE + "y[t] = n; }",
+        ONE + "__shared__ volatile unsigned s[12000]; s[t] = n; y[t] = n; }",
+    ),
     "numbers beside one that threads race for": (
         RACED % "x[i]",
         RACED % "i < 40 ? x[i] : x[i] + 1",
@@ -197,10 +227,16 @@ PAIRS = {
 }  # fmt: skip
 
 
+def made(source: str) -> Module:
+    """What calls functions of other files is compiled to be linked with them."""
+    options = ["-rdc=true"] if source.startswith(FOREIGN) else []
+    return ptxkit.compile_cuda(source, arch="sm_90", options=options)
+
+
 @pytest.mark.parametrize("name", PAIRS)
 def test_what_differs_is_not_accepted(name: str) -> None:
     original, candidate = PAIRS[name]
-    module = ptxkit.compile_cuda(original, arch="sm_90")
+    module = made(original)
     found = verify(module, candidate)
     assert found.compiles
     assert not found.equivalent, found.level
@@ -209,7 +245,8 @@ def test_what_differs_is_not_accepted(name: str) -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_and_what_is_the_same_compiles(name: str) -> None:
     original, _ = PAIRS[name]
-    assert verify(ptxkit.compile_cuda(original, arch="sm_90"), original).same_ptx
+    module = made(original)
+    assert verify(module, original).same_ptx
 
 
 def test_what_threads_race_for_does_not_count() -> None:

@@ -33,6 +33,7 @@ _EXACT = re.compile(r"^(cvt\.rn\.(?:ftz\.)?f(?:32|64)\.)b16$")
 _COMPARED = frozenset(("setp", "set"))
 #: Roundings are written out for what rounds to nearest by default, or not.
 _DEFAULT = frozenset(("add", "sub", "mul"))
+_SHORT_FORMATS = frozenset((".bf16", ".bf16x2", ".f32x2"))
 #: What moves numbers and does not compute with them.
 _MOVES = frozenset("ld ldu st mov selp shfl atom red cvta prmt tex suld sust call".split())
 _MEMORY = frozenset(("ld", "st", "atom", "red"))
@@ -147,7 +148,7 @@ class Dialect:
                     else:
                         halves.append((space, width))
                         last = half
-            elif one.name not in _MOVES and any(SCALAR_TYPES[t].kind == FLOAT for t in types):
+            elif one.name not in _MOVES and any(map(_is_float, types)):
                 found.operations.setdefault(one.name, set()).add(_form(one))
                 if one.name in _COMPARED:
                     found._compare(one)
@@ -313,7 +314,10 @@ def _form(one: Instruction) -> str:
 
 def without_default(one: Instruction, opcode: str) -> str:
     """An opcode without the rounding that it has anyway."""
-    return opcode.replace(".rn", "", 1) if one.name in _DEFAULT else opcode
+    # Of the short formats, those without it may be put together to one with a single rounding.
+    if one.name not in _DEFAULT or _SHORT_FORMATS.intersection(one.modifiers):
+        return opcode
+    return opcode.replace(".rn", "", 1)
 
 
 def _large(one: Instruction) -> Iterable[int]:
@@ -335,3 +339,8 @@ def _large(one: Instruction) -> Iterable[int]:
         number = abs(number)
         if number >= _LARGE and all(n & (n - 1) for n in (number - 1, number, number + 1)):
             yield number
+
+
+def _is_float(type: str) -> bool:
+    """Whether numbers of a type are rounded; those of some live in registers of bits."""
+    return SCALAR_TYPES[type].kind == FLOAT or f".{type}" in _SHORT_FORMATS

@@ -18,9 +18,10 @@ from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Known, Operand, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
 from ptxkit.decompiler.verify.dataflow.pure import FLOAT_COMPARISONS
+from ptxkit.decompiler.verify.dataflow.semantics import OF_ITS_TYPE
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.decompiler.verify.reaching import NOWHERE, filled, reaching
-from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Declarator, Module, Scopes
 from ptxkit.syntax.graph import BasicBlock
@@ -231,6 +232,8 @@ class Expressions:
         return self._read(number, {}, register)
 
     def _step(self, number: int, step: Step, held: dict[Register, Term]) -> list[Term]:
+        if step.name == "activemask":
+            raise GiveUpError("a question which threads are there")
         make = self.terms.make
         operands = [self._operand(number, source, step, held) for source in step.sources]
         restless = any(source.kind == "restless" for source in step.sources)
@@ -446,6 +449,8 @@ def _width(step: Step, source: Operand, sources: Sequence[Operand]) -> int:
     """The bits of a number among operands."""
     if step.name in ("shl", "shr") and source is sources[-1]:
         return 32
+    if step.name not in PURE and step.name not in OF_ITS_TYPE:
+        return 64  # a stride, a count of bytes or the like
     width = SCALAR_TYPES[step.type].width if step.type in SCALAR_TYPES else 32
     if step.name == "mad" and ".wide" in step.modifiers and source is sources[-1]:
         return 2 * width
@@ -454,9 +459,9 @@ def _width(step: Step, source: Operand, sources: Sequence[Operand]) -> int:
 
 def plain(step: Step) -> str:
     """The opcode; a type as wide as its register has no sign where bits are only moved."""
-    opcode = (
-        step.opcode.replace(".rn", "", 1) if step.name in ("add", "sub", "mul") else step.opcode
-    )
+    known = step.type in SCALAR_TYPES and SCALAR_TYPES[step.type].kind == FLOAT
+    rounds = step.name in ("add", "sub", "mul") and known
+    opcode = step.opcode.replace(".rn", "", 1) if rounds else step.opcode
     bits = step.name in ("and", "or", "xor", "not", "selp", "mov", "shl", "st")
     if step.name == "ld":
         width = SCALAR_TYPES[step.type].width

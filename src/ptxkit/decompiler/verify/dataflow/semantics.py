@@ -357,7 +357,7 @@ class Semantics:
     def _width(self, step: Step, source: Operand, type: str) -> str:
         """The type that an operand is read as: a store takes its own, others all of it."""
         own = source.parts[0].value if source.kind == "register" else type
-        if source.kind == "number" and step.name not in _OF_ITS_TYPE:
+        if source.kind == "number" and step.name not in OF_ITS_TYPE:
             return "b64"  # a stride, a count of bytes or the like
         if step.name == "st" or SCALAR_TYPES[own].width <= SCALAR_TYPES[type].width:
             return type
@@ -549,7 +549,7 @@ def _is_silent(step: Step) -> bool:
 
 
 #: What takes numbers as those that it works on.
-_OF_ITS_TYPE = frozenset(("st", "atom", "red", "shfl", "match", "redux"))
+OF_ITS_TYPE = frozenset(("st", "atom", "red", "shfl", "match", "redux"))
 
 #: Memory that is there for every thread, and that its own declarations bound.
 _PRIVATE = frozenset((".local", ".const", ".param", ".param::entry", ".param::func"))
