@@ -7,7 +7,7 @@ import pytest
 import ptxkit
 from ptxkit.decompiler.verify import Verdict, compiled, same_dataflow, same_execution, verify
 from ptxkit.decompiler.verify.values import KINDS
-from ptxkit.errors import UnknownNameError
+from ptxkit.errors import UnknownNameError, UsageError
 from ptxkit.syntax import Module
 
 ARCH = "sm_90"
@@ -394,3 +394,16 @@ def test_what_one_thread_cannot_tell_is_no_proof(one: str, other: str) -> None:
     modules = [ptxkit.parse(_HEAD + _KERNEL.format(text)) for text in (one, other)]
     assert not same_dataflow(*modules, "k").equal
     assert same_dataflow(modules[0], modules[0], "k").equal
+
+
+def test_what_is_no_candidate() -> None:
+    made = module("__global__ void k(int *x) { *x = 1; }")
+    with pytest.raises(UsageError, match="a candidate is CUDA C.. as text, or a tree .* no int"):
+        verify(made, 3)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="the original is no module but a str; parse it"):
+        verify("k.ptx", "")  # type: ignore[arg-type]
+
+
+def test_a_kernel_that_does_nothing() -> None:
+    made = ptxkit.parse(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { }")
+    assert ptxkit.decompile(made, "symbolic").verdict.equivalent

@@ -24,7 +24,7 @@ from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.verdict import LEVELS, Verdict
 from ptxkit.deep import deeply
-from ptxkit.errors import PtxkitError, UnknownNameError
+from ptxkit.errors import PtxkitError, UnknownNameError, UsageError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module
 from ptxkit.syntax.demangle import demangle
@@ -198,6 +198,11 @@ def verify(
     """
     if device not in DEVICES:
         raise UnknownNameError("device", device, DEVICES)
+    if not isinstance(original, Module):
+        raise UsageError(f"the original is no module but a {type(original).__name__}; parse it")
+    if not isinstance(candidate, CudaModule | str):
+        kind = type(candidate).__name__
+        raise UsageError(f"a candidate is CUDA C++ as text, or a tree of it, and no {kind}")
     arch = arch or architecture(original)
     kernels = [kernel] if kernel is not None else to_certify(original)
     separate = any(not original[one].is_entry for one in kernels)
