@@ -398,7 +398,7 @@ def test_what_one_thread_cannot_tell_is_no_proof(one: str, other: str) -> None:
 
 def test_what_is_no_candidate() -> None:
     made = module("__global__ void k(int *x) { *x = 1; }")
-    with pytest.raises(UsageError, match="a candidate is CUDA C.. as text, or a tree .* no int"):
+    with pytest.raises(UsageError, match=r"a candidate is CUDA C.. as text, or a tree .* no int"):
         verify(made, 3)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="the original is no module but a str; parse it"):
         verify("k.ptx", "")  # type: ignore[arg-type]

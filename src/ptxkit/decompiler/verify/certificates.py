@@ -198,11 +198,7 @@ def verify(
     """
     if device not in DEVICES:
         raise UnknownNameError("device", device, DEVICES)
-    if not isinstance(original, Module):
-        raise UsageError(f"the original is no module but a {type(original).__name__}; parse it")
-    if not isinstance(candidate, CudaModule | str):
-        kind = type(candidate).__name__
-        raise UsageError(f"a candidate is CUDA C++ as text, or a tree of it, and no {kind}")
+    _check_kinds(original, candidate)
     arch = arch or architecture(original)
     kernels = [kernel] if kernel is not None else to_certify(original)
     separate = any(not original[one].is_entry for one in kernels)
@@ -217,6 +213,14 @@ def verify(
         for one in kernels
     }
     return Verdict.of(parts)
+
+
+def _check_kinds(original: object, candidate: object) -> None:
+    if not isinstance(original, Module):
+        raise UsageError(f"the original is no module but a {type(original).__name__}; parse it")
+    if not isinstance(candidate, CudaModule | str):
+        kind = type(candidate).__name__
+        raise UsageError(f"a candidate is CUDA C++ as text, or a tree of it, and no {kind}")
 
 
 def to_certify(module: Module) -> list[str]:
