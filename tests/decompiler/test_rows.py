@@ -30,3 +30,28 @@ def test_rows_that_are_handed_on() -> None:
     """What takes a pointer into them is not rewritten."""
     found = ptxkit.decompile(ptxkit.compile_cuda(TAKEN), engine="symbolic")
     assert found.verdict.equivalent, found.verdict.reasons
+
+
+TILED = """extern "C" __global__ void product(
+    int m, int n, int k, const float *a, const float *b, float *c) {
+    __shared__ float left[16][16], right[16][16];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;
+    float sum = 0.0f;
+    for (int t = 0; t < (k + 15) / 16; t++) {
+        left[y][x] = row < m && t * 16 + x < k ? a[row * k + t * 16 + x] : 0.0f;
+        right[y][x] = column < n && t * 16 + y < k ? b[(t * 16 + y) * n + column] : 0.0f;
+        __syncthreads();
+        for (int i = 0; i < 16; i++) sum += left[y][i] * right[i][x];
+        __syncthreads();
+    }
+    if (row < m && column < n) c[row * n + column] = sum;
+}"""
+
+
+def test_tiles_whose_indices_move_on() -> None:
+    """A compiler takes the variables that an address began with for those of the loop."""
+    found = ptxkit.decompile(ptxkit.compile_cuda(TILED, arch="sm_90"), engine="symbolic")
+    assert found.verdict.equivalent, found.verdict.reasons
+    assert "__shared__ float left[16][16];" in found.cuda
+    assert "__shared__ float right[16][16];" in found.cuda
+    assert "__cvta" not in found.cuda and "char" not in found.cuda

@@ -72,6 +72,10 @@ class Substitution:
     signed: set[Definition] = field(default_factory=set)
     numbers: dict[Definition, Value] = field(default_factory=dict)
     """Versions that are numbers, though their variables change; addresses are none."""
+    begins: dict[Definition, Value] = field(default_factory=dict)
+    """Versions that are an index of a thread or the like, though their variables change."""
+    moved: set[Definition] = field(default_factory=set)
+    """Addresses that say those instead of the variables."""
     indices: set[Definition] = field(default_factory=set)
     """What is computed from the indices of threads alone."""
     repeated: set[Definition] = field(default_factory=set)
@@ -114,15 +118,29 @@ class Substitution:
         self._rewrite()
 
     def _drop(self, gone: set[Definition]) -> None:
-        """Candidates stay where they are; whatever they were put into is expanded again."""
+        """Candidates stay where they are; whatever they were put into is expanded again.
+
+        But addresses go on, once, with what variables began with that have moved on since.
+        """
         for definition in gone:
-            self.candidates.pop(definition, None)
+            if self._begins_with_an_index(definition):
+                self.moved.add(definition)
+            else:
+                self.candidates.pop(definition, None)
         pending = list(gone)
         while pending:
             definition = pending.pop()
             self.expanded.pop(definition, None)
             self.carriers.pop(definition, None)
             pending += [user for user in self.takers.get(definition, ()) if user in self.expanded]
+
+    def _begins_with_an_index(self, definition: Definition) -> bool:
+        known = definition in self.candidates and definition in self.addresses
+        return (
+            known
+            and definition not in self.moved
+            and any(leaf in self.begins for leaf in leaves(self.expand(definition)))
+        )
 
     def _keep_in_order(self) -> set[Definition]:
         """What must stand where it does."""
@@ -162,6 +180,8 @@ class Substitution:
                 facts = self.facts.of(value)
                 if value.op == "const" and value.width < 64:
                     self.numbers[target] = value
+                if value.op == "builtin" and target.variable.definitions > 1:
+                    self.begins[target] = value
                 if (
                     target.variable.definitions != 1
                     or target.variable.role == "result"
@@ -248,6 +268,8 @@ class Substitution:
                 self.expand(leaf)
                 inside |= self.carriers[leaf]
         value = replaced(candidate.value, self._lookup)
+        if definition in self.moved:
+            value = replaced(value, lambda leaf: self.begins.get(leaf.data))
         if self.facts.of(value).size > _LIMIT and definition not in self.addresses:
             # Too long to read: what is in it stays on its own.
             value = candidate.value
