@@ -454,3 +454,36 @@ def test_parts_of_an_argument_that_overlap_have_an_order() -> None:
     over = [ptxkit.parse(CALLED.format(stores=s)) for s in (WHOLE + UPPER, UPPER + WHOLE)]
     assert not same_dataflow(over[0], over[1], "k").equal
     assert not same_dataflow(over[0], apart[0], "k").equal
+
+
+#: What is read, then what is nearly the same.
+WHOLE_OPERANDS = {
+    "an address of which half is asked for": (
+        "isspacep.shared %p1, %rd1; @%p1 st.global.u32 [%rd1], 1; ret;",
+        "cvt.u32.u64 %r3, %rd1; cvt.u64.u32 %rd2, %r3; isspacep.shared %p1, %rd2;"
+        "@%p1 st.global.u32 [%rd1], 1; ret;",
+    ),
+    "who is there under a guard": (
+        "setp.eq.u32 %p1, %r1, 7; @%p1 activemask.b32 %r3; @!%p1 activemask.b32 %r3;"
+        "activemask.b32 %r4; st.global.u32 [%rd1], %r3; st.global.u32 [%rd1+4], %r4; ret;",
+        "setp.eq.u32 %p1, %r1, 7; activemask.b32 %r3; @%p1 activemask.b32 %r4;"
+        "@!%p1 activemask.b32 %r4; st.global.u32 [%rd1], %r3; st.global.u32 [%rd1+4], %r4; ret;",
+    ),
+    "arguments that are set on two ways": (
+        "setp.eq.u32 %p1, %r1, 7; { .param .b32 a; @%p1 bra L; st.param.b32 [a], %r1; bra M;"
+        "L: st.param.b32 [a], 5; M: call f, (a); } ret;",
+        "setp.eq.u32 %p1, %r1, 7; { .param .b32 a; @%p1 bra L; st.param.b32 [a], %r1; bra M;"
+        "L: st.param.b32 [a], 6; M: call f, (a); } ret;",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE_OPERANDS)
+def test_all_of_what_is_read_counts(name: str) -> None:
+    function = ".func f(.param .b32 x) { ret; }\n"
+    one, other = (
+        ptxkit.parse(HEAD.replace(".visible", function + ".visible") + body + "\n}")
+        for body in WHOLE_OPERANDS[name]
+    )
+    assert not same_dataflow(one, other, "k").equal
+    assert not same_dataflow(one, other, "k", thorough=True).equal

@@ -16,7 +16,7 @@ from ptxkit.decompiler.verify.dataflow.regions import Program, is_generic
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
 from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.run.layout import parameter_layout
-from ptxkit.syntax import Function, Module
+from ptxkit.syntax import Function, Instruction, Module
 from ptxkit.syntax.nodes import FunctionDirective
 
 _MOST_INSTRUCTIONS = 20_000
@@ -86,7 +86,7 @@ def same_dataflow(
                 return Proof(False, "it reads a parameter that the original does not read")
             if any(_INDIRECT.match(i.text) for i in a.instructions if i.name == "call"):
                 return Proof(False, "which function is called is not followed")
-            moved = [i.opcode for i in a.instructions] != [i.opcode for i in b.instructions]
+            moved = list(map(_guarded, a.instructions)) != list(map(_guarded, b.instructions))
             if moved and (any(map(_is_beyond, (a, b))) or _asks_inside(original, a)):
                 return Proof(False, "which threads are there is not followed")
             pair = _Pair(original, candidate, a, b, places, variables)
@@ -104,6 +104,11 @@ def same_dataflow(
     except RecursionError:
         return Proof(False, "the conditions are nested too deeply")
     return Proof(True)
+
+
+def _guarded(one: Instruction) -> tuple[str, str]:
+    """The opcode, and whether it has a guard."""
+    return one.opcode, one.text[:2] if one.text.startswith("@") else ""
 
 
 def _is_beyond(function: Function) -> bool:
