@@ -10,7 +10,6 @@ from itertools import takewhile
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda.printer import COMPILE_WITH
 from ptxkit.cuda.words import is_free
-from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow import same_dataflow
 from ptxkit.decompiler.verify.execution import (
     DEVICES,
@@ -20,7 +19,6 @@ from ptxkit.decompiler.verify.execution import (
     seen_to_differ,
 )
 from ptxkit.decompiler.verify.identity import same_ptx
-from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.verdict import LEVELS, Verdict
 from ptxkit.deep import deeply
@@ -148,10 +146,6 @@ def certify(
     if LEVELS.index(least) > LEVELS.index("E2"):
         return Verdict(True, reasons=("E1: it is other PTX; nothing less was asked for",))
     reasons = []
-    more = too_much(*(needs(m, Coverage.of(m, m[n]).functions)
-                      for m, n in ((original, kernel), (candidate, other))))  # fmt: skip
-    if more:
-        return Verdict(True, reasons=(f"E2, E3: {more}",))
     proof = same_dataflow(original, candidate, kernel, other, thorough=thorough)
     if proof.equal:
         wrong = ""

@@ -17,11 +17,11 @@ from zlib import crc32
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Known, Operand, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
+from ptxkit.decompiler.verify.dataflow.opcodes import OF_ITS_TYPE, may_leave_out
 from ptxkit.decompiler.verify.dataflow.pure import FLOAT_COMPARISONS
-from ptxkit.decompiler.verify.dataflow.semantics import OF_ITS_TYPE
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.decompiler.verify.reaching import NOWHERE, filled, reaching
-from ptxkit.isa.types import FLOAT, SCALAR_TYPES
+from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Declarator, Module, Scopes
 from ptxkit.syntax.graph import BasicBlock
@@ -459,9 +459,7 @@ def _width(step: Step, source: Operand, sources: Sequence[Operand]) -> int:
 
 def plain(step: Step) -> str:
     """The opcode; a type as wide as its register has no sign where bits are only moved."""
-    known = step.type in SCALAR_TYPES and SCALAR_TYPES[step.type].kind == FLOAT
-    rounds = step.name in ("add", "sub", "mul") and known
-    opcode = step.opcode.replace(".rn", "", 1) if rounds else step.opcode
+    opcode = step.opcode.replace(".rn", "", 1) if may_leave_out(step) else step.opcode
     bits = step.name in ("and", "or", "xor", "not", "selp", "mov", "shl", "st")
     if step.name == "ld":
         width = SCALAR_TYPES[step.type].width

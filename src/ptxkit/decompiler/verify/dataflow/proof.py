@@ -9,11 +9,13 @@ from functools import partial
 from itertools import product
 from math import prod
 
+from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TooManyCasesError
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Program, is_generic
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
+from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.run.layout import parameter_layout
 from ptxkit.syntax import Function, Instruction, Module
@@ -72,6 +74,9 @@ def same_dataflow(
     (True, False)
     """
     pending = [(original[kernel], candidate[other or kernel])]
+    more = too_much(*(needs(f.root, Coverage.of(f.root, f).functions) for f in pending[0]))
+    if more:
+        return Proof(False, more)
     done: set[tuple[str, str]] = set()
     places: tuple[dict[int, int], dict[int, int]] = ({}, {})
     try:

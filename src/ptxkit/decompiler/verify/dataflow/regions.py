@@ -17,12 +17,12 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     reads_of_parameters,
 )
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
+from ptxkit.decompiler.verify.dataflow.opcodes import contracted
 from ptxkit.decompiler.verify.dataflow.semantics import (
     Semantics,
     Slot,
     State,
     Touched,
-    contracted,
 )
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.syntax import Function, Instruction, Module, Scopes

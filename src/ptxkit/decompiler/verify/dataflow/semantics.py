@@ -7,7 +7,7 @@ file does not know lengthens it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.verify.dataflow.bits import packed, part
@@ -20,9 +20,18 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     reads_of_parameters,
 )
 from ptxkit.decompiler.verify.dataflow.liveness import CARRY
+from ptxkit.decompiler.verify.dataflow.opcodes import (
+    CONTRACTED,
+    OF_ITS_TYPE,
+    ORDERED,
+    is_silent,
+    may_leave_out,
+    plain_memory,
+    plain_opcode,
+)
 from ptxkit.decompiler.verify.dataflow.pure import SPECIAL, source_types
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
-from ptxkit.isa.types import FLOAT, SCALAR_TYPES
+from ptxkit.isa.types import SCALAR_TYPES
 
 Slot = tuple[str, int, int]
 """Some bytes of a parameter of a call: its name, where they begin, how many; 0 if any number."""
@@ -158,7 +167,7 @@ class Semantics:
             self._call(state, step, guard)
         elif step.name in PURE and not any(s.kind == "restless" for s in step.sources):
             self._pure(state, step, guard)
-        elif step.name == "ld" and not step.modifiers & _ORDERED:
+        elif step.name == "ld" and not step.modifiers & ORDERED:
             self._load(state, step, guard)
         else:
             self._effect(state, step, guard)
@@ -182,7 +191,7 @@ class Semantics:
         special = SPECIAL.get(step.name)
         if special is not None and special(self, state, step, guard):
             return
-        if step.name in _CONTRACTED and len(step.types) > 1:
+        if step.name in CONTRACTED and len(step.types) > 1:
             raise GiveUpError("numbers of two precisions in one sum")
         types = source_types(step)
         values = tuple(self.value(state, s, t) for s, t in zip(step.sources, types, strict=True))
@@ -209,15 +218,13 @@ class Semantics:
 
     def _opcode(self, step: Step) -> str:
         """The opcode, without a rounding that it has anyway."""
-        opcode = _plain(step)
+        opcode = plain_opcode(step)
         if self._may_be_contracted(step):
             return opcode + _OPEN
-        # What may be contracted without it keeps it.
-        known = step.type in SCALAR_TYPES and SCALAR_TYPES[step.type].kind == FLOAT
-        return opcode.replace(".rn", "", 1) if step.name in _CONTRACTED and known else opcode
+        return opcode.replace(".rn", "", 1) if may_leave_out(step) else opcode
 
     def _may_be_contracted(self, step: Step) -> bool:
-        return _is_silent(step) and step.type in self.contracted
+        return is_silent(step) and step.type in self.contracted
 
     def _operation(self, step: Step, number: int) -> Callable[..., Diagram]:
         opcode = self._opcode(step)
@@ -308,8 +315,8 @@ class Semantics:
                     self._touch(state, step, values[-1], guard)
             else:
                 values.append(self.value(state, source, self._width(step, source, type)))
-        opcode = _plain_memory(step)
-        if step.name == "st" and not step.modifiers & _ORDERED and len(values) == 2:
+        opcode = plain_memory(step)
+        if step.name == "st" and not step.modifiers & ORDERED and len(values) == 2:
             opcode, values[1] = self._words(step, values[1])
         arguments = (state.memory, *values)
         for number, target in enumerate(step.targets):
@@ -335,12 +342,12 @@ class Semantics:
     def _words(self, step: Step, stored: Diagram) -> tuple[str, Diagram]:
         """What is stored as words: two, or one of twice as many bits, are the same."""
         terms, width = self.terms, SCALAR_TYPES[step.type].width
-        words = [w for w in _plain_memory(step).split(".")[:-1] if w not in ("v2", "v4", "v8")]
+        words = [w for w in plain_memory(step).split(".")[:-1] if w not in ("v2", "v4", "v8")]
         several = step.sources[1].kind == "vector"
         count = len(step.sources[1].parts) if several else 1
         bits = width * count
         if width not in (_WORD, 2 * _WORD) or bits == _WORD:
-            return _plain_memory(step), stored
+            return plain_memory(step), stored
 
         def apart(value: Term) -> Diagram:
             row = terms.rows[value]
@@ -492,7 +499,7 @@ class _Load:
     def __init__(self, step: Step) -> None:
         self.width = SCALAR_TYPES[step.type].width
         self.address = address_width(step.sources[0])
-        words = _plain_memory(step).split(".")
+        words = plain_memory(step).split(".")
         self.opcode = ".".join(w for w in words[:-1] if w not in ("v2", "v4", "v8"))
 
     def __hash__(self) -> int:
@@ -529,35 +536,8 @@ def address_width(operand: Operand) -> int:
 
 #: Follows the opcode of what may still be put together with another.
 _OPEN = " or fma"
-#: What an assembler may put together into one rounding, if none is written.
-_CONTRACTED = frozenset(("add", "sub", "mul"))
-_ROUNDINGS = frozenset((".rn", ".rz", ".rm", ".rp"))
-
-
-def contracted(steps: Iterable[Step]) -> frozenset[str]:
-    """The types of which there are products and sums that say nothing about rounding.
-
-    Only these may an assembler put together; elsewhere, to say nothing is to say ``.rn``.
-    """
-    silent = {(step.name == "mul", step.type) for step in steps if _is_silent(step)}
-    return frozenset(type for product, type in silent if product and (False, type) in silent)
-
-
-def _is_silent(step: Step) -> bool:
-    floats = step.type in SCALAR_TYPES and SCALAR_TYPES[step.type].kind == FLOAT
-    return step.name in _CONTRACTED and floats and not step.modifiers & _ROUNDINGS
-
-
-#: What takes numbers as those that it works on.
-OF_ITS_TYPE = frozenset(("st", "atom", "red", "shfl", "match", "redux"))
-
 #: Memory that is there for every thread, and that its own declarations bound.
 _PRIVATE = frozenset((".local", ".const", ".param", ".param::entry", ".param::func"))
-_ORDERED = frozenset(
-    (".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".sc", ".weak.volatile")
-)
-
-
 #: Instructions that take registers as they are, whatever the type of what is in them.
 _WHOLE = frozenset("mma wmma wgmma stmatrix movmatrix tcgen05 isspacep".split())
 
@@ -570,34 +550,3 @@ def _extension(step: Step, register: str) -> Fills:
     width = SCALAR_TYPES[step.type].width
     wide = SCALAR_TYPES[register].width
     return width, wide > width and step.type.startswith("s"), wide
-
-
-def _plain(step: Step) -> str:
-    """The opcode, with types that mean the same spelled alike."""
-    if step.name in ("and", "or", "xor", "not", "add", "sub", "mul", "selp", "mov", "shl"):
-        signed = step.name == "mul" and (".hi" in step.modifiers or ".wide" in step.modifiers)
-        if not signed and ".sat" not in step.modifiers:
-            return ".".join(_unsigned(w) for w in step.opcode.split("."))
-    return step.opcode
-
-
-def _plain_memory(step: Step) -> str:
-    """The opcode of a load or store: what is moved has no sign, whatever a load makes of it."""
-    if step.name not in ("ld", "st"):
-        return step.opcode
-    if step.name == "ld" and step.modifiers & _ORDERED and _fills_up(step):
-        return step.opcode
-    return ".".join(map(_bits, step.opcode.split(".")))
-
-
-def _fills_up(step: Step) -> bool:
-    width = SCALAR_TYPES[step.type].width
-    return any(t is not None and SCALAR_TYPES[t[1]].width > width for t in step.targets)
-
-
-def _unsigned(word: str) -> str:
-    return "b" + word[1:] if word[1:].isdigit() and word[0] in "us" else word
-
-
-def _bits(word: str) -> str:
-    return "b" + word[1:] if word[1:].isdigit() and word[0] in "usf" else word
