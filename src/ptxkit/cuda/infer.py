@@ -24,6 +24,7 @@ from ptxkit.cuda.types import (
     Array,
     Pointer,
     Scalar,
+    Struct,
     Type,
     Vector,
     common,
@@ -43,7 +44,10 @@ _RESULTS: dict[str, Type] = {
 
 
 def infer(node: n.Expression, types: Mapping[str, Type]) -> Type:
-    """The type of an expression; ``types`` has those of variables and functions."""
+    """The type of an expression; ``types`` has those of variables and functions.
+
+    Of fields of structures it may have them too, by names such as ``Particle.mass``.
+    """
     return _INFER[type(node)](node, types)
 
 
@@ -134,6 +138,8 @@ def _member(node: n.Member, types: Mapping[str, Type]) -> Type:
     if isinstance(node.base, n.Name) and node.base.name in _SPECIAL:
         return UINT
     base = infer(node.base, types)
+    if isinstance(base, Struct):
+        return types.get(f"{base.name}.{node.field}", INT)
     return base.element if isinstance(base, Vector) else INT
 
 

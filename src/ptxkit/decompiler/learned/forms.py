@@ -44,6 +44,8 @@ FORMS = {
     "guard": "an if around the rest of a kernel as a return",
 }
 _SHIFTS = frozenset(("<<", ">>", "<<=", ">>="))
+#: What is put together of bits is moved by bits: a hash is no product.
+_BITS = frozenset(("^", "|", "&", "~"))
 #: A mask with more bits is one to people, and no remainder.
 _LARGEST = 1 << 12
 _POWERS = {"<<": "*", ">>": "/", "&": "%", "<<=": "*=", ">>=": "/=", "&=": "%="}
@@ -154,6 +156,8 @@ class _Writer:
                 other = _power(operator, right)
                 if place in _SHIFTS and not self._is_unsigned(left):
                     # A negative number of bits is nothing, so that a compiler would not mind.
+                    other = None
+                if place in _BITS and operator in _SHIFTS:
                     other = None
                 if other is not None and self._ask(
                     "power", operator, f"{operator} {right.value}", f"{operator} in {place}",

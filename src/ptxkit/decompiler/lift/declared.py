@@ -31,6 +31,25 @@ def declared_types(name: str) -> tuple[Type | None, ...]:
     return tuple(_type(one, _arguments(tree[1])) for one in tree[3])
 
 
+def declared_classes(name: str) -> tuple[str, ...]:
+    """The classes that parameters are, or point to; nothing where a type here stands for it.
+
+    >>> declared_classes("_Z5shiftIfEvPKN3sim4FlowE6VectorIT_EPS5_")
+    ('Flow', 'Vector', '')
+    """
+    tree = read(name)
+    if tree is None or tree[0] != "function":
+        return ()
+    return tuple(_class(one[1] if one[0] == "pointer" else one) for one in tree[3])
+
+
+def _class(tree: Tree) -> str:
+    """The last word of a class's name."""
+    while tree[0] in ("qualified", "template", "scoped"):
+        tree = tree[2] if tree[0] == "scoped" else tree[1]
+    return tree[1] if tree[0] == "word" and tree[1] not in _NAMED else ""
+
+
 def declared_rows(name: str) -> tuple[tuple[int, ...], ...]:
     """How long the rows are that parameters point to, from the outer to the inner ones.
 

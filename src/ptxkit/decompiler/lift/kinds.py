@@ -8,16 +8,18 @@ Votes decide where uses disagree; casts make up for the rest.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
 
 from ptxkit.cuda.types import SCALARS, Pointer, Type
 from ptxkit.decompiler.lift.cells import FLOATS, Cell, is_float, scalar_type, vector_type
-from ptxkit.decompiler.lift.declared import declared_types, votes_of
+from ptxkit.decompiler.lift.declared import declared_classes, declared_types, votes_of
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.looks import looks_like_float
 from ptxkit.decompiler.lift.reading import exit_values
+from ptxkit.decompiler.lift.records import Record, find_records
 from ptxkit.decompiler.lift.sums import sum_of
 from ptxkit.decompiler.lift.values import Step, Value, Variable, parts_of
 from ptxkit.isa.types import SCALAR_TYPES
@@ -42,6 +44,9 @@ _ELEMENTS = (2, 4, 8)
 _PASS_ON = frozenset("function call collective texture generic specific cvt".split())
 
 
+_PAIRS = {"f16": "f16x2", "bf16": "bf16x2"}
+
+
 def kind_of(type: str) -> str:
     """How an instruction's type takes bits."""
     if type in FLOATS or type == "pred":
@@ -58,6 +63,10 @@ class Kinds:
     """The cells of one function."""
 
     program: Program
+    plain: Container[Variable] | None = None
+    """Parameters that point to numbers; None where all that point to anything do."""
+    records: dict[Variable, Record] = field(default_factory=dict)
+    """The parameters that point to structures."""
     cells: dict[object, Cell] = field(default_factory=dict)
     bases: dict[Value, Value | None] = field(default_factory=dict)
     weak: list[tuple[Cell, ...]] = field(default_factory=list)
@@ -81,6 +90,11 @@ class Kinds:
                 self._base_cell(terms[0]).pointer += 1
         self._declared()
         self._find_pointers()
+        if self.plain is not None:
+            classes = declared_classes(self.program.lift.function.name)
+            found = find_records(self.program, self.base, self.declared, classes)
+            self.records = {v: record for v, record in found.items() if v not in self.plain}
+            self._vector_parts()
         for block in self.program.flow.blocks.values():
             for step in block.statements:
                 self._step(step)
@@ -102,10 +116,31 @@ class Kinds:
                 width, kind = votes_of(type.target)
                 if kind:
                     cell.element(width).votes[kind] += _CERTAIN
-            elif type is not None and variable.declared not in ("struct", "vector"):
+            elif type is not None and variable.declared == "struct":
+                width, kind = votes_of(type)
+                for at in range(0, variable.width if kind else 0, width or 1):
+                    self.cell(("field", variable, at // 8, width)).votes[kind] += _CERTAIN
+            elif type is not None and variable.declared != "vector":
                 width, kind = votes_of(type)
                 if kind and width == variable.width:
                     self.cell(variable).votes[kind] += _CERTAIN
+
+    def _vector_parts(self) -> None:
+        for record in set(self.records.values()):
+            if record.vector is not None:
+                width, kind = votes_of(record.vector)
+                for at, _, _ in record.parts:
+                    self.part(record, at, width).votes[kind] += _CERTAIN
+
+    def doubtful(self) -> set[Variable]:
+        """Parameters whose structures hold numbers of one type alone, and may be just these."""
+        return {variable for variable, record in self.records.items()
+                if not record.certain and len({self.type_of(self.part(record, at, width), width)
+                                               for at, width, _ in record.parts}) == 1}  # fmt: skip
+
+    def part(self, record: Record, at: int, width: int) -> Cell:
+        """The cell of a part of a structure."""
+        return self.cell(("part", record, at, width))
 
     @cached_property
     def declared(self) -> tuple[Type | None, ...]:
@@ -204,6 +239,10 @@ class Kinds:
         if count_it:
             cell.accesses[(width, count)] += 1
             cell.stored = cell.stored or stored
+        record = self.records.get(base.data.variable) if base.op == "var" else None
+        if record is not None:
+            _, inside = record.place(sum_of(address).without(base))
+            return self.part(record, inside, width)
         return cell.element(width)
 
     # ---- steps ---------------------------------------------------------------------------
@@ -361,6 +400,12 @@ class Kinds:
         if op == "atomic":
             self._atomic(value)
             return
+        if op == "trunc" and kind in _PAIRS and value.args[0].width == 32:
+            # Half of a pair.
+            whole = value.args[0]
+            up = whole.op == "shr.u" and whole.args[1].op == "const" and whole.args[1].data == 16
+            self.visit(whole.args[0] if up else whole, _PAIRS[kind])
+            return
         if op in _SUMS and value.args[0].op in _SUMS and (votes := self._votes(value)) is not None:
             for (variable, taken), times in votes.items():
                 self.cell(variable).votes[taken] += times
@@ -498,3 +543,14 @@ class Kinds:
             return made or self.type_of(cell.element(width), width, depth)
         width = max(scalars, key=lambda w: (scalars[w], -w))
         return self.type_of(cell.element(width), width, depth)
+
+
+def surveyed(program: Program, *, structures: bool) -> Kinds:
+    """The cells of a function; of ``structures`` too, where it tells that there are some."""
+    kinds = Kinds(program, () if structures else None)
+    kinds.survey()
+    doubtful = kinds.doubtful()
+    if doubtful:
+        kinds = Kinds(program, doubtful)
+        kinds.survey()
+    return kinds

@@ -22,8 +22,9 @@ from ptxkit.decompiler.lift.flags import WIDE, Flags, shown_flags
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
+from ptxkit.decompiler.lift.half_pairs import with_half_pairs
 from ptxkit.decompiler.lift.kept_sums import with_kept_sums
-from ptxkit.decompiler.lift.kinds import Kinds
+from ptxkit.decompiler.lift.kinds import surveyed
 from ptxkit.decompiler.lift.launches import launch_attributes, launch_bounds
 from ptxkit.decompiler.lift.mathlib.calls import restore_calls
 from ptxkit.decompiler.lift.mathlib.miner import architecture
@@ -131,10 +132,10 @@ class ModuleLifter:
         Substitution(program, self.options.order, exact=self.options.exact).run()
         if "vprintf" in self.signatures.functions:
             restore_printf(program, self.variables.texts)
-        kinds = Kinds(program)
-        kinds.survey()
+        kinds = surveyed(program, structures=not self.options.careful)
         types, layouts = self.types.find(program, kinds)
         taken = {s.name for s in self.signatures.functions.values()} | set(self.signatures.by_name)
+        taken |= {s.name for s in self.types.structs}
         Namer(program, types, taken, self.names.get(function.name)).run()
         self.registers[function.name] = {v.name: v.register for v in program.variables}
         careful, exact = self.options.careful, self.options.exact
@@ -151,6 +152,8 @@ class ModuleLifter:
         statements = Statements(program, emitter, places)
         flow = self._flow(program, emitter, statements)
         by_name = _Names({v.name: t for v, t in types.items()})
+        for layout in layouts.values():
+            by_name |= {f"{layout.name}.{name}": type for name, type in layout.fields.values()}
 
         def is_float(node: n.Expression) -> bool:
             found = infer(node, by_name)
@@ -186,7 +189,7 @@ class ModuleLifter:
             body = with_kept_sums(with_one_counter(body, by_name))
         if self.options.order == "free":
             body = nested(body)
-        body = with_single_fetches(body, by_name)
+        body = with_half_pairs(with_single_fetches(body, by_name))
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         if not self.options.careful:
@@ -251,7 +254,9 @@ class ModuleLifter:
         variables = [v for v in self.variables.outside() if v.name not in unnamed]
         # Tables of functions name these; else variables come first.
         items += [*first, *self.variables.tables, *variables] if early else [*variables, *first]
-        items += helper_functions(self.helpers, self.converts)
+        called = {x.function for f in made for s in f.body or () for x in s.walk()
+                  if isinstance(x, n.Call)}  # fmt: skip
+        items += helper_functions(self.helpers, self.converts & called)
         items += made
         options = (*self.flags.options, *([WIDE] if self.wide else []))
         return n.CudaModule(tuple(items), tuple(sorted(self.headers)), options)

@@ -25,6 +25,7 @@ from ptxkit.decompiler.lift.context import Access
 from ptxkit.decompiler.lift.conversions import C_TYPES, UNSIGNED, Expr, bits_of
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.ranges import fits
+from ptxkit.decompiler.lift.records import Record
 from ptxkit.decompiler.lift.structs import Layout
 from ptxkit.decompiler.lift.sums import Sum, sum_of
 from ptxkit.decompiler.lift.values import Value, Variable, signed
@@ -145,6 +146,9 @@ class Places:
     def _indexed(self, base: Value, total: Sum, type: Type) -> n.Expression:
         """An element: ``base[index]``, with a cast where the array holds something else."""
         array = self.base_expression(base)
+        record = self.emitter.kinds.records.get(base.data.variable) if base.op == "var" else None
+        if record is not None:
+            return self._part(record, self.layouts[base.data.variable], array.node, total, type)
         have = _element_of(array.type)
         index = self.index(total, size_of(type))
         if have is not None and index is None and size_of(have) < size_of(type):
@@ -164,6 +168,26 @@ class Places:
         if isinstance(array.type, Pointer) and isinstance(node, n.Name):
             self._note_steps(made, total, size_of(type))
         return made
+
+    def _part(
+        self, record: Record, layout: Layout, array: n.Expression, total: Sum, type: Type
+    ) -> n.Expression:
+        """A field of a structure in an array: ``base[index].field``."""
+        before, inside = record.place(total)
+        index = self.index(before, record.size)
+        assert index is not None
+        whole: n.Expression
+        if isinstance(index, n.Literal) and index.value == 0:
+            whole = n.Unary("*", array)
+        else:
+            whole = n.Index(array, index)
+            if isinstance(array, n.Name):
+                self._note_steps(whole, before, record.size)
+        if type == layout.type:
+            return whole
+        name, have = layout.fields[inside]
+        field = n.Member(whole, name)
+        return field if have == type else n.Unary("*", n.Cast(Pointer(type), n.Unary("&", field)))
 
     def _note_steps(self, made: n.Index, total: Sum, size: int) -> None:
         """Whether parts of an index were each made as wide as an address: a step for each."""

@@ -1,4 +1,4 @@
-"""Half numbers as parameters: PTX passes them as structures of two bytes, C++ does not."""
+"""Half numbers as parameters: PTX passes them as structures, C++ does not."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import BFLOAT16, HALF, Struct, Type
+from ptxkit.cuda.types import BFLOAT16, HALF, VECTORS, Struct, Type
 from ptxkit.decompiler.lift.rewrite import bottom_up
 
-_HALVES = (HALF, BFLOAT16)
+_HALVES = (HALF, BFLOAT16, VECTORS["half2"], VECTORS["bfloat162"])
 
 
 def half_structs(structs: Iterable[n.StructDefinition]) -> dict[str, tuple[str, Type]]:

@@ -22,6 +22,11 @@ class Layout:
     size: int
     alignment: int
     fields: dict[int, tuple[str, Type]] = field(default_factory=dict)
+    type: Struct | Vector = field(init=False)
+    """Its type."""
+
+    def __post_init__(self) -> None:
+        self.type = Struct(self.name)
 
     def give_fields(self, wanted: dict[int, Type]) -> None:
         """Make fields of accesses, if they do not overlap."""
@@ -36,15 +41,18 @@ class Layout:
             names[offset] = (f"field_{offset}", type)
         self.fields = names
 
+    def give_parts(self, vector: Vector) -> None:
+        """Make fields of the parts of a vector."""
+        element = vector.element
+        self.fields = {
+            number * element.size: ("xyzw"[number], element) for number in range(vector.count)
+        }
+        self.type = vector
+
     def field_at(self, offset: int, type: Type) -> str | None:
         """The field that an access is of."""
         found = self.fields.get(offset)
         return found[0] if found is not None and found[1] == type else None
-
-    @property
-    def type(self) -> Struct:
-        """Its type."""
-        return Struct(self.name)
 
     def definition(self) -> n.StructDefinition:
         """Its definition, gaps filled with bytes."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.lift.algebra import make
 from ptxkit.decompiler.lift.values import Value, const, signed
 
+_BITWISE = frozenset(("and", "or", "xor"))
+
 
 @dataclass(slots=True)
 class Sum:
@@ -66,6 +68,10 @@ def _sum_of(value: Value) -> Sum:
         masked = _masked(value)
         if masked is not None:
             return masked
+    if op in _BITWISE:
+        shared = _with_shared_factor(value)
+        if shared is not None:
+            return shared
     if op in ("generic", "specific"):
         # Between spaces addresses differ by a constant: in C++ both are the pointer.
         inner = sum_of(value.args[0])
@@ -80,6 +86,34 @@ def _sum_of(value: Value) -> Sum:
         if any(t.op == "symbol" for t in inner.terms):
             return inner
     return Sum({value: 1})
+
+
+def _with_shared_factor(value: Value) -> Sum | None:
+    """``(x << 2) ^ 12`` is ``4 * (x ^ 3)``, and so it is where both sides were moved up."""
+    low = min(_zeros(arg) for arg in value.args)
+    if not low:
+        return None
+    down = [_moved_down(arg, low) for arg in value.args]
+    return Sum({make(value.op, value.width, *down): 1 << low})
+
+
+def _zeros(value: Value) -> int:
+    """How many low bits are zero because the value was moved up by so many."""
+    if value.op == "const":
+        number: int = value.data
+    elif value.op == "shl" and value.args[1].op == "const":
+        number = 1 << value.args[1].data
+    else:
+        return 0
+    return (number & -number).bit_length() - 1 if number else 0
+
+
+def _moved_down(value: Value, count: int) -> Value:
+    """What a value is that many bits above; the bits at its top may be others."""
+    if value.op == "const":
+        return const(value.data >> count, value.width)
+    inner, bits = value.args
+    return make("shl", value.width, inner, const(bits.data - count, bits.width))
 
 
 def _masked(value: Value) -> Sum | None:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import Pointer, Scalar, Type
+from ptxkit.cuda.types import Pointer, Scalar, Type, Vector
+from ptxkit.cuda.words import is_free
 from ptxkit.decompiler.lift.cells import vector_type
 from ptxkit.decompiler.lift.conversions import C_TYPES
-from ptxkit.decompiler.lift.declared import agreed
+from ptxkit.decompiler.lift.declared import agreed, declared_classes, declared_types
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.kinds import Kinds
 from ptxkit.decompiler.lift.places import Places
+from ptxkit.decompiler.lift.records import Record
 from ptxkit.decompiler.lift.signatures import Signatures
 from ptxkit.decompiler.lift.structs import Layout
 from ptxkit.decompiler.lift.values import Value, Variable, parts_of
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -42,6 +49,12 @@ class VariableTypes:
                 types[variable] = self._vector(kinds, variable)
             else:
                 types[variable] = kinds.type_of(kinds.cell(variable), variable.width)
+        made: dict[Record, Layout] = {}
+        for variable, record in kinds.records.items():
+            if record not in made:
+                made[record] = self._record_layout(record, kinds)
+            layouts[variable] = made[record]
+            types[variable] = Pointer(made[record].type, const=not kinds.cell(variable).stored)
         for variable, declared in zip(program.parameters, kinds.declared, strict=False):
             used = kinds.cell(variable).used
             types[variable] = agreed(types[variable], declared, used=used)
@@ -103,8 +116,6 @@ class VariableTypes:
         known = self.layouts.get(key)
         if known is not None:
             return known
-        name = self._struct_name(key)
-        known = self.layouts[key] = Layout(name, variable.width // 8, variable.alignment)
         wanted: dict[int, Type] = {}
         if self.signatures.functions.get(key[0]) is None or self._is_kernel(key[0]):
             for cell_key, cell in kinds.cells.items():
@@ -114,17 +125,63 @@ class VariableTypes:
                         wanted = {}
                         break
                     wanted[offset] = kinds.type_of(cell, width)
-        known.give_fields(wanted)
-        self.structs.append(known.definition())
+        size = variable.width // 8
+        vector = _at(declared_types(key[0]), key[1])
+        if isinstance(vector, Vector) and vector.size == size and all(
+            isinstance(type, Scalar) and type == vector.element and at % type.size == 0
+            for at, type in wanted.items()
+        ):  # fmt: skip
+            known = Layout(vector.spelling, size, size)
+            known.give_parts(vector)
+        else:
+            wish = _at(declared_classes(key[0]), key[1]) or ""
+            known = self._named(wish, wanted, size, variable.alignment)
+        self.layouts[key] = known
         return known
+
+    def _record_layout(self, record: Record, kinds: Kinds) -> Layout:
+        """The layout of what a parameter points to; one of the same fields may be there already."""
+        if record.vector is not None:
+            layout = Layout(record.vector.spelling, record.size, record.vector.size)
+            layout.give_parts(record.vector)
+            return layout
+        wanted: dict[int, Type] = {}
+        for at, width, count in record.parts:
+            type = kinds.type_of(kinds.part(record, at, width), width)
+            wanted[at] = type
+            if count > 1:
+                vector = vector_type(type, count) or vector_type(C_TYPES[f"u{width}"], count)
+                assert vector is not None
+                wanted[at] = vector
+        return self._named(record.wish, wanted, record.size, record.alignment)
+
+    def _named(self, wish: str, wanted: dict[int, Type], size: int, alignment: int) -> Layout:
+        """A layout that has a name; the one that is there already, if it has the same fields."""
+        known = {one.name: one for one in self.structs}
+        wish, first = (wish, 1) if wish and is_free(wish) else ("Struct", 0)
+        names = (f"{wish}{number}" for number in itertools.count(first))
+        taken = self.signatures.by_name.keys() | {
+            f.name for f in self.signatures.functions.values()
+        }
+        for name in itertools.chain([wish] if first else [], names):
+            layout = Layout(name, size, alignment)
+            layout.give_fields(wanted)
+            made = layout.definition()
+            if known.get(name) == made and first:
+                return layout
+            if name not in known and name not in taken:
+                self.structs.append(made)
+                return layout
+        raise AssertionError("names do not end")
 
     def _is_kernel(self, name: str) -> bool:
         signature = self.signatures.functions.get(name)
         return signature is not None and signature.kernel
 
-    def _struct_name(self, key: tuple[str, str]) -> str:
-        number = len(self.layouts)
-        return f"Struct{number}"
+
+def _at(types: Sequence[T], place: str) -> T | None:
+    """What a name tells of a parameter, by its number."""
+    return types[int(place)] if place.isdigit() and int(place) < len(types) else None
 
 
 def restrict(program: Program, kinds: Kinds, types: dict[Variable, Type], places: Places) -> None:

@@ -1,0 +1,177 @@
+"""Arrays of structures: parameters whose elements have parts at fixed places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import gcd
+
+from ptxkit.cuda.types import VECTORS, Pointer, Type, Vector
+from ptxkit.decompiler.lift.context import Access
+from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.reading import exit_values
+from ptxkit.decompiler.lift.sums import Sum, sum_of
+from ptxkit.decompiler.lift.values import Value, Variable
+
+#: Where an access is, and how many bits of how many elements it takes.
+Part = tuple[int, int, int]
+#: What has more bytes than this is no structure that anybody reads whole.
+_LARGEST = 1 << 12
+_HALVES = (VECTORS["half2"], VECTORS["bfloat162"])
+
+
+@dataclass(eq=False, slots=True)
+class Record:
+    """What some parameters point to: structures, one after another."""
+
+    wish: str
+    """What the class is called; nothing where nobody says."""
+    size: int
+    parts: frozenset[Part]
+    alignment: int
+    vector: Vector | None = None
+    """The vector that each is, where the function's name tells."""
+
+    def place(self, total: Sum) -> tuple[Sum, int]:
+        """The bytes up to a structure, and those from there on to an access."""
+        inside = total.constant % self.size
+        return Sum(total.terms, total.constant - inside), inside
+
+    @property
+    def certain(self) -> bool:
+        """Whether it cannot be an array of numbers, whatever these are."""
+        return bool(self.wish) or self.vector is not None or len({p[1:] for p in self.parts}) > 1
+
+
+@dataclass(slots=True)
+class _Uses:
+    """How a parameter is used."""
+
+    totals: list[tuple[Sum, Access]] = field(default_factory=list)
+    otherwise: bool = False
+    """Whether anything but an access takes it."""
+
+
+def find_records(
+    program: Program,
+    base: Callable[[Value], Value | None],
+    declared: Sequence[Type | None],
+    classes: Sequence[str],
+) -> dict[Variable, Record]:
+    """The parameters that point to structures; those of one class to the same ones."""
+    uses = _uses(program, base)
+    groups: dict[object, list[Variable]] = {}
+    vectors: dict[object, Vector] = {}
+    for number, variable in enumerate(program.parameters):
+        one = uses.get(variable)
+        if one is None or one.otherwise or any(access.volatile for _, access in one.totals):
+            continue
+        type = declared[number] if number < len(declared) else None
+        target = type.target if isinstance(type, Pointer) else None
+        key: object = (classes[number] if number < len(classes) else "") or variable
+        if isinstance(target, Vector) and target not in _HALVES:
+            vectors[target] = target
+            key = target
+        elif type is not None:
+            continue
+        groups.setdefault(key, []).append(variable)
+    found: dict[Variable, Record] = {}
+    for key, variables in groups.items():
+        wish = key if isinstance(key, str) else ""
+        for some in (variables, *([v] for v in variables)):
+            if not found.keys().isdisjoint(some):
+                continue
+            accesses = [access for v in some for access in uses[v].totals]
+            record = _record(accesses, wish, vectors.get(key))
+            if record is not None:
+                found |= dict.fromkeys(some, record)
+    return found
+
+
+def _uses(program: Program, base: Callable[[Value], Value | None]) -> dict[Variable, _Uses]:
+    found: dict[Variable, _Uses] = {v: _Uses() for v in program.parameters if v.width == 64}
+    seen: set[Value] = set()
+    pending: list[Value] = []
+
+    def accessed(address: Value, access: Access) -> None:
+        start = base(address)
+        terms = sum_of(address).terms
+        if start is not None and start.op == "var" and start.data.variable in found:
+            found[start.data.variable].totals.append((sum_of(address).without(start), access))
+            pending.extend(t for t in terms if t is not start)
+        else:
+            pending.append(address)
+
+    for values, store in _steps(program):
+        if store is None:
+            pending.extend(values)
+        else:
+            accessed(values[0], store)
+            pending.extend(values[1:])
+        while pending:
+            one = pending.pop()
+            if one in seen:
+                continue
+            seen.add(one)
+            if one.op == "var":
+                if one.data.variable in found:
+                    found[one.data.variable].otherwise = True
+            elif one.op in ("load", "atomic"):
+                accessed(one.args[0], one.data if one.op == "load" else one.data[1])
+                pending.extend(one.args[1:])
+            else:
+                pending.extend(one.args)
+    return {variable: one for variable, one in found.items() if one.totals}
+
+
+def _steps(program: Program) -> Iterator[tuple[Sequence[Value], Access | None]]:
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            yield step.args, step.data if step.kind == "store" else None
+        yield exit_values(block), None
+
+
+def _record(
+    accesses: Iterable[tuple[Sum, Access]], wish: str, vector: Vector | None
+) -> Record | None:
+    accesses = list(accesses)
+    stride = gcd(*(times for total, _ in accesses for times in total.terms.values()))
+    if vector is not None:
+        size = vector.size
+        if stride % size:
+            return None
+    else:
+        # Of one structure alone nothing but its name tells that there are no numbers in a row.
+        size = stride if stride or not wish else _LARGEST
+    if not 0 < size <= _LARGEST:
+        return None
+    parts = frozenset((t.constant % size, a.width, a.count) for t, a in accesses)
+    if vector is not None:
+        whole = (0, vector.element.bits, vector.count)
+        one = {p for p in parts if p[1:] == (vector.element.bits, 1)}
+        fits = parts - {whole} == one and one
+        return Record(wish, size, frozenset(one), size, vector) if fits else None
+    if not stride and any(t.constant < 0 for t, _ in accesses):
+        return None
+    largest = max(width // 8 * count for _, width, count in parts)
+    # Where two numbers are read at once that are set one by one, they are two.
+    end = _end(parts)
+    if end is None:
+        parts = frozenset((at + k * width // 8, width, 1)
+                          for at, width, count in parts for k in range(count))  # fmt: skip
+        end = _end(parts)
+    if end is None or len(parts) < 2:
+        return None
+    size = size if stride else -(-end // largest) * largest
+    return None if end > size or size % largest else Record(wish, size, parts, largest)
+
+
+def _end(parts: Iterable[Part]) -> int | None:
+    """Where the last one ends, if each begins where one may, and after those before it."""
+    end = 0
+    for at, width, count in sorted(parts):
+        bytes = width // 8 * count
+        if at < end or at % bytes:
+            return None
+        end = at + bytes
+    return end

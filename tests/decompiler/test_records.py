@@ -1,0 +1,124 @@
+"""Arrays of structures: fields by their types, and only where there are structures."""
+
+from __future__ import annotations
+
+import pytest
+from tests.decompiler.lifting import lifted_text
+
+import ptxkit
+from ptxkit.decompiler.lift.sums import sum_of
+from ptxkit.decompiler.lift.values import const, raw
+
+BODIES = """struct Body { float x, y; int alive; double mass; };
+__global__ void fall(Body *b, const Body *old, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && old[i].alive) {
+        b[i].y = old[i].y - 0.5f;
+        b[i].alive += 1;
+        b[i + 1].mass = old[i].mass * 2.0;
+        atomicAdd(&b[0].x, old[i].x);
+    }
+}"""
+ROWS = """__global__ void swap(%s *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { auto t = x[i %s; x[i %s = x[i %s; x[i %s = t; }
+}"""
+
+
+def compiled(source: str) -> ptxkit.Module:
+    return ptxkit.compile_cuda(source, arch="sm_90")
+
+
+def test_parameters_of_one_class_point_to_one_structure() -> None:
+    module = compiled(BODIES)
+    text = lifted_text(module)
+    assert text.count("struct Body {") == 1
+    for field in ("float field_0;", "float field_4;", "int field_8;", "double field_16;"):
+        assert field in text
+    assert "Body *" in text and "const Body *" in text
+    assert "atomicAdd(&" in text and "as_int" not in text and "(double *)" not in text
+    found = ptxkit.decompile(module, "symbolic")
+    assert found.verdict.equivalent and found.verdict.level in ("E1", "E2")
+
+
+def test_numbers_in_rows_stay_numbers() -> None:
+    plain = lifted_text(compiled(ROWS % ("float", "* 2]", "* 2]", "* 2 + 1]", "* 2 + 1]")))
+    assert "struct" not in plain and "float *" in plain
+
+
+def test_numbers_of_several_types_are_a_structure_without_a_name() -> None:
+    source = BODIES.replace("__global__", 'extern "C" __global__')
+    text = lifted_text(compiled(source))
+    assert "struct Struct0 {" in text and "field_16" in text
+
+
+def test_parts_of_vectors_have_their_names() -> None:
+    module = compiled(ROWS % ("float4", "].x", "].x", "].w", "].w"))
+    text = lifted_text(module)
+    assert "float4 *" in text and "].x" in text and "].w" in text and "struct" not in text
+    assert ptxkit.decompile(module, "symbolic").verdict.equivalent
+
+
+def test_a_vector_as_a_parameter() -> None:
+    source = """struct Scale { float by; int from; };
+__global__ void k(float *x, float3 a, Scale s) {
+    x[threadIdx.x + s.from] = (a.x + a.z) * s.by; }"""
+    module = compiled(source)
+    text = lifted_text(module)
+    assert "float3 a1" in text and "a1.x + a1.z" in text
+    assert "struct Scale {" in text and "Struct0" not in text
+    assert ptxkit.decompile(module, "symbolic").verdict.equivalent
+
+
+def test_an_address_that_is_more_than_accessed_is_no_structure() -> None:
+    source = """struct Body { float x; int n; };
+__global__ void k(Body *b, long long *out) {
+    b[threadIdx.x].x = b[threadIdx.x].n; out[0] = (long long)b; }"""
+    module = compiled(source)
+    assert "field_" not in lifted_text(module)
+    assert ptxkit.decompile(module, "symbolic").verdict.compiles
+
+
+def test_half_pairs_are_taken_apart_by_name() -> None:
+    source = """#include <cuda_fp16.h>
+__global__ void k(__half2 *x, __half a, float *y) {
+    int i = threadIdx.x;
+    __half2 v = __hmul2(x[i], __half2half2(a));
+    float2 f = __half22float2(v);
+    y[i] = f.x + f.y * 2.0f;
+    x[i] = __hadd2(v, __halves2half2(__low2half(v), a));
+}"""
+    found = ptxkit.decompile(compiled(source), "symbolic")
+    assert found.verdict.same_ptx
+    for name in ("__low2float", "__high2float", "__half2half2", "__halves2half2"):
+        assert name in found.cuda
+    assert "as_uint" not in found.cuda and "struct" not in found.cuda
+
+
+@pytest.mark.parametrize("op", ["xor", "and", "or"])
+@pytest.mark.parametrize("up,number", [(2, 12), (3, 4), (2, 6), (5, 0x80000020), (31, 1 << 31)])
+def test_bits_with_a_factor_are_the_factor_times_bits(op: str, up: int, number: int) -> None:
+    """Against plain integers; a number that is not a multiple stays what it is."""
+    x = raw("opaque", 32, ())
+    value = raw(op, 32, (raw("shl", 32, (x, const(up, 32))), const(number, 32)))
+    total = sum_of(value)
+    compute = {"xor": int.__xor__, "and": int.__and__, "or": int.__or__}[op]
+
+    def evaluate(one: ptxkit.decompiler.lift.values.Value, given: int) -> int:
+        if one is x:
+            return given
+        if one.op == "const":
+            return int(one.data)
+        arguments = [evaluate(a, given) for a in one.args]
+        if one.op in ("zext", "trunc"):
+            return arguments[0]
+        by = {"shl": lambda a, b: a << b, "shr.u": lambda a, b: a >> b, "xor": int.__xor__,
+              "and": int.__and__, "or": int.__or__}  # fmt: skip
+        return int(by[one.op](*arguments)) & 0xFFFFFFFF
+
+    for given in (0, 1, 2, 3, 5, 0x40000001, 0xFFFFFFFF, 0x12345678):
+        wanted = compute(given << up & 0xFFFFFFFF, number)
+        made = sum(evaluate(t, given) * k for t, k in total.terms.items()) + total.constant
+        assert made & 0xFFFFFFFF == wanted
+    moved = min(up, (number & -number).bit_length() - 1)
+    assert all(k % (1 << moved) == 0 for k in total.terms.values())
