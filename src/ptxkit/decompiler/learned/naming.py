@@ -19,6 +19,7 @@ from ptxkit.cuda.functions import BUILTINS
 from ptxkit.cuda.types import SCALARS, VECTORS, Struct
 from ptxkit.cuda.words import RESERVED
 from ptxkit.decompiler.learned.contexts import Context, bare_name, contexts
+from ptxkit.decompiler.learned.evidence import evident_names, spoken_against
 from ptxkit.decompiler.learned.linear import Classifier, Words
 from ptxkit.decompiler.learned.scopes import Span, overlap, same_but_for_names, spans
 
@@ -61,33 +62,47 @@ def chosen_names(
     found = {name: c for name, c in contexts(function).items() if name not in fixed}
     if not found:
         return {}
-    table = model.probabilities([sample(context) for context in found.values()])
     known = spans(function)
-    names = list(found)
     used = {*taken, *fixed, *(_mentioned(function) - found.keys())}
-    said = assigned(table, model.labels, [known[name] for name in names], used)
-    made = {names[row]: label for row, label in said.items()}
-    return _without_clashes(made, {name: known[name] for name in names})
+    made: dict[str, str] = {}
+    for name, wish in evident_names(function).items():
+        near = [other for other, label in made.items() if label == wish]
+        clash = any(overlap(known[name], known[other]) for other in near) if name in found else True
+        if not clash and wish not in used:
+            made[name] = wish
+    names = [name for name in found if name not in made]
+    table = model.probabilities([sample(found[name]) for name in names])
+    for row, name in enumerate(names):
+        for label in spoken_against(found[name], model.labels):
+            table[row, model.labels.index(label)] = 0.0
+    held = {label: [known[name]] for name, label in made.items()}
+    said = assigned(table, model.labels, [known[name] for name in names], used, held)
+    made |= {names[row]: label for row, label in said.items()}
+    return _without_clashes(made, {name: known[name] for name in found})
 
 
 def assigned(
-    table: Any, labels: Sequence[str], places: Sequence[tuple[Span, ...]], taken: Collection[str]
+    table: Any,
+    labels: Sequence[str],
+    places: Sequence[tuple[Span, ...]],
+    taken: Collection[str],
+    held: Mapping[str, list[tuple[Span, ...]]] | None = None,
 ) -> dict[int, str]:
     """Names by rows of a table of probabilities: the surest first.
 
-    A name that is given is not given again where the first one is known.
+    A name that is given, or ``held`` by another, is not given again where that one is known.
     """
     least = np.array([SURE if len(label) > _LETTERS else LEAST for label in labels])
     rows, columns = np.nonzero(table >= least)
     made: dict[int, str] = {}
-    holders: dict[str, list[int]] = {}
+    holders = {label: list(spans) for label, spans in (held or {}).items()}
     for one in np.argsort(-table[rows, columns], kind="stable"):
         row, label = int(rows[one]), labels[columns[one]]
         others = holders.setdefault(label, [])
-        if row in made or label in taken or any(overlap(places[row], places[k]) for k in others):
+        if row in made or label in taken or any(overlap(places[row], other) for other in others):
             continue
         made[row] = label
-        others.append(row)
+        others.append(places[row])
     return made
 
 

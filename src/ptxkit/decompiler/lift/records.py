@@ -156,7 +156,7 @@ def _record(
     largest = max(width // 8 * count for _, width, count in parts)
     # Where two numbers are read at once that are set one by one, they are two.
     end = _end(parts)
-    if end is None:
+    if end is None and wish:
         parts = frozenset((at + k * width // 8, width, 1)
                           for at, width, count in parts for k in range(count))  # fmt: skip
         end = _end(parts)

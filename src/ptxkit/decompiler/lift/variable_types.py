@@ -146,9 +146,13 @@ class VariableTypes:
             layout.give_parts(record.vector)
             return layout
         wanted: dict[int, Type] = {}
-        for at, width, count in record.parts:
-            type = kinds.type_of(kinds.part(record, at, width), width)
-            wanted[at] = type
+        before: dict[int, Type] = {}
+        for at, width, count in sorted(record.parts):
+            cell = kinds.part(record, at, width).find()
+            type = kinds.type_of(cell, width)
+            if width in before and not cell.pointer and not any(cell.votes.values()):
+                type = before[width]  # read together with that, and used by nobody
+            wanted[at] = before[width] = type
             if count > 1:
                 vector = vector_type(type, count) or vector_type(C_TYPES[f"u{width}"], count)
                 assert vector is not None
