@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import PtxkitError
+from ptxkit.run.counts import Counts
 
 if TYPE_CHECKING:
     from ptxkit.run.trace import Trace
-    from ptxkit.syntax import Instruction
 
 Triple = tuple[int, int, int]
 
@@ -165,7 +165,7 @@ class SimulationError(PtxkitError):
         """What the sanitizer found before the run ended."""
         self.trace: Trace | None = None
         """What the traced thread did until then, where one was traced."""
-        self.counts: tuple[tuple[Instruction, int], ...] = ()
+        self.counts = Counts()
         """The executions of every instruction until then, where they were counted."""
 
     @classmethod

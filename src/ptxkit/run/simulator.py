@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from ptxkit._native import Heap
 from ptxkit.errors import UnknownNameError
 from ptxkit.run.arguments import check_count, describe_kernel, describe_module, pack_scalar
+from ptxkit.run.counts import Counts, Shown
 from ptxkit.run.findings import Finding, SimulationError, describe_waiting
 from ptxkit.run.globals import BufferRow
 from ptxkit.run.guards import apart, bring_back
@@ -65,10 +66,10 @@ class RunReport:
     """
 
     warp_instructions: int
-    counts: tuple[tuple[Instruction, int], ...] = ()
+    counts: Counts = field(default_factory=Counts)
     output: str = ""
     allocations: tuple[tuple[int, int], ...] = ()
-    sides: tuple[tuple[Instruction, int, int, int], ...] = ()
+    sides: Shown = field(default_factory=Shown)
     """Where executions were counted, for each operation that chooses or cuts something off: its
     instruction, its number, and as bits the sides that came and all that there are."""
     profile: tuple[ProfileRow, ...] = ()
@@ -122,6 +123,8 @@ class CpuKernel:
         self._context = context
         self._lowering = self._lower(padding=0)
         self._observables: dict[int, Observable] = {}
+        self._counted: dict[int, tuple[tuple[Instruction, ...], Any]] = {}
+        """For each lowering the instructions of its operations, and which operations have one."""
 
     def _lower(self, padding: int) -> Lowering:
         lowering = Lowering(self._context, padding=padding)
@@ -212,16 +215,10 @@ class CpuKernel:
         seen: dict[str, Any] = {}
         if observable is not None and observation is not None:
             seen = observable.read(observation, watch)
-        counts: tuple[tuple[Instruction, int], ...] = ()
-        sides: tuple[tuple[Instruction, int, int, int], ...] = ()
+        counts, sides = Counts(), Shown()
         if options.count:
-            nodes = self.module.walk()
-            counts = tuple(
-                (nodes[node - 1], executed)
-                for _, node, executed in result["counts"]
-                if nodes[node - 1].kind == "Instruction"
-            )
-            sides = tuple((nodes[node - 1], *row) for node, *row in result["sides"])
+            counts = self._counts(lowering, result["counts"])
+            sides = Shown(self.module.walk(), result["sides"])
         if "fault" in result:
             error = self._error(result["fault"], seen, shape)
             error.counts = counts
@@ -260,6 +257,18 @@ class CpuKernel:
         if len(launch) < 2:
             raise LaunchError(f"trace '{self.name}' as k.trace(grid, block, *args, thread=...)")
         return tracer[launch[0], launch[1]](*launch[2:])
+
+    def _counts(self, lowering: Lowering, rows: Sequence[tuple[int, int, int]]) -> Counts:
+        """What was counted of operations that instructions stand for."""
+        key = id(lowering)  # it lives as long as the kernel
+        if key not in self._counted:
+            nodes = self.module.walk()
+            places = [k for k, row in enumerate(rows) if nodes[row[1] - 1].kind == "Instruction"]
+            instructions = tuple(nodes[rows[k][1] - 1] for k in places)
+            self._counted[key] = instructions, np.array(places, np.int64)
+        instructions, chosen = self._counted[key]
+        executed = np.array([row[2] for row in rows], np.int64)[chosen]
+        return Counts(instructions, executed)
 
     def _allocations(self) -> tuple[tuple[int, int], ...]:
         found = self._heap.allocations()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from ptxkit.run import RunReport
 from ptxkit.syntax import Function, Instruction, Module
@@ -28,6 +31,7 @@ class Coverage:
     wrote: bool = False
     dead: set[int] = field(default_factory=set)
     """Blocks that have not run, by their place, and that nothing can reach."""
+    _tables: dict[int, _Table] = field(default_factory=dict)
 
     @staticmethod
     def of(module: Module, kernel: Function) -> Coverage:
@@ -54,20 +58,34 @@ class Coverage:
 
     def add(self, report: RunReport) -> bool:
         """Take in what a run has executed; whether some of that is new."""
-        before = self._reached()
-        threads: dict[int, int] = {}
-        for node, count in report.counts:
-            if count:
-                threads[node.span[0]] = count
-                self.ran.add(node.span[0])
-                self.wrote |= node.name in _WRITES
-        for node, number, seen, every in report.sides:
-            key = node.span[0], number
-            self.shown[key] = self.shown.get(key, (0, 0))[0] | seen, every
-        for block in self.blocks:
-            for branch, taken in _ways(block, threads):
-                self.sides.setdefault(branch.span[0], set()).add(taken)
-        return self._reached() > before
+        counts = report.counts
+        table = self._tables.get(id(counts.instructions))
+        if table is None:
+            table = self._tables[id(counts.instructions)] = _Table.of(self, counts.instructions)
+        fresh = (counts.executed > 0) & ~table.ran
+        before = len(self.ran)
+        if fresh.any():
+            table.ran |= fresh
+            self.ran.update(table.starts[fresh].tolist())
+            self.wrote |= bool((table.writes & fresh).any())
+        new = len(self.ran) > before
+        for node, number, seen, every in report.sides.rows:
+            known = table.shown.get((node, number))
+            if known is None or seen & ~known:
+                table.shown[node, number] = seen | (known or 0)
+                key = report.sides.nodes[node - 1].span[0], number
+                held = self.shown.get(key, (0, 0))[0]
+                self.shown[key] = held | seen, every
+                new |= bool(seen & ~held)
+        if table.open:
+            executed = counts.executed.tolist()
+            for branch in table.open:
+                for taken in branch.ways(executed):
+                    went = self.sides.setdefault(branch.start, set())
+                    new |= taken not in went
+                    went.add(taken)
+            table.open = [one for one in table.open if len(self.sides.get(one.start, ())) < 2]
+        return new
 
     def _reached(self) -> int:
         ways = sum(map(len, self.sides.values()))
@@ -133,14 +151,62 @@ def _stops(one: Instruction) -> bool:
     )
 
 
-def _ways(block: BasicBlock, threads: dict[int, int]) -> Iterator[tuple[Instruction, bool]]:
-    """The ways that threads went at the end of a block, where counts tell."""
-    branch = block.instructions[-1]
-    came = [threads.get(one.span[0], 0) for one in block.instructions if one.guard is None]
-    if branch.name != "bra" or branch.guard is None or not came:
-        return
-    taken = threads.get(branch.span[0], 0)
-    if taken:
-        yield branch, True
-    if taken < max(came):
-        yield branch, False
+@dataclass(slots=True)
+class _Branch:
+    """A branch at the end of a block, in the numbers that launches give for its operations."""
+
+    start: int
+    own: list[int]
+    before: list[list[int]]
+    """The operations of the instructions of its block that all threads run."""
+
+    def ways(self, executed: list[int]) -> Iterator[bool]:
+        """The ways that threads went in one launch, where counts tell."""
+        came = max(_last(places, executed) for places in self.before)
+        taken = _last(self.own, executed)
+        if taken:
+            yield True
+        if taken < came:
+            yield False
+
+
+def _last(places: list[int], executed: list[int]) -> int:
+    """How often an instruction ran: the last of its operations that did."""
+    return next((executed[k] for k in reversed(places) if executed[k]), 0)
+
+
+@dataclass(slots=True, eq=False)
+class _Table:
+    """What is known of a kernel's operations, by their place in the counts of a launch."""
+
+    instructions: tuple[Instruction, ...]
+    """Kept, as it is known by its identity."""
+    starts: np.ndarray[Any, np.dtype[np.int64]]
+    writes: np.ndarray[Any, np.dtype[np.bool_]]
+    ran: np.ndarray[Any, np.dtype[np.bool_]]
+    open: list[_Branch]
+    """Branches that have not gone both ways yet."""
+    shown: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Sides that came, for each node and operation."""
+
+    @staticmethod
+    def of(covered: Coverage, instructions: tuple[Instruction, ...]) -> _Table:
+        """For the instructions of a kernel's operations."""
+        starts = [one.span[0] for one in instructions]
+        places: dict[int, list[int]] = {}
+        for place, start in enumerate(starts):
+            places.setdefault(start, []).append(place)
+        branches = []
+        for block in covered.blocks:
+            branch = block.instructions[-1]
+            before = [places.get(i.span[0], []) for i in block.instructions if i.guard is None]
+            if branch.name == "bra" and branch.guard is not None and before:
+                start = branch.span[0]
+                branches.append(_Branch(start, places.get(start, []), before))
+        return _Table(
+            instructions,
+            np.array(starts, np.int64),
+            np.array([one.name in _WRITES for one in instructions], np.bool_),
+            np.array([start in covered.ran for start in starts], np.bool_),
+            branches,
+        )

@@ -6,9 +6,11 @@ import contextlib
 import io
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dialect import Dialect
@@ -41,6 +43,7 @@ _COUNTED = {
 _SIGNLESS = frozenset((".add", ".and", ".or", ".xor", ".exch", ".cas"))
 _ORDERED = frozenset((".min", ".max", ".inc", ".dec"))
 _SIGNED = re.compile(r"[su](?=\d)")
+_Kind = TypeVar("_Kind")
 #: Stores that no other thread sees.
 _PRIVATE = frozenset((".param", ".local", ".param::func", ".param::entry"))
 
@@ -82,6 +85,7 @@ class Side:
         self._signs = {start: one.kind for start, one in self.widenings.items()}
         self.load_sites = sum(map(_loads, self.coverage.instructions()))
         self.dialect = Dialect.of(self.coverage.instructions(), Scopes(module))
+        self._kinds: dict[int, _Kinds] = {}
         self._slower, self._seconds = (_SLOWER, PATIENT) if patient else (1, _SECONDS)
         self._initial: dict[str, Any] = {}
 
@@ -122,7 +126,14 @@ class Side:
                 surface.array[...] = before
         kept = {name: self.loaded.variable(own).tobytes() for name, own in variables.items()}
         memory = [arena.whole.tobytes() for arena in inputs.arenas]
-        return _outcome(report, (self.products, self._signs), memory, kept, surfaces)
+        counted = self._kinds_of(report.counts.instructions).counted(report.counts.executed)
+        return Outcome(memory, kept, surfaces, report.output, *counted, report)
+
+    def _kinds_of(self, instructions: tuple[Instruction, ...]) -> _Kinds:
+        """What the operations of launches are counted as; they are the same each time."""
+        if id(instructions) not in self._kinds:
+            self._kinds[id(instructions)] = _Kinds(instructions, self.products, self._signs)
+        return self._kinds[id(instructions)]
 
     def _set_variables(self, variables: Mapping[str, str], inputs: Inputs) -> None:
         """Give every variable of the module its value again."""
@@ -138,37 +149,62 @@ class Side:
         return bytes(inputs.variables.get(name, self._initial[name]).tobytes())
 
 
-def _outcome(
-    report: RunReport,
-    kinds: tuple[dict[int, str], dict[int, str]],
-    memory: list[bytes],
-    variables: dict[str, bytes],
-    surfaces: list[bytes],
-) -> Outcome:
-    """What a report counts, beside what is in memory."""
-    events: Counter[str] = Counter()
-    orders: Counter[Order] = Counter()
-    multiplied: Counter[str] = Counter()
-    widened: Counter[str] = Counter()
-    loads = trusting = stored = 0
-    for node, count in report.counts:
-        order = order_of(node) if count else None
-        if order is not None:
-            orders[order] += count
-        for counted, kind in zip((multiplied, widened), kinds, strict=True):
-            if node.span[0] in kind:
-                counted[kind[node.span[0]]] += count
-        if node.name in _COUNTED:
-            events[_event(node)] += count
-        elif _loads(node):
-            loads += count
-            trusting += count * (".nc" in node.modifiers)
-        elif node.name == "st" and not _PRIVATE.intersection(node.modifiers):
-            stored += count * stored_bytes(node)
-    return Outcome(
-        memory, variables, surfaces, report.output, +events, loads, trusting, stored, orders,
-        multiplied, widened, report,
-    )  # fmt: skip
+class _Kinds:
+    """What the operations of a kernel are counted as, by their place in the counts of a launch."""
+
+    def __init__(
+        self,
+        instructions: tuple[Instruction, ...],
+        products: Mapping[int, str],
+        signs: Mapping[int, str],
+    ) -> None:
+        self.instructions = instructions
+        """Kept, as it is known by its identity."""
+        self.orders: list[tuple[int, Order]] = []
+        self.products: list[tuple[int, str]] = []
+        self.signs: list[tuple[int, str]] = []
+        self.events: list[tuple[int, str]] = []
+        loads, trusting, stores, widths = [], [], [], []
+        for place, node in enumerate(instructions):
+            order = order_of(node)
+            if order is not None:
+                self.orders.append((place, order))
+            for found, kinds in ((self.products, products), (self.signs, signs)):
+                if node.span[0] in kinds:
+                    found.append((place, kinds[node.span[0]]))
+            if node.name in _COUNTED:
+                self.events.append((place, _event(node)))
+            elif _loads(node):
+                loads.append(place)
+                trusting += [place] * (".nc" in node.modifiers)
+            elif node.name == "st" and not _PRIVATE.intersection(node.modifiers):
+                stores.append(place)
+                widths.append(stored_bytes(node))
+        self._loads, self._trusting = np.array(loads, np.int64), np.array(trusting, np.int64)
+        self._stores, self._widths = np.array(stores, np.int64), np.array(widths, np.int64)
+
+    def counted(
+        self, executed: np.ndarray[Any, np.dtype[np.int64]]
+    ) -> tuple[Counter[str], int, int, int, Counter[Order], Counter[str], Counter[str]]:
+        """The counts of an outcome, in the order of its fields."""
+        return (
+            _sums(self.events, executed),
+            int(executed[self._loads].sum()),
+            int(executed[self._trusting].sum()),
+            int((executed[self._stores] * self._widths).sum()),
+            _sums(self.orders, executed),
+            _sums(self.products, executed),
+            _sums(self.signs, executed),
+        )
+
+
+def _sums(kinds: Sequence[tuple[int, _Kind]], executed: Any) -> Counter[_Kind]:
+    """How often operations of each kind ran, of kinds that did."""
+    found: Counter[_Kind] = Counter()
+    for place, kind in kinds:
+        if executed[place]:
+            found[kind] += int(executed[place])
+    return found
 
 
 def _event(node: Instruction) -> str:
