@@ -56,6 +56,16 @@ COMPARISONS = {
         "ld.global.s8 %rs1, [%rd1]; setp.lt.s16 %p1, %rs1, -3;",
         "ld.global.s8 %rs1, [%rd1]; setp.lt.u16 %p1, %rs1, -3;",
     ),
+    "a bit that is asked for": (
+        "and.b32 %r3, %r1, 64; setp.eq.s32 %p1, %r3, 0;",
+        "shr.u32 %r3, %r1, 6; and.b32 %r3, %r3, 1; setp.eq.s32 %p1, %r3, 0;",
+        "shl.b32 %r3, %r1, 6; setp.eq.s32 %p1, %r3, 0;",
+    ),
+    "multiples that may be zero": (
+        "shl.b32 %r3, %r1, 4; setp.eq.s32 %p1, %r3, 0;",
+        "mul.lo.s32 %r3, %r1, 16; setp.eq.s32 %p1, %r3, 0;",
+        "setp.eq.s32 %p1, %r1, 0;",
+    ),
     "the greatest number": (
         "setp.le.s32 %p1, %r1, 2147483647;", "setp.eq.s32 %p1, %r1, %r1;",
         "setp.lt.s32 %p1, %r1, 2147483647;",
@@ -110,6 +120,61 @@ VALUES = {
         "shr.u32 %r3, %r1, 9; cvt.u64.u32 %rd2, %r3;",
         "shr.s32 %r3, %r1, 9; cvt.u64.u32 %rd2, %r3;",
     ),
+    "upper bits that a factor moves out": (
+        "cvt.s64.s32 %rd3, %r1; shr.s64 %rd4, %rd3, 3; and.b64 %rd4, %rd4, -32; shl.b64 %rd2, "
+        "%rd4, 1;",
+        "shr.s32 %r3, %r1, 8; mul.wide.s32 %rd2, %r3, 64;",
+        "shr.u32 %r3, %r1, 8; mul.wide.u32 %rd2, %r3, 64;",
+    ),
+    "a field that is moved to its place": (
+        "and.b32 %r3, %r1, 2097151; shr.u32 %r3, %r3, 3; and.b32 %r3, %r3, 262140; "
+        "cvt.u64.u32 %rd2, %r3;",
+        "and.b32 %r3, %r1, 2097151; shr.u32 %r3, %r3, 5; shl.b32 %r3, %r3, 2; "
+        "cvt.u64.u32 %rd2, %r3;",
+        "and.b32 %r3, %r1, 4194303; shr.u32 %r3, %r3, 5; shl.b32 %r3, %r3, 2; "
+        "cvt.u64.u32 %rd2, %r3;",
+    ),
+    "lower and upper bits put together": (
+        "and.b32 %r3, %r1, 7; shr.u32 %r4, %r1, 3; mad.lo.s32 %r3, %r4, 8, %r3; "
+        "cvt.u64.u32 %rd2, %r3;",
+        "cvt.u64.u32 %rd2, %r1;",
+        "and.b32 %r3, %r1, 7; shr.s32 %r4, %r1, 3; mad.lo.s32 %r3, %r4, 4, %r3; "
+        "cvt.u64.u32 %rd2, %r3;",
+    ),
+    "what is left without the upper bits": (
+        "shr.u32 %r3, %r1, 4; mul.lo.s32 %r3, %r3, -16; add.s32 %r3, %r3, %r1; "
+        "cvt.u64.u32 %rd2, %r3;",
+        "and.b32 %r3, %r1, 15; cvt.u64.u32 %rd2, %r3;",
+        "shr.u32 %r3, %r1, 4; mul.lo.s32 %r3, %r3, -32; add.s32 %r3, %r3, %r1; "
+        "cvt.u64.u32 %rd2, %r3;",
+    ),
+    "the upper half with its sign": (
+        "mov.b64 %rd3, {%r1, %r2}; shr.s64 %rd2, %rd3, 34;",
+        "shr.s32 %r3, %r2, 2; cvt.s64.s32 %rd2, %r3;",
+        "shr.s32 %r3, %r2, 2; cvt.u64.u32 %rd2, %r3;",
+    ),
+    "a byte with its sign": (
+        "bfe.s32 %r3, %r1, 8, 8; cvt.s64.s32 %rd2, %r3;",
+        "shr.u32 %r3, %r1, 8; cvt.s32.s8 %r4, %r3; cvt.s64.s32 %rd2, %r4;",
+        "bfe.s32 %r3, %r1, 8, 7; cvt.s64.s32 %rd2, %r3;",
+    ),
+    "bits in the place of others": (
+        "bfi.b32 %r3, %r1, %r2, 0, 8; cvt.u64.u32 %rd2, %r3;",
+        "and.b32 %r3, %r1, 255; and.b32 %r4, %r2, -256; or.b32 %r3, %r3, %r4; "
+        "cvt.u64.u32 %rd2, %r3;",
+        "and.b32 %r3, %r1, 255; and.b32 %r4, %r2, -512; or.b32 %r3, %r3, %r4; "
+        "cvt.u64.u32 %rd2, %r3;",
+    ),
+    "bytes of two words": (
+        "prmt.b32 %r3, %r1, %r2, 0x5432; cvt.u64.u32 %rd2, %r3;",
+        "shf.r.wrap.b32 %r3, %r1, %r2, 16; cvt.u64.u32 %rd2, %r3;",
+        "shf.r.wrap.b32 %r3, %r2, %r1, 16; cvt.u64.u32 %rd2, %r3;",
+    ),
+    "between two limits": (
+        "max.s32 %r3, %r1, 0; min.s32 %r3, %r3, 7; cvt.s64.s32 %rd2, %r3;",
+        "max.s32 %r3, %r1, 0; min.s32 %r3, %r3, 7; cvt.u64.u32 %rd2, %r3;",
+        "max.s32 %r3, %r1, -1; min.s32 %r3, %r3, 7; cvt.u64.u32 %rd2, %r3;",
+    ),
     "a sum that was shifted": (
         "mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r3, 8, 5; shr.u32 %r4, %r4, 3; "
         "cvt.u64.u32 %rd2, %r4;",
@@ -126,6 +191,27 @@ def test_values(name: str) -> None:
     one, same, other = VALUES[name]
     assert proved(one + end, same + end)
     assert not proved(one + end, other + end)
+
+
+def test_parts_of_a_parameter() -> None:
+    head = HEAD.replace(".param .u32 n", ".param .align 8 .b8 n[24]").replace(
+        "ld.param.u32 %r1, [n];", "mov.b64 %rd9, n;"
+    )
+    end = "st.global.u32 [%rd1], %r3; ret; }"
+    bodies = (
+        "ld.param.u64 %rd2, [n+8]; cvt.u32.u64 %r3, %rd2;",
+        "ld.param.u32 %r3, [%rd9+8];",
+        "ld.param.u32 %r3, [%rd9+12];",
+        "ld.param.u64 %rd2, [n+8]; shr.u64 %rd2, %rd2, 32; cvt.u32.u64 %r3, %rd2;",
+        "ld.param.v2.u32 {%r4, %r5}, [n+8]; mov.b64 %rd2, {%r4, %r5}; shr.u64 %rd2, %rd2, 32;"
+        " cvt.u32.u64 %r3, %rd2;",
+    )
+    one, same, upper, half, pair = (ptxkit.parse(head + body + end) for body in bodies)
+    assert same_dataflow(one, same, "k").equal
+    assert same_dataflow(upper, half, "k").equal
+    assert same_dataflow(half, pair, "k").equal
+    assert not same_dataflow(one, upper, "k").equal
+    assert not same_dataflow(same, pair, "k").equal
 
 
 def test_an_index_that_may_overflow() -> None:

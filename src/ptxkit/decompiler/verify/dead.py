@@ -47,7 +47,7 @@ def _unreachable(function: Function, wanted: set[int]) -> set[int]:
     module = function.root
     assert isinstance(module, Module)
     program = Program(module, function, {}, lambda name: (name,))
-    terms = Terms(special=program.special)
+    terms = Terms(special=program.special, arguments=program.arguments)
     decisions = Decisions(terms)
     executor = Executor(program, terms, decisions)
     agreement = Agreement(decisions, Timeless(decisions))

@@ -14,15 +14,18 @@ shifted right, however a compiler gets at it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed, bounds, unbounded_sum
-from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
+
+if TYPE_CHECKING:
+    from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 
 _WIDTHS = (8, 16, 32)
 _FEW_BITS = 16
 #: Types of instructions for which bits are only bits, and how many.
 _UNSIGNED = {f"{kind}{width}": width for kind in "bu" for width in (16, 32, 64)}
+_SIGNED = {f"shr.s{width}": width for width in (16, 32, 64)}
 
 
 def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
@@ -50,6 +53,58 @@ def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
     if quotient is not None:
         return quotient
     return terms.operation(opcode, 0, (a, terms.constant(32, by)))
+
+
+def shifted_signed(terms: Terms, width: int, a: Term, by: int) -> Term:
+    """``a >> by`` of a number with a sign.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> low, high = t.make("symbol", "low"), t.make("symbol", "high")
+    >>> upper = shifted_signed(t, 64, packed(t, 32, [low, high]), 35)
+    >>> upper == t.extend(True, 32, 64, shifted_signed(t, 32, high, 3))
+    True
+    """
+    by = min(by, width - 1)
+    known = terms.constant_of(a)
+    if known is not None:
+        return terms.constant(width, as_signed(width, known) >> by)
+    if not by:
+        return a
+    if bounds(terms, a, width, True)[0] >= 0:
+        return shifted_right(terms, width, a, by)
+    row = terms.rows[a]
+    opcode = f"shr.s{width}"
+    if row[0] == "op" and row[1] == opcode:
+        before = terms.constant_of(row[4])
+        if before is not None:
+            return shifted_signed(terms, width, row[3], before + by)
+    if row[0] == "signed" and row[2] == width:
+        return terms.extend(True, row[1], width, shifted_signed(terms, row[1], row[3], by))
+    if row[0] == "sum" and row[1] == width:
+        for low in (width - narrow for narrow in _WIDTHS if 0 < width - narrow <= by):
+            upper = _upper_half(terms, width, row, low)
+            if upper is not None:
+                return shifted_signed(terms, width, upper, by - low)
+    if width - by in _WIDTHS:
+        upper = terms.truncate(width, width - by, shifted_right(terms, width, a, by))
+        return terms.extend(True, width - by, width, upper)
+    return terms.operation(opcode, 0, (a, terms.constant(32, by)))
+
+
+def _upper_half(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
+    """The upper bits of a sum of multiples, and of less than what they are multiples of."""
+    rest = row[2] % (1 << by)
+    low = tuple((atom, factor) for atom, factor in row[3] if factor % (1 << by))
+    least, most = unbounded_sum(terms, ("sum", width, rest, low), False)
+    if least < 0 or most >= 1 << by:
+        return None
+    made = terms.constant(width, row[2] >> by)
+    for atom, factor in row[3]:
+        if not factor % (1 << by):
+            made = terms.add(width, made, terms.scale(width, atom, factor >> by))
+    narrow = width - by
+    return terms.extend(True, narrow, width, terms.truncate(width, narrow, made))
 
 
 def divided(terms: Terms, width: int, a: Term, by: int) -> Term:
@@ -214,6 +269,9 @@ def exclusive(terms: Terms, width: int, values: Sequence[Term]) -> Term:
 def bitwise(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
     """The result of an instruction of this file; None for others."""
     name, _, type = opcode.partition(".")
+    if opcode in _SIGNED:
+        by = terms.constant_of(values[1])
+        return None if by is None else shifted_signed(terms, _SIGNED[opcode], values[0], by)
     if name not in ("and", "or", "xor", "shr", "div") or type not in _UNSIGNED:
         return None
     width = _UNSIGNED[type]

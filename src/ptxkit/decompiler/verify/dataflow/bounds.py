@@ -76,10 +76,15 @@ def bounds(terms: Terms, term: Term, width: int, signed: bool) -> Bounds:
     found = terms.bounds.get(key)
     if found is None:
         row = terms.rows[term]
-        rule = _RULES.get(row[0])
-        low, high = rule(terms, row, width, signed) if rule is not None else (-inf, inf)
-        least, most = whole(width, signed)
-        found = (int(low), int(high)) if least <= low and high <= most else (least, most)
+        rule = _RULES.get(row[0], _unknown)
+        found = whole(width, signed)
+        # What has no sign is the same number either way.
+        plain = 0, (1 << width - 1) - 1
+        for one, (least, most) in ((signed, found), (not signed, plain)):
+            low, high = rule(terms, row, width, one)
+            if least <= low and high <= most:
+                found = int(low), int(high)
+                break
         terms.bounds[key] = found
     return found
 
@@ -111,6 +116,10 @@ _NOTHING = (-inf, inf)
 Limits = tuple[float, float]
 
 
+def _unknown(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    return _NOTHING
+
+
 def _sum(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
     return unbounded_sum(terms, row, signed) if row[1] == width else _NOTHING
 
@@ -127,11 +136,6 @@ def _extended(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
     return bounds(terms, row[3], row[1], row[0] == "signed") if row[2] == width else _NOTHING
 
 
-def _parameter(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
-    bits, extended, wide = row[3]
-    return whole(bits, extended) if bits < wide == width else _NOTHING
-
-
 def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
     name, _, rest = row[1].partition(".")
     values = row[3:]
@@ -141,6 +145,10 @@ def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
         by = terms.constant_of(values[1])
         low, high = bounds(terms, values[0], width, True)
         return _NOTHING if by is None else (low >> min(by, width), high >> min(by, width))
+    if name in ("min", "max") and rest == f"{'s' if signed else 'u'}{width}":
+        ends = [bounds(terms, value, width, signed) for value in values]
+        choose = min if name == "min" else max
+        return choose(low for low, _ in ends), choose(high for _, high in ends)
     if rest.split(".")[-1] in _REALS or rest.startswith(("rn.f32.u", "rn.f64.u")):
         return _bits_of_real(terms, row, width, signed)
     if rest not in SCALAR_TYPES or rest[0] not in "ub" or SCALAR_TYPES[rest].width != width:
@@ -182,5 +190,5 @@ def _bits_of_real(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
 
 _RULES: dict[str, Callable[[Terms, Row, int, bool], Limits]] = {
     "sum": _sum, "multiply": _product, "special": _special, "signed": _extended,
-    "unsigned": _extended, "parameter": _parameter, "op": _operation, "carried": _carried,
+    "unsigned": _extended, "op": _operation, "carried": _carried,
 }  # fmt: skip

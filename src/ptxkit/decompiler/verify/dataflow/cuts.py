@@ -44,6 +44,16 @@ def at_effects(step: Step) -> bool:
     return step.name not in PURE and step.name != "ld" and not reads_of_parameters(step)
 
 
+#: Instructions of two names that do the same.
+_SAME = {"bar": "barrier", "red": "atom"}
+_UPDATES = frozenset(".add .min .max .and .or .xor .exch .cas .inc .dec".split())
+
+
+def kind_of_effect(step: Step) -> str:
+    """What a step does, in short: two steps of different kinds are never the same effect."""
+    return "".join((_SAME.get(step.name, step.name), *sorted(step.modifiers & _UPDATES)))
+
+
 #: Where to cut, in this order: the fewer pieces there are, the more is known in each.
 CUTS: tuple[Cuts, ...] = (uncut, at_barriers, at_joint, at_effects)
 

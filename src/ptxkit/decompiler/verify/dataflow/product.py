@@ -99,7 +99,8 @@ class Product:
         """
         self._end = end
         self.programs = programs
-        self.terms = Terms(special=programs[0].special)
+        read = programs[0].arguments | programs[1].arguments
+        self.terms = Terms(special=programs[0].special, arguments=read)
         self.decisions = Decisions(self.terms, cases, _NARROW_CASES if narrow else _CASES)
         self.timeless = Timeless(self.decisions)
         self.narrow = narrow
@@ -196,8 +197,15 @@ class Product:
                         reached.append(found)
 
     def meets(self, way: Way) -> bool:
-        """Whether a way leads to a meeting, not to an end or nowhere."""
-        return all(t in headers for t, headers in zip(way.targets, self.headers, strict=True))
+        """Whether a way leads to a meeting, not to an end or nowhere.
+
+        Who is about to do something else does not meet: such a way must contradict itself.
+        """
+        kinds = {p.begins[t] for t, p in zip(way.targets, self.programs, strict=True)
+                 if t in p.begins}  # fmt: skip
+        return len(kinds) < 2 and all(
+            t in headers for t, headers in zip(way.targets, self.headers, strict=True)
+        )
 
     def _arrivals(self) -> dict[tuple[int, int], list[Way]]:
         found: dict[tuple[int, int], list[Way]] = {}
@@ -459,7 +467,8 @@ class Product:
         seen: list[Meeting] = []
         for way in self.ways():
             where = self._place(way.source)
-            if way.targets[0] != way.targets[1] and not self.meets(way):
+            both_end = way.targets[0] == way.targets[1] < 0
+            if not both_end and not self.meets(way):
                 if agreement.never(way.condition):
                     continue
                 return f"a condition differs {where}"

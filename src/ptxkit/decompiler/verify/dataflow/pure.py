@@ -15,6 +15,7 @@ from ptxkit.decompiler.verify.dataflow.bits import (
     packed,
     part,
     shifted_right,
+    shifted_signed,
 )
 from ptxkit.decompiler.verify.dataflow.decisions import Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Step
@@ -199,11 +200,12 @@ def _bitwise(self: Semantics, state: State, step: Step, guard: Diagram | None) -
 def _shr(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     by = step.sources[1]
     width = SCALAR_TYPES[step.type].width
-    if by.kind != "number" or not 0 <= by.value < width or step.type.startswith("s"):
+    if by.kind != "number" or not 0 <= by.value < width:
         return False
+    shift = shifted_signed if step.type.startswith("s") else shifted_right
     return _unary(
-        self, state, step, guard, ("shifted right", width, by.value),
-        lambda a: shifted_right(self.terms, width, a, by.value),
+        self, state, step, guard, (shift, width, by.value),
+        lambda a: shift(self.terms, width, a, by.value),
     )  # fmt: skip
 
 
@@ -221,17 +223,89 @@ def _div(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
 def _bfe(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     width = SCALAR_TYPES[step.type].width
     start, length = step.sources[1:]
-    if start.kind != "number" or length.kind != "number" or step.type.startswith("s"):
+    if start.kind != "number" or length.kind != "number":
         return False
     place, bits = start.value & 255, length.value & 255
-    if place + bits > width:
+    if place + bits > width or not bits:
         return False
-    return _unary(
-        self, state, step, guard, ("bits", width, place, bits),
-        lambda a: masked(
-            self.terms, width, shifted_right(self.terms, width, a, place), (1 << bits) - 1
-        ),
-    )  # fmt: skip
+    terms, signed = self.terms, step.type.startswith("s")
+
+    def compute(a: Term) -> Term:
+        if signed:
+            return shifted_signed(
+                terms, width, terms.scale(width, a, 1 << width - place - bits), width - bits
+            )
+        return masked(terms, width, shifted_right(terms, width, a, place), (1 << bits) - 1)
+
+    return _unary(self, state, step, guard, ("bits", width, signed, place, bits), compute)
+
+
+def _bfi(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    """Some bits of a number in the place of those of another one."""
+    width = SCALAR_TYPES[step.type].width
+    start, length = step.sources[2:]
+    if start.kind != "number" or length.kind != "number":
+        return False
+    place, bits = start.value & 255, length.value & 255
+    if place + bits > width or not bits:
+        return False
+    terms, mask = self.terms, (1 << bits) - 1
+
+    def compute(a: Term, b: Term) -> Diagram:
+        kept = masked(terms, width, b, ((1 << width) - 1) & ~(mask << place))
+        moved = terms.scale(width, masked(terms, width, a, mask), 1 << place)
+        return self.decisions.leaf(terms.add(width, kept, moved))
+
+    values = tuple(self.value(state, s, step.type) for s in step.sources[:2])
+    value = self.decisions.apply(("bfi", width, place, bits), compute, values)
+    self.write(state, step.targets[0], value, guard)
+    return True
+
+
+def _prmt(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    """Bytes of two words."""
+    chosen = step.sources[2]
+    if chosen.kind != "number" or step.opcode != "prmt.b32":
+        return False
+    places = [chosen.value >> 4 * k & 15 for k in range(4)]
+    if any(place > 7 for place in places):
+        return False  # a sign
+    terms = self.terms
+
+    def compute(*words: Term) -> Diagram:
+        made, k = terms.constant(32, 0), 0
+        while k < 4:
+            first, count = places[k], 1
+            while k + count < 4 and places[k + count] == first + count != 4:
+                count += 1
+            moved = shifted_right(terms, 32, words[first // 4], 8 * (first % 4))
+            field = masked(terms, 32, moved, (1 << 8 * count) - 1)
+            made = terms.add(32, made, terms.scale(32, field, 1 << 8 * k))
+            k += count
+        return self.decisions.leaf(made)
+
+    values = tuple(self.value(state, s, "b32") for s in step.sources[:2])
+    value = self.decisions.apply(("prmt", tuple(places)), compute, values)
+    self.write(state, step.targets[0], value, guard)
+    return True
+
+
+def _shf(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    """A word out of two, side by side."""
+    by = step.sources[2]
+    if by.kind != "number" or step.type != "b32" or not 0 <= by.value < 32:
+        return False
+    terms = self.terms
+    up = by.value if ".l" in step.modifiers else 32 - by.value
+
+    def compute(low: Term, high: Term) -> Diagram:
+        upper = terms.scale(32, high, 1 << up)
+        return self.decisions.leaf(terms.add(32, upper, shifted_right(terms, 32, low, 32 - up)))
+
+    values = tuple(self.value(state, s, "b32") for s in step.sources[:2])
+    value = self.decisions.apply(("shf", up), compute, values)
+    self.write(state, step.targets[0], value, guard)
+    return True
 
 
 def _cvt(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
@@ -330,6 +404,7 @@ def _selp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
 
 SPECIAL: dict[str, Callable[[Semantics, State, Step, Diagram | None], bool]] = {
     "mov": _mov, "add": _arithmetic, "sub": _arithmetic, "mul": _arithmetic, "mad": _arithmetic,
-    "shl": _shl, "shr": _shr, "div": _div, "bfe": _bfe, "neg": _negate, "not": _not, "and": _logic,
-    "or": _logic, "xor": _logic, "cvt": _cvt, "cvta": _cvta, "setp": _setp, "selp": _selp,
+    "shl": _shl, "shr": _shr, "div": _div, "bfe": _bfe, "bfi": _bfi, "prmt": _prmt, "shf": _shf,
+    "neg": _negate, "not": _not, "and": _logic, "or": _logic, "xor": _logic, "cvt": _cvt,
+    "cvta": _cvta, "setp": _setp, "selp": _selp,
 }  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ptxkit.decompiler.verify.dataflow.arguments import arguments_read
 from ptxkit.decompiler.verify.dataflow.bounds import launched
-from ptxkit.decompiler.verify.dataflow.cuts import Block, Cuts, Parts, uncut
+from ptxkit.decompiler.verify.dataflow.cuts import Block, Cuts, Parts, kind_of_effect, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import (
     PURE,
@@ -65,10 +66,14 @@ class Program:
         self.order = list(self.blocks)
         self.entry = graph.entry.index
         self.headers = self._headers(parts.cut, rotated)
+        self.begins = {cut: kind_of_effect(self.blocks[cut].steps[0]) for cut in parts.cut}
+        """For each cut that is no header of a loop, what it begins with."""
         self.live = live_registers(self.blocks)
         self.types = decoder.types
         self.special = launched(function)
-        self.contracted = contracted(step for block in self.blocks.values() for step in block.steps)
+        steps = [step for block in self.blocks.values() for step in block.steps]
+        self.contracted = contracted(steps)
+        self.arguments = frozenset(arguments_read(steps))
 
     def _headers(self, cut: set[int], rotated: bool) -> list[int]:
         """Where it is cut, and blocks that a retreating edge leads to, in the order of control."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ptxkit.decompiler.verify.dataflow.arguments import argument
 from ptxkit.decompiler.verify.dataflow.bits import packed, part
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import (
@@ -30,7 +31,7 @@ from ptxkit.decompiler.verify.dataflow.opcodes import (
     plain_opcode,
 )
 from ptxkit.decompiler.verify.dataflow.pure import SPECIAL, source_types
-from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
+from ptxkit.decompiler.verify.dataflow.terms import Fills, GiveUpError, Term, Terms
 from ptxkit.isa.types import SCALAR_TYPES
 
 Slot = tuple[str, int, int]
@@ -428,7 +429,7 @@ class Semantics:
                 only = next(iter(parts), 0)
                 row = terms.rows[only]
                 if row[:2] == ("symbol", "parameter") and parts == {only: 1}:
-                    made = terms.make("parameter", str(row[1:]), constant, fills)
+                    made = argument(terms, str(row[1:]), constant, fills)
                 else:
                     # Nobody writes there: it is a function of the address alone.
                     where = terms.add(64, place, terms.constant(64, by))
@@ -442,7 +443,7 @@ class Semantics:
         """What lies in a parameter."""
         terms, decisions = self.terms, self.decisions
         if kind == "parameter":
-            return decisions.leaf(terms.make("parameter", name, offset, extension))
+            return decisions.leaf(argument(terms, name, offset, extension))
         held = state.slots.get((name, offset, extension[0] // 8))
         held = state.slots.get((name, offset, 0)) if held is None else held
         if held is None:
@@ -487,8 +488,6 @@ class Semantics:
                 )
 
 
-Fills = tuple[int, bool, int]
-"""How what is loaded fills a register: its bits, its sign, the register's bits."""
 #: What is wider is loaded as several of these, however an instruction does it.
 _WORD = 32
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ptxkit.decompiler.verify.dataflow.bits import shifted_right
 from ptxkit.decompiler.verify.dataflow.bounds import (
     SPECIAL,
     as_signed,
@@ -25,8 +26,13 @@ from ptxkit.decompiler.verify.dataflow.bounds import (
     unbounded_sum,
     whole,
 )
+from ptxkit.decompiler.verify.dataflow.fields import low_bits, rejoined, zeros
 
 Term = int
+Argument = tuple[str, int, int]
+"""Something in a parameter: its name, where it begins, how many bits it has."""
+Fills = tuple[int, bool, int]
+"""How what is loaded fills a register: its bits, its sign, the register's bits."""
 Question = tuple[Term | None, bool]
 """What to ask, and whether the answer is to be turned round; or None and the answer."""
 _COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
@@ -42,10 +48,17 @@ class Terms:
     """All terms of a proof; both sides share them."""
 
     def __init__(
-        self, limit: int = 200_000, special: Mapping[str, tuple[int, int]] = SPECIAL
+        self,
+        limit: int = 200_000,
+        special: Mapping[str, tuple[int, int]] = SPECIAL,
+        arguments: frozenset[Argument] = frozenset(),
     ) -> None:
-        """``special`` is between which numbers special registers lie."""
+        """``special`` is between which numbers special registers lie.
+
+        ``arguments`` is what is read of parameters on either side.
+        """
         self.special = special
+        self.arguments = arguments
         self._numbers: dict[tuple[Any, ...], Term] = {}
         self.rows: list[tuple[Any, ...]] = []
         self.bounds: dict[tuple[Term, int, bool], tuple[int, int]] = {}
@@ -87,36 +100,37 @@ class Terms:
         return 0, {term: 1}
 
     def _sum(self, width: int, constant: int, parts: dict[Term, int]) -> Term:
-        mask = (1 << width) - 1
-        for atom, factor in list(parts.items()):
-            whole_atom = self._uncut(width, atom, factor)
-            if whole_atom is not None:
-                del parts[atom]
-                more, others = self.parts(width, whole_atom)
+        modulus = 1 << width
+        left: dict[Term, int] = {}
+        pending = list(parts.items())
+        while pending:
+            atom, factor = pending.pop()
+            factor = (factor + left.pop(atom, 0)) % modulus
+            shift = zeros(factor)
+            # What the factor moves out of the number need not be there.
+            less = low_bits(self, width, atom, width - shift) if factor and shift else None
+            if less is not None:
+                more, others = self.parts(width, less)
                 constant += more * factor
+                pending += ((other, by * factor) for other, by in others.items())
+            elif factor:
+                left[atom] = factor
+        constant %= modulus
+        if len(left) > 1:
+            found = rejoined(self, width, left)
+            if found is not None:
+                first, second, whole_number = found
+                factor = left.pop(first)
+                del left[second]
+                more, others = self.parts(width, whole_number)
                 for other, by in others.items():
-                    parts[other] = parts.get(other, 0) + by * factor
-        left = {atom: factor & mask for atom, factor in parts.items() if factor & mask}
-        constant &= mask
+                    left[other] = left.get(other, 0) + by * factor
+                return self._sum(width, constant + more * factor, left)
         if not constant and len(left) == 1:
             ((atom, factor),) = left.items()
             if factor == 1:
                 return atom
         return self.make("sum", width, constant, tuple(sorted(left.items())))
-
-    def _uncut(self, width: int, atom: Term, factor: int) -> Term | None:
-        """What an atom was cut from, where the factor moves what was cut off beyond the width."""
-        row = self.rows[atom]
-        if row[0] not in ("signed", "unsigned") or row[2] != width:
-            return None
-        inside = self.rows[row[3]]
-        if (
-            inside[0] != "truncate"
-            or inside[1:3] != (width, row[1])
-            or factor % (1 << width - row[1])
-        ):
-            return None
-        return int(inside[3])
 
     def add(self, width: int, a: Term, b: Term, sign: int = 1) -> Term:
         """``a + b``, or ``a - b`` with ``sign=-1``."""
@@ -209,7 +223,10 @@ class Terms:
         result = self.constant(narrow, constant)
         for atom, factor in parts.items():
             row = self.rows[atom]
-            if row[0] in ("signed", "unsigned") and row[2] == wide:
+            less = low_bits(self, wide, atom, narrow)
+            if less is not None:
+                small = self.truncate(wide, narrow, less)
+            elif row[0] in ("signed", "unsigned") and row[2] == wide:
                 small = row[3]
                 if row[1] < narrow:
                     small = self.extend(row[0] == "signed", row[1], narrow, small)
@@ -220,9 +237,21 @@ class Terms:
                 for one in row[2:]:
                     small = self.multiply(narrow, small, self.truncate(wide, narrow, one))
             else:
-                small = self.make("truncate", wide, narrow, atom)
+                small = self._cut(wide, narrow, atom)
             result = self.add(narrow, result, self.scale(narrow, small, factor))
         return result
+
+    def _cut(self, wide: int, narrow: int, atom: Term) -> Term:
+        """The low bits of what is no sum; of a part of a larger number, that part of it."""
+        row = self.rows[atom]
+        if row[0] == "op" and row[1] == f"shr.u{wide}":
+            by, inside = self.constant_of(row[4]), self.rows[row[3]]
+            if inside[0] == "truncate" and by is not None and narrow + by <= wide:
+                larger = shifted_right(self, inside[1], inside[3], by)
+                return self.truncate(inside[1], narrow, larger)
+        if row[0] == "truncate":
+            return self.truncate(row[1], narrow, row[3])
+        return self.make("truncate", wide, narrow, atom)
 
     # ---- comparisons -------------------------------------------------------------------------
 
@@ -233,11 +262,35 @@ class Terms:
             if narrow < width:
                 return self.equal(narrow, *(self.truncate(width, narrow, one) for one in (a, b)))
         difference = self.add(width, a, b, -1)
+        odd = self._odd(width, difference)
+        if odd != difference:
+            return self.equal(width, odd, self.constant(width, 0))
         known = self.constant_of(difference)
         if known is not None:
             return None, known == 0
         # Either side may be taken from the other.
         return self.make("eq", width, min(difference, self.scale(width, difference, -1))), False
+
+    def _odd(self, width: int, difference: Term) -> Term:
+        """A number that is zero where another one is, without a power of two as a factor."""
+        constant, parts = self.parts(width, difference)
+        shift = min(map(zeros, filter(None, (constant, *parts.values())))) if parts else 0
+        if not shift:
+            return difference
+        made = self.constant(width, as_signed(width, constant) >> shift)
+        for atom, factor in parts.items():
+            made = self.add(width, made, self.scale(width, atom, as_signed(width, factor) >> shift))
+        room = 1 << width - shift
+        for signed in (False, True):
+            low, high = unbounded_sum(self, ("sum", width, *self._row(width, made)), signed)
+            # Else a multiple of what there is room for may be zero, too.
+            if -room < low and high < room:
+                return made
+        return difference
+
+    def _row(self, width: int, term: Term) -> tuple[int, tuple[tuple[Term, int], ...]]:
+        constant, parts = self.parts(width, term)
+        return constant, tuple(parts.items())
 
     def less(self, signed: bool, width: int, a: Term, b: Term) -> Question:
         """Whether ``a < b``, as something to ask."""

@@ -1,0 +1,115 @@
+"""Parts of sums that are bits of one number: what is left of them when they are moved up.
+
+A factor that is a multiple of a power of two moves the upper bits of a number out, so it does not
+matter what they were: ``(x >> 29 & ~7) * 4`` and ``(x >> 32) * 32`` are the same. And bits that
+were taken apart are the number again when they are put together.
+
+>>> from ptxkit.decompiler.verify.dataflow.bits import masked, shifted_right
+>>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+>>> t = Terms()
+>>> x = t.make("symbol", "x")
+>>> cut = masked(t, 32, x, 0x0FFFFFFF)
+>>> t.scale(32, cut, 16) == t.scale(32, x, 16), t.scale(32, cut, 8) == t.scale(32, x, 8)
+(True, False)
+>>> t.add(32, masked(t, 32, x, 7), t.scale(32, shifted_right(t, 32, x, 3), 8)) == x
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxkit.decompiler.verify.dataflow.bits import masked, shifted_right, shifted_signed
+
+if TYPE_CHECKING:
+    from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
+
+
+def zeros(number: int) -> int:
+    """How many of the lowest bits of a number are zeros.
+
+    >>> zeros(40), zeros(7)
+    (3, 0)
+    """
+    return (number & -number).bit_length() - 1
+
+
+def low_bits(terms: Terms, width: int, atom: Term, bits: int) -> Term | None:
+    """A simpler term with the same lowest bits; None where there is none."""
+    row = terms.rows[atom]
+    if row[0] in ("signed", "unsigned") and row[2] == width and bits <= row[1]:
+        inside = terms.rows[row[3]]
+        if inside[0] == "truncate" and inside[1:3] == (width, row[1]):
+            return int(inside[3])
+    if row[0] != "op" or len(row) != 5:
+        return None
+    by = terms.constant_of(row[4])
+    if row[1] == f"and.b{width}":
+        return _unmasked(terms, width, row[3:], bits)
+    if by is None or bits > width - by:
+        return None
+    # None of the bits that the shift brought in is left.
+    if row[1] == f"shr.s{width}":
+        return shifted_right(terms, width, row[3], by)
+    inside = terms.rows[row[3]]
+    with_sign = inside[0] == "signed" or inside[:2] == ("op", f"shr.s{width}")
+    if row[1] == f"shr.u{width}" and with_sign:
+        return shifted_signed(terms, width, row[3], by)
+    return None
+
+
+def _unmasked(terms: Terms, width: int, values: tuple[Term, ...], bits: int) -> Term | None:
+    wanted = (1 << bits) - 1
+    for mask, other in zip(map(terms.constant_of, values), reversed(values), strict=True):
+        if mask is None:
+            continue
+        if mask & wanted == wanted:
+            return other
+        if mask & ~wanted:
+            return masked(terms, width, other, mask & wanted)
+    return None
+
+
+def rejoined(terms: Terms, width: int, parts: dict[Term, int]) -> tuple[Term, Term, Term] | None:
+    """Two parts of a sum that are the lower and the upper bits of one number, and the number.
+
+    The first is the one whose factor the number has. Of a number without its upper bits, the
+    lower ones are left: that is told in the same way, as these in place of the number.
+    """
+    for atom in parts:
+        found = _lowest(terms, width, atom)
+        if found is None:
+            continue
+        whole, bits = found
+        upper = shifted_right(terms, width, whole, bits)
+        if upper in parts and not (parts[upper] - (parts[atom] << bits)) % (1 << width):
+            return atom, upper, whole
+    for atom in parts:
+        row = terms.rows[atom]
+        if row[0] != "op" or row[1] != f"shr.u{width}" or row[3] not in parts:
+            continue
+        by = terms.constant_of(row[4])
+        if by is not None and not (parts[atom] + (parts[row[3]] << by)) % (1 << width):
+            return row[3], atom, masked(terms, width, row[3], (1 << by) - 1)
+    return None
+
+
+def _lowest(terms: Terms, width: int, atom: Term) -> tuple[Term, int] | None:
+    """The number of which an atom is the lowest bits, and how many."""
+    row = terms.rows[atom]
+    narrow = width
+    if row[0] == "unsigned" and row[2] == width:
+        atom, narrow = row[3], row[1]
+        row = terms.rows[atom]
+    bits = narrow
+    if row[0] == "op" and row[1] == f"and.b{narrow}" and len(row) == 5:
+        masks = [terms.constant_of(value) for value in row[3:]]
+        place = next((k for k, mask in enumerate(masks) if mask and not mask & (mask + 1)), None)
+        if place is None:
+            return None
+        bits = (masks[place] or 0).bit_length()
+        row = terms.rows[row[4 - place]] if narrow < width else row
+        atom = terms.rows[atom][4 - place]
+    if narrow < width:
+        return (int(row[3]), bits) if row[0] == "truncate" and row[1:3] == (width, narrow) else None
+    return (atom, bits) if bits < width else None
