@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from tests.decompiler.lifting import lifted_text
+
 import ptxkit
 from ptxkit.decompiler.choose import Decompiled
+from ptxkit.decompiler.lift.lifter import Options
 from ptxkit.decompiler.verify.dialect import Dialect
 from ptxkit.syntax.scopes import Scopes
 
@@ -203,3 +206,22 @@ def test_layers_cubes_levels_and_surfaces() -> None:
 
 def test_a_volatile_vector_is_read_at_once() -> None:
     assert "__global__ void first(uint4 *" in decompiled(VOLATILE).cuda
+
+
+NIBBLES = """
+extern "C" __global__ void nibbles(int *out, const unsigned *w, const int *x, int n) {
+    int sum = 0;
+    for (int i = threadIdx.x; i < n; i += 32) {
+        unsigned v = w[i];
+        sum = __dp4a((int)(v & 0x0f0f0f0f), x[2 * i], sum);
+        sum = __dp4a((int)((v >> 4) & 0x0f0f0f0f), x[2 * i + 1], sum);
+    }
+    out[threadIdx.x] = sum;
+}
+"""
+
+
+def test_an_argument_keeps_the_type_that_chooses_the_function() -> None:
+    module = ptxkit.compile_cuda(NIBBLES, arch="sm_90")
+    for options in (Options(roll=True), Options()):
+        ptxkit.compile_cuda(lifted_text(module, options), arch="sm_90")

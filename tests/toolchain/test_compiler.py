@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from ptxkit.errors import ToolchainError, UsageError
-from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
+from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda, cuda_messages
 from toolchain.sources import SAXPY
 
 BROKEN = """\
@@ -146,3 +146,10 @@ def test_an_unused_header_change_is_seen(tmp_path):
         header.write_text(f"#define VALUE {value}\n")
         for _ in range(2):
             assert value in compile_cuda(source, include_dirs=[tmp_path]).emit()
+
+
+def test_what_the_back_end_refuses_is_an_error_of_the_source() -> None:
+    found = cuda_messages.parse("k.cu(2) Error: unsupported operation\n", "one\ntwo\n", "k.cu")
+    assert [(d.severity, d.line, d.message) for d in found] == [
+        ("error", 2, "unsupported operation")
+    ]

@@ -22,6 +22,10 @@ _GCC = re.compile(
     r"^(?P<file>[^\s:(][^:(]*):(?P<line>\d+):(?P<column>\d+): "
     r"(?P<severity>fatal error|error): (?P<message>.*)$"
 )
+#: What the back end says, once the source was understood.
+_BACK_END = re.compile(
+    r"^(?P<file>[^\s(][^(]*)\((?P<line>\d+)\)\s+(?P<severity>Error): (?P<message>.*)$"
+)
 _SUMMARY = re.compile(
     r"^(?:\d+ (?:catastrophic )?errors? detected in|Compilation terminated|Remark: |Error limit)"
 )
@@ -45,7 +49,7 @@ def parse(log: str, source: str, filename: str) -> list[Diagnostic]:
     block: list[str] = []
     head: re.Match[str] | None = None
     for text in [*log.split("\n"), ""]:
-        starts = _HEAD.match(text) or _GCC.match(text)
+        starts = _HEAD.match(text) or _GCC.match(text) or _BACK_END.match(text)
         if starts or not text.strip() or _SUMMARY.match(text):
             if head is not None:
                 found.append(_diagnostic(head, block, lines, filename))

@@ -46,6 +46,11 @@ class Access:
         """Bits of one element."""
         return SCALAR_TYPES[self.type].width
 
+    @property
+    def size(self) -> int:
+        """Bytes of all of them."""
+        return self.width // 8 * self.count
+
 
 @dataclass(frozen=True, slots=True)
 class Intrinsic:

@@ -24,6 +24,7 @@ from ptxkit.decompiler.lift.rewrite import (
     statements_of,
     written,
 )
+from ptxkit.decompiler.lift.spread import spread
 from ptxkit.decompiler.lift.unify import (
     Counted,
     DifferentError,
@@ -96,9 +97,13 @@ class Copies:
             # What was computed before, for this alone, may be gone.
             if place < len(made) and id(made[place]) not in tried:
                 self._roll_chain(made, place, tried)
-        left = _PATIENCE * len(made)
-        while left > 0:
-            left = self._roll_runs(made, left)
+        self._roll_all(made)
+        apart = spread(made)
+        if apart is not None:
+            together = [*made]
+            self._replace(made, 0, len(made), apart)
+            if not self._roll_all(made):
+                self._replace(made, 0, len(made), together)
         same = len(made) == len(body) and all(a is b for a, b in zip(made, body, strict=True))
         return body if same else tuple(made)
 
@@ -119,6 +124,15 @@ class Copies:
         return name
 
     # ---- copies behind one another -----------------------------------------------------------
+
+    def _roll_all(self, body: list[n.Statement]) -> bool:
+        """Roll up all runs in a list of statements; whether there was one."""
+        left = _PATIENCE * len(body)
+        rolled = False
+        while left > 0:
+            left = self._roll_runs(body, left)
+            rolled = rolled or left > 0
+        return rolled
 
     def _roll_runs(self, body: list[n.Statement], left: int) -> int:
         """Roll up the runs of copies in a list of statements.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import INT, Pointer, Scalar, Type
+from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
 from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, read, statements_of, written
 
 Body = tuple[n.Statement, ...]
@@ -269,6 +269,12 @@ def _indexed(
             place = n.Binary("+", place, extra)
         return n.Index(base, place) if isinstance(base, n.Name) else None
 
+    def number(mover: _Mover) -> n.Expression:
+        moved: n.Expression = n.Name(index)
+        if mover.step != n.Literal(1, INT):
+            moved = n.Binary("*", moved, mover.step)
+        return folded(n.Binary("+", mover.start, moved))  # type: ignore[return-value]
+
     def change(part: n.Node) -> n.Node:
         match part:
             case n.Unary("*", n.Name(name=name)) if name in movers:
@@ -278,6 +284,8 @@ def _indexed(
             case n.Call(function, (n.Name(name=name),)) if loads_from(function) and name in movers:
                 found = at(movers[name], None)
                 return part if found is None else n.Call(function, (n.Unary("&", found),))
+            case n.Name(name=name) if name in movers and types.get(name) in (INT, UINT):
+                return number(movers[name])
         return part
 
     return bottom_up(node, change)  # type: ignore[no-any-return]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, Type
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, written
 
@@ -26,6 +27,7 @@ def without_guards(body: Body, types: dict[str, Type]) -> Body:
     body = _starts_inside(body, counts)
     sets = Counter(name for s in body for name in written(s))
     once = {name for name, times in sets.items() if times == 1 and counts[name] == 2}
+    once -= _converted(body, types)
 
     named = {p.target.name: p.value for s in body for p in s.walk()
              if isinstance(p, n.Assign) and isinstance(p.target, n.Name)
@@ -47,6 +49,20 @@ def without_guards(body: Body, types: dict[str, Type]) -> Body:
 
     made = tuple(bottom_up(s, change) for s in _with_short_values(body, once, sets))
     return _flat(_loops(_flat(made), types))
+
+
+def _converted(body: Body, types: dict[str, Type]) -> set[str]:
+    """Variables that functions are given, and that are of another type than what they are set to.
+
+    Which function of one name it is depends on that.
+    """
+    given = {a.name for s in body for p in s.walk() if isinstance(p, n.Call)
+             for a in p.arguments if isinstance(a, n.Name)}  # fmt: skip
+    return {
+        p.target.name for s in body for p in s.walk()
+        if isinstance(p, n.Assign) and isinstance(p.target, n.Name) and p.target.name in given
+        and _is_index(p.value) and infer(p.value, types) != types.get(p.target.name)
+    }  # fmt: skip
 
 
 def _starts_inside(body: Body, counts: Counter[str]) -> Body:

@@ -11,6 +11,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.printer import print_module
 from ptxkit.cuda.types import BOOL, INT, VOID, Scalar, Type
+from ptxkit.decompiler.lift.byte_counters import count_elements
 from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.copies import Copies
@@ -25,6 +26,7 @@ from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.half_pairs import with_half_pairs
 from ptxkit.decompiler.lift.kept_sums import with_kept_sums
 from ptxkit.decompiler.lift.kinds import surveyed
+from ptxkit.decompiler.lift.known_turns import KnownTurns
 from ptxkit.decompiler.lift.launches import launch_attributes, launch_bounds
 from ptxkit.decompiler.lift.mathlib.calls import restore_calls
 from ptxkit.decompiler.lift.mathlib.miner import architecture
@@ -51,10 +53,12 @@ from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.row_pointers import with_row_pointers
 from ptxkit.decompiler.lift.rows import with_rows
 from ptxkit.decompiler.lift.signatures import KNOWN, Signatures
+from ptxkit.decompiler.lift.split_vectors import with_elements
 from ptxkit.decompiler.lift.statements import Statements
 from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.switches import find_switches
+from ptxkit.decompiler.lift.unswitched import with_one_loop
 from ptxkit.decompiler.lift.values import forget
 from ptxkit.decompiler.lift.variable_types import VariableTypes, restrict
 from ptxkit.decompiler.lift.volatile_pointers import with_volatile_pointers
@@ -128,6 +132,7 @@ class ModuleLifter:
         if self.options.math:
             restore_calls(program, self.arch)
         if not self.options.exact:
+            count_elements(program)
             count_in_elements(program)
         Substitution(program, self.options.order, exact=self.options.exact).run()
         if "vprintf" in self.signatures.functions:
@@ -182,11 +187,14 @@ class ModuleLifter:
                 return wish
 
             cascades = Cascades(by_name, index)
-            whole = Copies(by_name, index).run(rolled(body, cascades))
-            indices |= cascades.peeled
+            turns = KnownTurns(by_name)
+            body = rolled(with_elements(with_one_loop(body), by_name), cascades)
+            whole = Copies(by_name, index).run(turns.with_one_mover(body))
+            whole = turns.with_single_turns(whole)
+            indices |= cascades.peeled | turns.counters
             counted = Counting(by_name, index).run(whole)
             body = Polisher(is_float).run(without_unread(without_guards(counted, by_name)))
-            body = with_kept_sums(with_one_counter(body, by_name))
+            body = with_kept_sums(without_unread(with_one_counter(body, by_name)))
         if self.options.order == "free":
             body = nested(body)
         body = with_half_pairs(with_single_fetches(body, by_name))

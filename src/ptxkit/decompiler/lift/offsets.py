@@ -211,7 +211,7 @@ class Offsets:
                     t.op == "var" and self.arrays.get(t.data.variable) is array
                     for t in sum_of(address).terms
                 ):
-                    sizes.add(access.width // 8)
+                    sizes.add(access.size)
         size = min(sizes, default=1)
         for variable, mine in self.arrays.items():
             for step in self.sets[variable] if mine is array else ():

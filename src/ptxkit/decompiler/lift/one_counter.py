@@ -21,7 +21,11 @@ Body = tuple[n.Statement, ...]
 def with_one_counter(body: Body, types: dict[str, Type]) -> Body:
     """A function's body whose loops have one counter each, as far as that can be."""
     names = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
-    return _Loops(types, names).run(body)
+    sets = Counter(name for s in body for name in written(s))
+    values = {p.target.name: p.value for s in body for p in s.walk()
+              if isinstance(p, n.Assign) and isinstance(p.target, n.Name) and p.operator == "="
+              and isinstance(p.value, n.Binary) and sets[p.target.name] == 1}  # fmt: skip
+    return _Loops(types, names, values).run(body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class _Loops:
     types: dict[str, Type]
     names: Counter[str]
     """How often each name is in the function."""
+    values: dict[str, n.Binary]
+    """What variables hold that are set once."""
 
     def run(self, body: Body) -> Body:
         """A list of statements, and those inside of them."""
@@ -106,6 +112,10 @@ class _Loops:
             return None
         base, offset = split(start.value) if isinstance(type, Pointer) else (None, start.value)
         fixed = remainder(offset, times, counter.start)
+        if fixed is None and isinstance(offset, n.Name) and offset.name in self.values:
+            whole = self.values[offset.name]
+            if changed.isdisjoint(whole.names()):
+                fixed = remainder(whole, times, counter.start)
         if fixed is None or (isinstance(type, Pointer) and base is None):
             return None
         moved = product(n.Name(counter.name), times)

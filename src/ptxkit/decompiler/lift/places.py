@@ -89,11 +89,15 @@ class Places:
         if type is None:
             type = self.element(address, access)
         place = self.place(address, access, type)
-        if access.constant and not self._is_restricted(address):
+        if access.constant and (self._is_asked(access) or not self._is_restricted(address)):
             return Expr(n.Call("__ldg", (_address_of(place),)), type)
         if access.hint in _LOADS and not access.volatile:
             return Expr(n.Call(_LOADS[access.hint], (_address_of(place),)), type)
         return Expr(place, type)
+
+    def _is_asked(self, access: Access) -> bool:
+        """Whether a function was called to load it so: such loads of halves are assembly."""
+        return access.type == "b16" and not self.emitter.lift.in_order
 
     def _is_restricted(self, address: Value) -> bool:
         base = self.emitter.kinds.base(address)

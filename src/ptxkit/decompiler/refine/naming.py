@@ -58,6 +58,32 @@ def indices_first(function: n.Function, order: Sequence[str]) -> Iterator[tuple[
                     yield "indices", (*made[:start], *declared, *made[start:])
 
 
+def cached(function: n.Function) -> Iterator[tuple[str, Body]]:
+    """What is read through a pointer to constants that nobody else writes, read by ``__ldg``."""
+    body = function.body or ()
+    pointers = [p.name for p in function.parameters
+                if isinstance(p.type, Pointer) and p.type.const and p.type.restrict]  # fmt: skip
+    for names in dict.fromkeys((tuple(pointers), *((name,) for name in pointers))):
+        made = tuple(_changed(s, _by_ldg(frozenset(names))) for s in body)
+        if made != body:
+            yield "ldg", made
+
+
+def _by_ldg(names: frozenset[str]) -> Use:
+    def use(node: Any) -> n.Expression | None:
+        match node:
+            case n.Unary("&", n.Index(n.Name(name=name))) if name in names:
+                return node
+            case n.Index(n.Name(name=name) as base, index) if name in names:
+                inner = _changed(index, use)
+                return n.Call("__ldg", (n.Unary("&", n.Index(base, inner)),))
+            case n.Unary("*", n.Name(name=name) as base) if name in names:
+                return n.Call("__ldg", (base,))
+        return None
+
+    return use
+
+
 def inlined(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator[Change]:
     """A variable that is read a few times as its value."""
     for place, statement in enumerate(body):
@@ -66,6 +92,7 @@ def inlined(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterat
         if statement.value is None or statement.space:
             continue
         name, rest = statement.name, body[place + 1 :]
+        yield from _members(statement, place, rest)
         count = sum(1 for s in rest for part in s.walk() if part == n.Name(name))
         if not 0 < count <= _OFTEN or any(name in written(s) for s in rest):
             continue
@@ -75,6 +102,19 @@ def inlined(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterat
         last = max(k for k, s in enumerate(rest) if name in s.names())
         changed = tuple(_changed(s, _instead_of(n.Name(name), value)) for s in rest[: last + 1])
         yield "inline", place, place + last + 2, changed
+
+
+def _members(statement: n.Declare, place: int, rest: Body) -> Iterator[Change]:
+    """A vector whose parts are read, read part by part where they are: ``tile[j].x``."""
+    if not isinstance(statement.value, n.Index):
+        return
+    own, whole = n.Name(statement.name), statement.value
+    parts = [p for s in rest for p in s.walk() if isinstance(p, n.Member) and p.base == own]
+    uses = sum(1 for s in rest for p in s.walk() if p == own)
+    if parts and len(parts) == uses and not any(own.name in written(s) for s in rest):
+        last = max(k for k, s in enumerate(rest) if own.name in s.names())
+        changed = tuple(_changed(s, _instead_of(own, whole)) for s in rest[: last + 1])
+        yield "members", place, place + last + 2, changed
 
 
 def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator[Change]:

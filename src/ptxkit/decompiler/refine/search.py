@@ -96,12 +96,16 @@ class Search:
         if self.length > _MOST:
             return None
         self.together = min(_TOGETHER, max(1, _AT_ONCE // max(1, self.length)))
-        starts = [(distance(self.original, code).score, function, tree) for tree, code in forms
-                  if (function := self._own(tree)) is not None]  # fmt: skip
+        starts = [
+            (self._away(score, code), score, function, tree)
+            for tree, code in forms
+            if (function := self._own(tree)) is not None
+            for score in [distance(self.original, code).score]
+        ]
         # What is short is read more easily, and has fewer places to change.
-        starts.sort(key=lambda start: start[0] + _STATEMENT * _length(start[1])[0])
-        for (score, function, tree), share in zip(starts, _SHARES, strict=False):
-            if score > _FAR * self.length:
+        starts.sort(key=lambda start: start[0] + _STATEMENT * _length(start[2])[0])
+        for (away, score, function, tree), share in zip(starts, _SHARES, strict=False):
+            if away > _FAR * self.length:
                 continue
             self.tree, self.limit = tree, share * self.effort
             self.known.clear()
@@ -112,6 +116,13 @@ class Search:
                 items = tuple(plain if i is function else i for i in tree.items)
                 return replace(tree, items=items)
         return None
+
+    def _away(self, score: float, code: Code) -> float:
+        """How far a form is, where more copies of a loop's text count as none.
+
+        How many of them a compiler makes depends on small things in the text.
+        """
+        return max(score - max(len(code.shapes) - self.length, 0), 0.0)
 
     def _own(self, tree: n.CudaModule) -> n.Function | None:
         return next((i for i in tree.items if isinstance(i, n.Function) and i.name == self.name
@@ -311,10 +322,10 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 
 #: What is tried first.
 _KINDS = {kind: place for place, kind in enumerate((
-    "swap", "whole", "indices", "rebase", "remainder", "factor", "flag", "move", "group", "spread",
-    "address", "index", "load", "name", "split", "join", "turn", "loop", "early", "sign", "width",
-    "fuse", "inline", "sink", "raise", "guard", "choice", "branch", "start", "unroll",
-    "restrict", "cast", "power",
+    "members", "ldg", "swap", "whole", "indices", "rebase", "remainder", "factor", "flag", "move",
+    "group", "spread", "address", "index", "load", "name", "split", "join", "turn", "loop",
+    "early", "sign", "width", "fuse", "inline", "sink", "raise", "guard", "choice", "branch",
+    "start", "unroll", "restrict", "cast", "power",
 ))}  # fmt: skip
 
 
