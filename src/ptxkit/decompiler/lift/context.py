@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass, field
 
@@ -348,3 +349,20 @@ def words_of(node: Instruction) -> list[str]:
 def types_of(words: list[str]) -> list[str]:
     """The modifiers that are types."""
     return [word for word in words if word in SCALAR_TYPES]
+
+
+_COPY = re.compile(r"cp\.async\.(c[ag])\.shared\.global \[%0\], \[%1\], (\d+), (\d+);")
+_COPIED = {"ca": (4, 8), "cg": (16,)}
+
+
+def copied_bytes(text: str) -> int:
+    """How many bytes an assembly statement copies beside the program, all of them; 0 for none.
+
+    >>> copied_bytes("cp.async.ca.shared.global [%0], [%1], 4, 4;")
+    4
+    >>> copied_bytes("cp.async.cg.shared.global [%0], [%1], 16, %2;")
+    0
+    """
+    found = _COPY.fullmatch(text)
+    size = int(found[2]) if found is not None and found[2] == found[3] else 0
+    return size if found is not None and size in _COPIED[found[1]] else 0

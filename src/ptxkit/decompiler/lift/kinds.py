@@ -15,6 +15,7 @@ from math import gcd
 
 from ptxkit.cuda.types import SCALARS, Pointer, Type
 from ptxkit.decompiler.lift.cells import FLOATS, Cell, is_float, scalar_type, vector_type
+from ptxkit.decompiler.lift.context import copied_bytes
 from ptxkit.decompiler.lift.declared import declared_classes, declared_types, votes_of
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.looks import looks_like_float
@@ -275,6 +276,7 @@ class Kinds:
                 if access.width == 64:
                     self._escapes(value)
         elif step.kind == "asm":
+            self._copied(step)
             for value in step.args:
                 if value.width == 64:
                     self._escapes(value)
@@ -300,6 +302,16 @@ class Kinds:
                 self.visit(value, "")
                 if step.kind == "return" and value.width == 64:
                     self._escapes(value)
+
+    def _copied(self, step: Step) -> None:
+        """A copy beside the program reads and writes numbers of one type."""
+        size = copied_bytes(step.data[0])
+        if size:
+            target, source = step.args[:2]
+            one = self.accessed(target, 32, size // 4, stored=True)
+            two = self.accessed(source, 32, size // 4)
+            if one is not None and two is not None:
+                one.join(two)
 
     def _access(self, value: Value, target: Cell | None) -> None:
         self.visit_address(value.args[0])

@@ -39,6 +39,7 @@ from ptxkit.decompiler.lift.objects import typed_objects, with_single_fetches
 from ptxkit.decompiler.lift.offsets import count_in_elements
 from ptxkit.decompiler.lift.one_counter import with_one_counter
 from ptxkit.decompiler.lift.order import Order
+from ptxkit.decompiler.lift.pipelines import HEADER as PIPELINES
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.plain_parameters import half_structs, with_plain_halves
 from ptxkit.decompiler.lift.polish import Polisher
@@ -198,6 +199,8 @@ class ModuleLifter:
         if self.options.order == "free":
             body = nested(body)
         body = with_half_pairs(with_single_fetches(body, by_name))
+        if PIPELINES in self.headers:
+            body = without_unread(body)  # what addresses were computed by
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         if not self.options.careful:

@@ -10,6 +10,7 @@ from ptxkit.decompiler.lift.context import NotLiftedError
 from ptxkit.decompiler.lift.conversions import C_TYPES, Expr
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.pipelines import HEADER, Pipelines
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.values import Definition, Step, Value
 
@@ -74,6 +75,10 @@ class Statements:
     # ---- inline assembly -----------------------------------------------------------------
 
     def _asm(self, step: Step) -> list[n.Statement]:
+        call = Pipelines(self.program, self.places).written(step)
+        if call is not None:
+            self.emitter.headers.add(HEADER)
+            return [n.Evaluate(call)]
         text, outputs, inputs, updates = step.data
         before: list[n.Statement] = []
         after: list[n.Statement] = []

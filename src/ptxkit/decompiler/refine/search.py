@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.rewrite import size
 from ptxkit.decompiler.refine.compiling import codes
 from ptxkit.decompiler.refine.distance import Code, distance
 from ptxkit.decompiler.refine.edits import edits
@@ -47,8 +48,9 @@ _FEW = 6
 _ENOUGH = 1
 #: Changes that often do nothing alone.
 _FIRST = frozenset("remainder spread fuse early split join turn loop guard flag".split())
-#: Changes that leave out variables, and how many of them are made in what was found.
-_SHORTENS, _SHORTER = frozenset(("inline", "join")), 6
+#: Changes that leave out variables, or name what is written several times; and how many of them
+#: are made in what was found.
+_SHORTENS, _SHORTER = frozenset(("inline", "join", "name")), 6
 _FAILED = float("inf")
 
 
@@ -129,18 +131,18 @@ class Search:
                      and i.body is not None), None)  # fmt: skip
 
     def _plainer(self, function: n.Function) -> n.Function:
-        """The same PTX with fewer variables: not all that led to it was needed for it."""
+        """The same PTX in a shorter text: not all that led to it was needed for it."""
         for _ in range(_SHORTER):
             shorter = {
                 made: None for edit in edits(function)
                 if edit.kind in _SHORTENS and (made := applied(function, edit)) is not None
-                and _length(made) < _length(function)
+                and size(made) < size(function)
             }  # fmt: skip
-            some = list(shorter)[:_TOGETHER]
+            some = sorted(shorter, key=size)[:_TOGETHER]
             same = [one for one, score in zip(some, self._scores(some), strict=True) if score == 0]
             if not same:
                 break
-            function = min(same, key=_length)
+            function = min(same, key=size)
         return function
 
     @property
