@@ -61,6 +61,23 @@ COMPARISONS = {
         "shr.u32 %r3, %r1, 6; and.b32 %r3, %r3, 1; setp.eq.s32 %p1, %r3, 0;",
         "shl.b32 %r3, %r1, 6; setp.eq.s32 %p1, %r3, 0;",
     ),
+    "a distance from zero": (
+        "abs.s32 %r3, %r1; setp.lt.u32 %p1, %r3, 126;",
+        "add.s32 %r3, %r1, -126; setp.ge.u32 %p1, %r3, -251;",
+        "add.s32 %r3, %r1, -126; setp.ge.u32 %p1, %r3, -252;",
+    ),
+    "a distance that has a sign": (
+        "abs.s32 %r3, %r1; setp.lt.s32 %p1, %r3, 126;",
+        "abs.s32 %r3, %r1; setp.le.s32 %p1, %r3, 125;",
+        "add.s32 %r3, %r1, 125; setp.lt.u32 %p1, %r3, 251;",
+    ),
+    "few numbers of which none fits": (
+        "add.s32 %r3, %r1, -1; setp.lt.u32 %p2, %r3, 3; and.b32 %r4, %r1, 3; "
+        "setp.eq.s32 %p3, %r4, 0; and.pred %p1, %p2, %p3;",
+        "setp.ne.s32 %p1, %r1, %r1;",
+        "add.s32 %r3, %r1, -1; setp.lt.u32 %p2, %r3, 4; and.b32 %r4, %r1, 3; "
+        "setp.eq.s32 %p3, %r4, 0; and.pred %p1, %p2, %p3;",
+    ),
     "multiples that may be zero": (
         "shl.b32 %r3, %r1, 4; setp.eq.s32 %p1, %r3, 0;",
         "mul.lo.s32 %r3, %r1, 16; setp.eq.s32 %p1, %r3, 0;",
@@ -169,6 +186,18 @@ VALUES = {
         "prmt.b32 %r3, %r1, %r2, 0x5432; cvt.u64.u32 %rd2, %r3;",
         "shf.r.wrap.b32 %r3, %r1, %r2, 16; cvt.u64.u32 %rd2, %r3;",
         "shf.r.wrap.b32 %r3, %r2, %r1, 16; cvt.u64.u32 %rd2, %r3;",
+    ),
+    "lower bits of a sum": (
+        "and.b32 %r3, %r2, 7; mad.lo.s32 %r3, %r1, 24, %r3; and.b32 %r3, %r3, 7; "
+        "cvt.u64.u32 %rd2, %r3;",
+        "and.b32 %r3, %r2, 7; cvt.u64.u32 %rd2, %r3;",
+        "and.b32 %r3, %r2, 7; mad.lo.s32 %r3, %r1, 12, %r3; and.b32 %r3, %r3, 7; "
+        "cvt.u64.u32 %rd2, %r3;",
+    ),
+    "a mask without upper bits": (
+        "cvt.u64.u32 %rd3, %r1; cvt.s64.s32 %rd4, %r2; and.b64 %rd2, %rd3, %rd4;",
+        "and.b32 %r3, %r1, %r2; cvt.u64.u32 %rd2, %r3;",
+        "cvt.s64.s32 %rd3, %r1; cvt.s64.s32 %rd4, %r2; and.b64 %rd2, %rd3, %rd4;",
     ),
     "between two limits": (
         "max.s32 %r3, %r1, 0; min.s32 %r3, %r3, 7; cvt.s64.s32 %rd2, %r3;",

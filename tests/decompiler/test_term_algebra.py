@@ -65,6 +65,10 @@ def _code(draw: random.Random, steps: int) -> str:
             f"and.b32 %r97, %r{a}, {mask}; setp.eq.s32 %p1, %r97, 0;"
             f" selp.b32 %r{words}, {low}, %r{b}, %p1;",
             f"setp.lt.s32 %p1, %r{a}, %r{b}; selp.b32 %r{words}, %r{a}, %r{b}, %p1;",
+            f"abs.s32 %r97, %r{a}; setp.lt.u32 %p1, %r97, {mask};"
+            f" selp.b32 %r{words}, %r{a}, 9, %p1;",
+            f"add.s32 %r97, %r{a}, {low}; setp.lt.u32 %p1, %r97, {~mask & 0xFFFFFFFF};"
+            f" selp.b32 %r{words}, %r{a}, %r{b}, %p1;",
             f"cvt.s32.s8 %r{words}, %r{a};", f"cvt.u32.u16 %r{words}, %r{a};",
         )  # fmt: skip
         to_wide = (
@@ -73,7 +77,8 @@ def _code(draw: random.Random, steps: int) -> str:
             f"add.s64 %d{wides}, %d{c}, %d{d};", f"sub.s64 %d{wides}, %d{c}, %d{d};",
             f"mul.wide.s32 %d{wides}, %r{a}, {low};", f"mul.wide.u32 %d{wides}, %r{a}, {low};",
             f"cvt.s64.s32 %d{wides}, %r{a};", f"cvt.u64.u32 %d{wides}, %r{a};",
-            f"mov.b64 %d{wides}, {{%r{a}, %r{b}}};", f"mul.lo.s64 %d{wides}, %d{c}, {shift};",
+            f"and.b64 %d{wides}, %d{c}, %d{d};", f"mov.b64 %d{wides}, {{%r{a}, %r{b}}};",
+            f"mul.lo.s64 %d{wides}, %d{c}, {shift};",
             f"setp.eq.s64 %p2, %d{c}, %d{d}; selp.b64 %d{wides}, %d{c}, 5, %p2;",
         )  # fmt: skip
         if draw.random() < 0.6:
@@ -135,6 +140,8 @@ class _Numbers:
             for value in values:
                 made ^= value
             return made
+        if name == "abs":
+            return abs(numbers[0]) % (1 << width)
         a, b = numbers
         results = {
             "and": a & b, "or": a | b, "min": min(a, b), "max": max(a, b),

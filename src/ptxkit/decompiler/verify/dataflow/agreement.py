@@ -21,8 +21,8 @@ from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 _CASES = 2_000
 #: Conditions that are looked into have so many nodes at most.
 _CONDITIONS = 64
-#: Ranges of numbers that are gone through one by one.
-_FEW = 64
+#: Ranges of numbers that are gone through one by one, and that are tried in other facts.
+_FEW, _TRIED = 64, 8
 
 Fact = tuple[Term, bool]
 
@@ -171,7 +171,21 @@ class Agreement:
                     if abs(sign) == 1 and not holds:
                         others = found.setdefault(term, _Numbers(row[1])).others
                         others.add(-constant * sign % (1 << row[1]))
-        return any(numbers.are_none() for numbers in found.values())
+        return any(numbers.are_none() for numbers in found.values()) or any(
+            self._none_fits(term, numbers, facts) for term, numbers in found.items()
+        )
+
+    def _none_fits(self, term: Term, numbers: _Numbers, facts: tuple[Fact, ...]) -> bool:
+        """Whether a term can be few numbers only, and facts about others contradict each."""
+        few = numbers.few(_TRIED)
+        if few is None or len(facts) < 2:
+            return False
+        for number in few:
+            value = self.terms.constant(numbers.width, number)
+            asked, _ = self.terms.equal(numbers.width, term, value)
+            if asked is None or self._solved(((asked, True), *facts)) is not None:
+                return False
+        return True
 
 
 class _Numbers:
@@ -190,6 +204,14 @@ class _Numbers:
             ends[1] = min(ends[1], number - 1)
         else:
             ends[0] = max(ends[0], number)
+
+    def few(self, most: int) -> list[int] | None:
+        """All of them, without a sign, where they are few."""
+        for low, high in (self.ends[False], self.ends[True]):
+            if 0 <= high - low < most:
+                numbers = (n % (1 << self.width) for n in range(low, high + 1))
+                return [n for n in numbers if n not in self.others]
+        return None
 
     def are_none(self) -> bool:
         """Whether there is none."""

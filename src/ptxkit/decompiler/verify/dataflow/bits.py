@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 
 _WIDTHS = (8, 16, 32)
+_WORD = 32
 _FEW_BITS = 16
 #: Types of instructions for which bits are only bits, and how many.
 _UNSIGNED = {f"{kind}{width}": width for kind in "bu" for width in (16, 32, 64)}
@@ -194,6 +195,8 @@ def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
     if known is not None or not mask:
         return terms.constant(width, (known or 0) & mask)
     plain = mask & (mask + 1) == 0
+    if plain and terms.rows[a][0] == "sum":
+        a = _lowered(terms, width, a, mask + 1)
     if plain and bounds(terms, a, width, False)[1] <= mask:
         return a
     row = terms.rows[a]
@@ -221,6 +224,15 @@ def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
         low_bits = masked(terms, _FEW_BITS, terms.truncate(width, _FEW_BITS, a), mask)
         return terms.extend(False, _FEW_BITS, width, low_bits)
     return terms.operation(f"and.b{width}", 0, (a, terms.constant(width, mask)))
+
+
+def _lowered(terms: Terms, width: int, a: Term, room: int) -> Term:
+    """A sum without what makes no difference to its lowest bits."""
+    constant, parts = terms.parts(width, a)
+    made = terms.constant(width, constant % room)
+    for atom, factor in parts.items():
+        made = terms.add(width, made, terms.scale(width, atom, factor % room))
+    return made
 
 
 def _shift(terms: Terms, width: int, a: Term) -> int:
@@ -289,6 +301,10 @@ def bitwise(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
     for other, mask in zip(reversed(values), numbers, strict=True):
         if mask is not None:
             return masked(terms, width, other, mask)
+    if width > _WORD and any(bounds(terms, one, width, False)[1] >> _WORD == 0 for one in values):
+        # No upper bits are left of either.
+        low = [terms.truncate(width, _WORD, one) for one in values]
+        return terms.extend(False, _WORD, width, terms.operation(f"and.b{_WORD}", 0, low))
     return terms.operation(opcode, 0, values)
 
 

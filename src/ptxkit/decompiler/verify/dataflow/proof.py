@@ -192,12 +192,14 @@ class _Pair:
             if heads in done:
                 continue  # there is nothing else to cut at
             done.append(heads)
-            self.product = Product(programs, _FEW_CASES, narrow=True, end=end)
-            try:
-                if not (self.product.settle() or self.product.difference()):
-                    return True
-            except GiveUpError:
-                continue
+            # Values of many cases are compared as a whole first, which is quick, then in full.
+            for cases in (_FEW_CASES, None):
+                self.product = Product(programs, cases, narrow=True, end=end)
+                try:
+                    if not (self.product.settle() or self.product.difference()):
+                        return True
+                except GiveUpError:
+                    continue
         return False
 
     def _whole(self) -> str:

@@ -313,7 +313,22 @@ class Terms:
         if second is not None and least == top:
             asked, turned = self.equal(width, a, b)
             return asked, not turned
+        if second is not None and not signed:
+            return self._inside(width, a, second)
         return self.make("lt", signed, width, a, b), False
+
+    def _inside(self, width: int, a: Term, size: int) -> Question:
+        """Whether a number is one of the first so many, as the smaller of two ranges."""
+        row = self.rows[a]
+        if row[:2] == ("op", f"abs.s{width}") and size <= 1 << width - 1:
+            moved = self.add(width, row[3], self.constant(width, size - 1))
+            return self.less(False, width, moved, self.constant(width, 2 * size - 1))
+        constant, parts = self.parts(width, a)
+        if constant and parts and size > 1 << width - 1:
+            # Who is not among these is among all others, which begin where these end.
+            rest = self.add(width, a, self.constant(width, -size))
+            return self.make("lt", False, width, rest, self.constant(width, -size)), True
+        return self.make("lt", False, width, a, self.constant(width, size)), False
 
     def _narrow(self, signed: bool, width: int, a: Term, b: Term) -> int:
         """In how many bits two numbers compare as they do in more, for they had no more before."""
