@@ -95,3 +95,48 @@ def test_first_turns_that_were_written_out() -> None:
     assert " & 3" not in text
     module = ptxkit.compile_cuda(WINDOW, arch="sm_90")
     assert ptxkit.decompile(module, engine="symbolic").verdict.equivalent
+
+
+TOTALS = """
+extern "C" __global__ void totals(const float *x, const float *d, int batch, int size, float *out) {
+    __shared__ float part[512];
+    int t = threadIdx.x;
+    float sum = 0.0f;
+    for (int b = 0; b < batch; b++)
+        for (int i = 0; i < size; i += 512)
+            sum += t + i < size ? d[t + i + size * b] * x[t + i + size * b] : 0.0f;
+    part[t] = sum;
+    __syncthreads();
+    if (t == 0)
+        for (int i = 0; i < 512; i++) out[blockIdx.x] += part[i];
+}
+"""
+MEANS = """
+extern "C" __global__ void means(const float *x, int batch, int size, float *out) {
+    __shared__ float part[512];
+    int t = threadIdx.x, row = blockIdx.x;
+    part[t] = 0.0f;
+    for (int b = 0; b < batch; b++)
+        for (int i = 0; i < size; i += 512)
+            part[t] += i + t < size ? x[(b * 8 + row) * size + i + t] : 0.0f;
+    __syncthreads();
+    if (t == 0) {
+        out[row] = 0.0f;
+        for (int i = 0; i < 512; i++) out[row] += part[i];
+        out[row] /= size * batch;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("source", [TOTALS, MEANS])
+def test_sums_that_are_written_behind_the_loops_only(source: str) -> None:
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    assert found.verdict.same_ptx, found.cuda
+
+
+def test_the_place_is_added_to_in_the_loops() -> None:
+    text = lifted(MEANS)
+    assert "part[threadIdx.x] += " in text
+    assert "/= " in text
+    assert "if (n1 >= 1" not in text

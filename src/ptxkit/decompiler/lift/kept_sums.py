@@ -8,9 +8,11 @@ As in `roll` nothing is proved here: the verifier decides.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.polish import compound
 from ptxkit.decompiler.lift.rewrite import bottom_up, written
 
 Body = tuple[n.Statement, ...]
@@ -23,8 +25,43 @@ def with_kept_sums(body: Body) -> Body:
     return _list(body, names)
 
 
+def with_promoted_sums(body: Body) -> Body:
+    """A body whose sums in memory are added to there, that a compiler wrote behind the loops only.
+
+    ``x[i] = 0; if (n > 0) { s = 0; do s += a; while (...); x[i] = s; }``: where nothing else reads
+    or writes the place, it is written once, and only where the loops run at all.
+    """
+    names = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
+    return _promoted(body, names)
+
+
+def _promoted(body: Body, names: Counter[str]) -> Body:
+    made = [_each_list(statement, lambda inner: _promoted(inner, names)) for statement in body]
+    for place, statement in enumerate(made):
+        match statement:
+            case n.Assign(n.Index() as kept, n.Literal() as first, "="):
+                pass
+            case _:
+                continue
+        for later in range(place + 1, len(made)):
+            match made[later]:
+                case n.If(condition, (*inner, n.Assign(target, n.Name(name=total), "=")), ()) if (
+                    target == kept and (start := n.Assign(n.Name(total), first)) in inner
+                ):
+                    inside = sum(p == n.Name(total) for p in made[later].walk())
+                    if inside == names[total]:
+                        rest = tuple(s for s in inner if s != start)
+                        use = _Kept(kept, total)
+                        made[later] = n.If(condition, tuple(bottom_up(s, use.read) for s in rest))
+                    break
+            changed = set(written(made[later]))
+            if _writes(made[later]) or not changed.isdisjoint(kept.names()):
+                break
+    return tuple(made)
+
+
 def _list(body: Body, names: Counter[str]) -> Body:
-    made = tuple(_inside(statement, names) for statement in body)
+    made = tuple(_each_list(s, lambda inner: _list(inner, names)) for s in body)
     for place, statement in enumerate(made):
         match statement, made[place + 1 : place + 2]:
             case (
@@ -42,12 +79,13 @@ def _list(body: Body, names: Counter[str]) -> Body:
     return made
 
 
-def _inside(statement: n.Statement, names: Counter[str]) -> n.Statement:
+def _each_list(statement: n.Statement, change: Callable[[Body], Body]) -> n.Statement:
+    """A statement with the lists of statements right inside of it changed."""
     match statement:
         case n.If(then=then, otherwise=otherwise):
-            return replace(statement, then=_list(then, names), otherwise=_list(otherwise, names))
+            return replace(statement, then=change(then), otherwise=change(otherwise))
         case n.For(body=body) | n.While(body=body) | n.DoWhile(body=body):
-            return replace(statement, body=_list(body, names))
+            return replace(statement, body=change(body))
     return statement
 
 
@@ -81,19 +119,25 @@ class _Kept:
                         return None
                     made.append(n.Assign(self.place, value, operator))
                     left.pop(0)
+                case n.Assign(n.Name(name=name), value, operator), _ if (
+                    name == self.total and operator in _COMPOUND and name not in value.names()
+                ):
+                    # Written behind the loops only, where nothing else reads it.
+                    made.append(n.Assign(self.place, value, operator))
                 case n.For(body=inner), _:
                     again = self.run(inner)
                     if again is None or self.over:
                         return None
                     made.append(replace(statement, body=again))
                 case n.Assign(target, value, "="), _ if self.total not in target.names():
-                    made.append(bottom_up(statement, self._read))
+                    made.append(compound(bottom_up(statement, self.read)))
                     self.over = True
                 case _:
                     return None
         return tuple(made)
 
-    def _read(self, node: n.Node) -> n.Node:
+    def read(self, node: n.Node) -> n.Node:
+        """The place instead of its copy."""
         return self.place if node == n.Name(self.total) else node
 
 

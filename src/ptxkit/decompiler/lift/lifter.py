@@ -24,7 +24,7 @@ from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.half_pairs import with_half_pairs
-from ptxkit.decompiler.lift.kept_sums import with_kept_sums
+from ptxkit.decompiler.lift.kept_sums import with_kept_sums, with_promoted_sums
 from ptxkit.decompiler.lift.kinds import surveyed
 from ptxkit.decompiler.lift.known_turns import KnownTurns
 from ptxkit.decompiler.lift.launches import launch_attributes, launch_bounds
@@ -194,7 +194,8 @@ class ModuleLifter:
             whole = turns.with_single_turns(whole)
             indices |= cascades.peeled | turns.counters
             counted = Counting(by_name, index).run(whole)
-            body = Polisher(is_float).run(without_unread(without_guards(counted, by_name)))
+            counted = without_guards(with_promoted_sums(counted), by_name)
+            body = Polisher(is_float).run(without_unread(counted))
             body = with_kept_sums(without_unread(with_one_counter(body, by_name)))
         if self.options.order == "free":
             body = nested(body)

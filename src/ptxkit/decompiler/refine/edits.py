@@ -11,7 +11,7 @@ from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, Pointer,
 from ptxkit.decompiler.learned.forms import only, questions, rewritten
 from ptxkit.decompiler.refine.branching import branched
 from ptxkit.decompiler.refine.expressions import COMMUTE, factored, other_expressions
-from ptxkit.decompiler.refine.moves import moved, remainders
+from ptxkit.decompiler.refine.moves import in_memory, moved, remainders
 from ptxkit.decompiler.refine.naming import cached, indices_first, inlined, named, rebased
 from ptxkit.decompiler.refine.places import (
     Edit,
@@ -73,6 +73,7 @@ def edits(
             for changes in (
                 moved(body, here),
                 remainders(body, here),
+                in_memory(body, here),
                 inlined(body, here, types),
                 named(body, here, types),
                 rebased(body, here, types),

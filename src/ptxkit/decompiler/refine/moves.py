@@ -140,6 +140,29 @@ def _assigned(declared: n.Declare) -> Callable[[Any], Any]:
     return lambda node: set if node == declared else node
 
 
+def in_memory(body: Body, at: Container[int]) -> Iterator[Change]:
+    """``s = x[i]; for (...) s += a; x[i] = s;`` as ``for (...) x[i] += a;``."""
+    for place, statement in enumerate(body):
+        match statement:
+            case n.Declare(name=name, value=n.Index() as kept, space="") if place in at:
+                pass
+            case _:
+                continue
+        own = n.Name(name)
+        last = next(
+            (k for k in range(place + 1, len(body)) if body[k] == n.Assign(kept, own)), None
+        )
+        if last is None or any(name in s.names() for s in body[last + 1 :]):
+            continue
+        made = tuple(bottom_up(s, _instead(own, kept)) for s in body[place + 1 : last])
+        if any(isinstance(s, n.For | n.While | n.DoWhile) for s in made):
+            yield "memory", place, last + 1, made
+
+
+def _instead(old: n.Expression, new: n.Expression) -> Callable[[Any], Any]:
+    return lambda node: new if node == old else node
+
+
 def remainders(body: Body, at: Container[int]) -> Iterator[Change]:
     """``q = a / b; r = a - q * b;`` as ``r = a % b; q = a / b;``."""
     for place, statement in enumerate(body):
