@@ -291,7 +291,7 @@ def _indexed(
     return bottom_up(node, change)  # type: ignore[no-any-return]
 
 
-_PURE = frozenset(("min", "max", "abs"))
+_PURE = frozenset(("min", "max", "abs", "__cvta_generic_to_shared"))
 
 
 def _renamed(node: n.Statement, names: set[str], value: n.Expression) -> n.Statement:

@@ -276,9 +276,9 @@ class Kinds:
                 if access.width == 64:
                     self._escapes(value)
         elif step.kind == "asm":
-            self._copied(step)
+            copied = self._copied(step)
             for value in step.args:
-                if value.width == 64:
+                if value.width == 64 and not copied:
                     self._escapes(value)
                     self._stride(value)
             for value, type in zip(step.args[step.data[3] :], step.data[2], strict=True):
@@ -303,7 +303,7 @@ class Kinds:
                 if step.kind == "return" and value.width == 64:
                     self._escapes(value)
 
-    def _copied(self, step: Step) -> None:
+    def _copied(self, step: Step) -> bool:
         """A copy beside the program reads and writes numbers of one type."""
         size = copied_bytes(step.data[0])
         if size:
@@ -312,6 +312,7 @@ class Kinds:
             two = self.accessed(source, 32, size // 4)
             if one is not None and two is not None:
                 one.join(two)
+        return bool(size)
 
     def _access(self, value: Value, target: Cell | None) -> None:
         self.visit_address(value.args[0])

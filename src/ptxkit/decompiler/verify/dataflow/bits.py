@@ -245,6 +245,21 @@ def _shift(terms: Terms, width: int, a: Term) -> int:
     return min(shifts, default=0)
 
 
+def _moved_down(terms: Terms, width: int, a: Term, by: int) -> Term:
+    """A sum that is this one when it is moved up; its highest bits are any."""
+    constant, parts = terms.parts(width, a)
+    made = terms.constant(width, _with_sign(constant, width) >> by)
+    for atom, factor in parts.items():
+        moved = _with_sign(factor, width) >> by
+        made = terms.add(width, made, terms.scale(width, atom, moved))
+    return made
+
+
+def _with_sign(number: int, width: int) -> int:
+    number %= 1 << width
+    return number - (1 << width) if number >> (width - 1) else number
+
+
 def united(terms: Terms, width: int, a: Term, b: Term) -> Term:
     """``a | b``."""
     for low, high in ((a, b), (b, a)):
@@ -256,7 +271,17 @@ def united(terms: Terms, width: int, a: Term, b: Term) -> Term:
 
 
 def exclusive(terms: Terms, width: int, values: Sequence[Term]) -> Term:
-    """``a ^ b ^ c``, in any order; what is there twice is gone."""
+    """``a ^ b ^ c``, in any order; what is there twice is gone.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x = t.make("symbol", "x")
+    >>> up = exclusive(t, 32, (t.scale(32, x, 8), t.constant(32, 24)))
+    >>> up == t.scale(32, exclusive(t, 32, (x, t.constant(32, 3))), 8)
+    True
+    >>> up == t.scale(32, exclusive(t, 32, (x, t.constant(32, 2))), 8)
+    False
+    """
     opcode = f"xor.b{width}"
     left: set[Term] = set()
     constant = 0
@@ -273,6 +298,15 @@ def exclusive(terms: Terms, width: int, values: Sequence[Term]) -> Term:
     if constant == (1 << width) - 1 and len(left) == 1:
         return terms.add(width, terms.constant(width, -1), left.pop(), -1)
     parts = sorted(left)
+    shifts = [_shift(terms, width, part) for part in parts]
+    if constant:
+        shifts.append((constant & -constant).bit_length() - 1)
+    by: int = min(shifts, default=0)
+    if parts and by:
+        # Bits that were moved up are the same bits when they are moved up afterwards.
+        down = [_moved_down(terms, width, part, by) for part in parts]
+        down.append(terms.constant(width, constant >> by))
+        return terms.scale(width, exclusive(terms, width, down), 1 << by)
     if constant or not parts:
         parts.append(terms.constant(width, constant))
     return parts[0] if len(parts) == 1 else terms.make("op", opcode, 0, *parts)
