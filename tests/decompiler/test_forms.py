@@ -161,3 +161,28 @@ def test_a_sample_of_folders(tmp_path: Path) -> None:
     assert drawn != [i.name for i in folder_items([tmp_path], "sm_90", sample=10, seed=5)]
     assert sum(name.startswith("k:a") for name in drawn) == 5
     assert len(list(folder_items([tmp_path], "sm_90", sample=100))) == 40
+
+
+def test_conversions_that_are_made_anyway_are_not_written() -> None:
+    source = """
+extern "C" __global__ void rows(float *out, const float *in, int n, long long stride) {
+    for (long long i = threadIdx.x; i < n; i += blockDim.x)
+        out[blockIdx.x * stride + i] = in[i + n * stride];
+}
+"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    assert found.verdict.same_ptx
+    assert "(long long)" not in found.cuda, found.cuda
+
+
+def test_parts_of_shared_variables_have_their_names() -> None:
+    source = """
+extern "C" __global__ void add(int *x, const int *y) {
+    __shared__ int one[1];
+    if (threadIdx.x == 0) one[0] = y[blockIdx.x];
+    __syncthreads();
+    x[threadIdx.x] += one[0];
+}
+"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    assert "__shared__ int one" in found.cuda, found.cuda

@@ -20,6 +20,7 @@ from ptxkit.decompiler.links import commented, links, source_places
 from ptxkit.decompiler.plain import with_plain_names
 from ptxkit.decompiler.refine.search import EFFORT
 from ptxkit.decompiler.symbols import renamed_kernels, writable
+from ptxkit.decompiler.tidy import tidied
 from ptxkit.decompiler.verify import Verdict, architecture, certify, compiled, same_ptx, verify
 from ptxkit.decompiler.verify.certificates import paired, to_certify
 from ptxkit.deep import deeply, is_deep
@@ -147,6 +148,7 @@ def decompile(
                 separate = any(not module[name].is_entry for name in functions)
                 tree = preferred(tree, habits().forms, arch, separate=separate)
                 tree = with_plain_names(tree, arch, separate=separate)
+                tree = tidied(tree, arch, separate=separate)
         except ToolchainError as error:
             if asked and isinstance(error, ArchitectureError):
                 raise

@@ -34,7 +34,8 @@ def _static_name(text: str) -> str:
     """The name of a variable inside a function, from its mangled one."""
     if not text.startswith("_ZZ"):
         return ""
-    # ...E4left or ...E4left_0: the last length that fits to the end.
+    # ...E4left or ...E4left_0: the last length that fits to the end; _$_0 is a part of it.
+    text = re.sub(r"(_\$_\d+)+$", "", text)
     for match in reversed(list(re.finditer(r"E(\d+)", text))):
         length = int(match[1])
         rest = text[match.end() :]

@@ -21,7 +21,7 @@ def spread(body: list[n.Statement]) -> list[n.Statement] | None:
     >>> s, a, b, c = map(n.Name, "sabc")
     >>> sets = [n.Assign(one, n.Call("f", (n.integer(k),))) for k, one in enumerate((a, b, c))]
     >>> whole = n.Assign(s, n.Binary("+", n.Binary("+", n.Binary("+", s, a), b), c))
-    >>> print(*print_statements(spread([*sets, whole])).split("\n"))
+    >>> print(*print_statements(spread([*sets, whole])).splitlines())
     a = f(0); s += a; b = f(1); s += b; c = f(2); s += c;
     """
     after: dict[int, list[n.Statement]] = {}
