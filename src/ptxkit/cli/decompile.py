@@ -37,6 +37,10 @@ def command(
             metavar="N", help="Instructions to compile in search of identical PTX; 0: no search."
         ),
     ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(metavar="S", min=0.1, help="Of computing, for each function; else 60."),
+    ] = None,
     comments: Annotated[
         bool, typer.Option("--comments", help="Note at statements which lines of PTX they are.")
     ] = False,
@@ -70,6 +74,7 @@ def command(
     """
     import ptxkit
     from ptxkit.decompiler import look
+    from ptxkit.decompiler.budget import SECONDS
     from ptxkit.decompiler.refine.search import EFFORT
     from ptxkit.decompiler.verify import architecture
 
@@ -81,7 +86,8 @@ def command(
     module = source.parse()
     found = ptxkit.decompile(
         module, engine, arch=arch, beams=beams, verify=verify, names=names, forms=forms,
-        effort=EFFORT if effort is None else effort, comments=comments,
+        effort=EFFORT if effort is None else effort,
+        seconds=SECONDS if seconds is None else seconds, comments=comments,
     )  # fmt: skip
     if output is None:
         write_stdout(found.cuda.encode())

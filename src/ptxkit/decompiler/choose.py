@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.budget import SECONDS, Budget
 from ptxkit.decompiler.contest import Answer, best_answer
 from ptxkit.decompiler.engines import ENGINES, Engine, engine, isolated
 from ptxkit.decompiler.learned.habits import habits
@@ -35,8 +35,8 @@ from ptxkit.errors import (
 from ptxkit.syntax import Function, Module, parse
 from ptxkit.syntax.debug import debug_names
 
-#: Seconds of computing after which nothing is compiled any more to be easier to read.
-_ENOUGH = 120.0
+#: The share of all time after which no function is worked on: some is left to write it well.
+_SHARE = 0.9
 #: Who chooses what PTX does not say: the model, or nobody.
 CHOICES = ("learned", "plain")
 
@@ -75,6 +75,7 @@ def decompile(
     names: str = "learned",
     forms: str = "learned",
     effort: int = EFFORT,
+    seconds: float = SECONDS,
     comments: bool = False,
 ) -> Decompiled:
     """Turn PTX back into CUDA C++.
@@ -89,6 +90,8 @@ def decompile(
     engine has them.
     ``effort`` is how many instructions may be compiled, for each function, to find code that
     compiles to the same PTX; 0 for no such search.
+    ``seconds`` of computing are spent on each function at most; what is not proved by then is
+    returned as it is, and a note says so.
     ``comments`` notes at statements which lines of the PTX they are, and of the source where the
     PTX says so.
 
@@ -119,13 +122,15 @@ def decompile(
         raise UsageError(f"the number of beams must be 1 at least, not {beams}")
     if effort < 0:
         raise UsageError(f"effort is a number of instructions, 0 or more, not {effort}")
-    begin = time.process_time()
+    if not seconds > 0:
+        raise UsageError(f"the seconds for a function must be more than 0, not {seconds}")
     engines, notes = _engines(engine)
     asked = arch is not None
     arch = arch or architecture(module)
     module, renamed = writable(module)
     notes += renamed + renamed_kernels(module, functions)
     functions = to_certify(module)
+    budget = Budget(seconds * len(functions))
     lifted, failed = _lifted(module, functions)
     notes += [f"'{name}' cannot be lifted: {why}" for name, why in failed.items()]
     functions = [name for name in functions if name not in failed]
@@ -138,12 +143,11 @@ def decompile(
     else:
         try:
             tree, maker, verdict, said = _chosen(
-                module, functions, lifted, engines, arch, beams, effort
+                module, functions, lifted, engines, arch, beams, effort, budget
             )
             notes += said
-            late = time.process_time() - begin > _ENOUGH
-            if forms == "learned" and late:
-                notes.append(f"written as lifted: this took {_ENOUGH:.0f} seconds of computing")
+            if forms == "learned" and budget.over:
+                notes.append(f"written as lifted: {budget.reason}")
             elif forms == "learned" and verdict.compiles:
                 separate = any(not module[name].is_entry for name in functions)
                 tree = preferred(tree, habits().forms, arch, separate=separate)
@@ -275,6 +279,7 @@ def _chosen(
     arch: str,
     beams: int,
     effort: int,
+    budget: Budget,
 ) -> tuple[CudaModule, str, Verdict, list[str]]:
     """For each function the best answer, put together as one file; and what to say about it."""
     notes: list[str] = []
@@ -285,12 +290,17 @@ def _chosen(
     flags = compile_flags(module)
     for name in names:
         part = isolated(module, module[name])
-        found = best_answer(part, name, engines, arch, beams=beams, effort=effort, flags=flags)
+        own = budget.part(_SHARE / len(names))
+        found = best_answer(
+            part, name, engines, arch, beams=beams, effort=effort, flags=flags, budget=own
+        )
         if not symbolic and (found is None or not found.verdict.equivalent):
             notes.append(_unproved(engines[0].name, name, found))
             found = None
         if found is None:
-            found = best_answer(part, name, [engine("symbolic")], arch, effort=effort, flags=flags)
+            found = best_answer(
+                part, name, [engine("symbolic")], arch, effort=effort, flags=flags, budget=own
+            )
         assert found is not None  # the lifter has a form of everything
         answers[name] = found
         chosen = found.candidate.tree
@@ -298,8 +308,8 @@ def _chosen(
     maker = "+".join(sorted({answer.candidate.engine for answer in answers.values()}))
     if len(names) == 1:
         return tree, maker, answers[names[0]].verdict, notes
-    joined = _joined_verdict(module, tree, answers, arch)
-    if not joined.equivalent and tree != lifted:
+    joined = _joined_verdict(module, tree, answers, arch, budget)
+    if not joined.equivalent and tree != lifted and not budget.over:
         plain = verify(module, lifted, arch=arch)
         if plain.rank > joined.rank:
             return lifted, "symbolic", plain, notes
@@ -318,7 +328,7 @@ def _unproved(engine: str, name: str, found: Answer | None) -> str:
 
 
 def _joined_verdict(
-    module: Module, tree: CudaModule, answers: dict[str, Answer], arch: str
+    module: Module, tree: CudaModule, answers: dict[str, Answer], arch: str, budget: Budget
 ) -> Verdict:
     """The verdict on a file that answers were put into, each with what is known about it alone.
 
@@ -342,7 +352,7 @@ def _joined_verdict(
             if own in alone and same_ptx(alone, made.module, own, partner):
                 parts[name] = verdict
                 continue
-        parts[name] = certify(module, made.module, name, partner)
+        parts[name] = certify(module, made.module, name, partner, budget=budget)
     return Verdict.of(parts)
 
 

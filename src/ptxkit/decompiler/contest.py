@@ -7,10 +7,10 @@ nobody runs a third that is longer than both.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.engines import Candidate, Engine
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.metrics import reading_cost
@@ -19,11 +19,11 @@ from ptxkit.decompiler.variants import best_form
 from ptxkit.decompiler.verify import LEVELS, Verdict
 from ptxkit.decompiler.verify.certificates import WEAKEST, certify, compiled, paired
 from ptxkit.decompiler.verify.identity import same_ptx
-from ptxkit.decompiler.verify.trials import Trial
+from ptxkit.decompiler.verify.trials import Experience
 from ptxkit.syntax import Module
 
-#: Seconds of computing after which no other candidate of an engine is proved.
-_ENOUGH = 20.0
+#: The share of all time after which no other candidate of an engine is proved.
+_SHARE = 0.33
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,12 @@ def best_answer(
     beams: int = 1,
     effort: int = EFFORT,
     flags: Flags | None = None,
+    budget: Budget = UNLIMITED,
 ) -> Answer | None:
     """The best of what engines propose for a function; None where they have no idea.
 
-    What an engine guesses, and nobody could prove, never takes the place of the lifted form.
+    What an engine guesses, and nobody could prove, never takes the place of the lifted form. When
+    the time of the ``budget`` is over, it is the best until then.
 
     >>> import ptxkit
     >>> from ptxkit.decompiler.engines import engine
@@ -61,16 +63,16 @@ def best_answer(
     'E1'
     """
     in_hand: Answer | None = None
-    known: list[Trial] = []
+    known = Experience()
     for one in engines:
         if one.name == "symbolic":
-            form, verdict = best_form(part, name, arch, flags, effort, known)
+            form, verdict = best_form(part, name, arch, flags, effort, known, budget)
             lifted = Answer(form, verdict, reading_cost(form.tree, name))
             if in_hand is None or not in_hand.verdict.equivalent or lifted.beats(in_hand):
                 in_hand = lifted
         else:
             proposed = one.propose(part, part[name], beams=beams)
-            in_hand = _best_proposal(part, name, proposed, in_hand, arch, known)
+            in_hand = _best_proposal(part, name, proposed, in_hand, arch, known, budget)
     return in_hand
 
 
@@ -93,7 +95,8 @@ def _best_proposal(
     proposed: Sequence[Candidate],
     in_hand: Answer | None,
     arch: str,
-    known: list[Trial],
+    known: Experience,
+    budget: Budget,
 ) -> Answer | None:
     """What is in hand, or a proposal that is better: identical PTX first, which is seen at once."""
     lifted = in_hand
@@ -113,14 +116,14 @@ def _best_proposal(
             in_hand = _better(in_hand, same, lifted)
         else:
             left.append((cost, candidate, made.module, partner))
-    begin = time.process_time()
+    own = budget.part(_SHARE)
     for cost, candidate, module, partner in sorted(left, key=lambda one: one[0]):
         least = needed_level(in_hand, cost)
         if least is None or LEVELS.index(least) > LEVELS.index("E2"):
             continue
-        if in_hand is not None and time.process_time() - begin > _ENOUGH:
+        if in_hand is not None and own.over:
             break
-        verdict = certify(part, module, name, partner, known=known, least=least)
+        verdict = certify(part, module, name, partner, known=known, least=least, budget=budget)
         in_hand = _better(in_hand, Answer(candidate, verdict, cost), lifted)
     return in_hand
 

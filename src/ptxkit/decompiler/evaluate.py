@@ -14,6 +14,7 @@ from typing import Any
 
 from ptxkit import cuda
 from ptxkit.cuda import CudaModule
+from ptxkit.decompiler.budget import SECONDS, Budget
 from ptxkit.decompiler.choose import decompile
 from ptxkit.decompiler.contest import best_answer
 from ptxkit.decompiler.engines import engine as find_engine
@@ -36,6 +37,8 @@ _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PICTURES = (".png", ".svg", ".pdf")
 #: A sample has as many kernels of each of these sizes (instructions), as far as there are.
 _SIZES = (60, 200, 600, 2000)
+#: The share of the seconds for a program that are seconds of computing for its decompilation.
+_SHARE = 0.8
 #: Above this the tree edit distance, which is cubic, is not computed.
 _MOST_NODES = 400
 
@@ -225,14 +228,20 @@ def source_lines(text: str) -> int:
 # ---- measuring -----------------------------------------------------------------------------
 
 
-def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) -> Row:
-    """Decompile one item with one engine, and compare."""
+def measure(
+    item: Item,
+    engine: str,
+    beams: int = 1,
+    arch: str | None = None,
+    seconds: float | None = None,
+) -> Row:
+    """Decompile one item with one engine, and compare; in so many seconds of computing."""
     start = time.perf_counter()
     row = Row(item.name, item.group, engine)
     try:
         module = parse(item.ptx, filename=item.name)
         row = replace(row, instructions=_instructions(module))
-        tree, text, verdict = _answer(module, engine, arch, beams)
+        tree, text, verdict = _answer(module, engine, arch, beams, seconds or SECONDS)
     except Exception as error:
         # One program must not end the measuring of all others.
         reason = str(error).partition("\n")[0]
@@ -266,18 +275,20 @@ def measure(item: Item, engine: str, beams: int = 1, arch: str | None = None) ->
 
 
 def _answer(
-    module: Module, engine: str, arch: str | None, beams: int
+    module: Module, engine: str, arch: str | None, beams: int, seconds: float
 ) -> tuple[CudaModule, str, Verdict]:
     """What an engine makes of a module. One that guesses is measured without the lifter's help."""
     names = to_certify(module)
     if engine in ("auto", "symbolic") or len(names) > 1:
-        found = decompile(module, engine, arch=arch, beams=beams)
+        each = seconds / max(1, len(names))
+        found = decompile(module, engine, arch=arch, beams=beams, seconds=each)
         if found.engine == "symbolic" and engine not in ("auto", "symbolic"):
             raise UsageError("; ".join(found.notes))
         return found.ast, found.cuda, found.verdict
     best = best_answer(
-        module, names[0], [find_engine(engine)], arch or architecture(module), beams=beams
-    )
+        module, names[0], [find_engine(engine)], arch or architecture(module), beams=beams,
+        budget=Budget(seconds),
+    )  # fmt: skip
     if best is None:
         raise UsageError(f"the {engine} engine has nothing to propose")
     return best.candidate.tree, cuda.print_module(best.candidate.tree), best.verdict
@@ -341,14 +352,16 @@ def evaluate(
 ) -> list[Row]:
     """Measure engines on items; the rows in the order of the items.
 
-    A program that takes more ``seconds`` on a clock than that is given up, and its row says so.
+    A program may take so many ``seconds``: what is not proved shortly before they are over is not.
+    One that takes more of them on a clock is given up, and its row says so.
     ``progress`` is called with the rows there are and with how many there will be: at the start,
     and after each.
     """
     for name in engines:
         if name != "auto":
             find_engine(name)  # an unknown one is an error now, not later
-    work = [(item, name, beams, arch) for item in islice(items, limit) for name in engines]
+    own = None if seconds is None else min(SECONDS, _SHARE * seconds)
+    work = [(item, name, beams, arch, own) for item in islice(items, limit) for name in engines]
     rows: list[Row] = []
     if progress is not None:
         progress(rows, len(work))
@@ -356,7 +369,7 @@ def evaluate(
     results = map(_measure, work) if alone else limited(
         _measure, work, workers=workers, seconds=seconds
     )  # fmt: skip
-    for (item, name, _, _), found in zip(work, results, strict=True):
+    for (item, name, *_), found in zip(work, results, strict=True):
         if isinstance(found, Unfinished):
             size = _instructions(parse(item.ptx))
             found = Row(item.name, item.group, name, seconds=found.seconds, reason=found.reason,
@@ -367,9 +380,9 @@ def evaluate(
     return rows
 
 
-def _measure(work: tuple[Item, str, int, str | None]) -> Row:
-    item, name, beams, arch = work
-    return measure(item, name, beams, arch or architecture(parse(item.ptx)))
+def _measure(work: tuple[Item, str, int, str | None, float | None]) -> Row:
+    item, name, beams, arch, seconds = work
+    return measure(item, name, beams, arch or architecture(parse(item.ptx)), seconds)
 
 
 # ---- summing up ----------------------------------------------------------------------------

@@ -7,11 +7,11 @@ forms are proved, the readable ones first. What takes too long is left out, and 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
+from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.engines import Candidate, SymbolicEngine
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.metrics import reading_cost
@@ -20,14 +20,14 @@ from ptxkit.decompiler.refine.search import EFFORT, Search
 from ptxkit.decompiler.verify import Verdict
 from ptxkit.decompiler.verify.certificates import Compiled, certify, compiled, paired
 from ptxkit.decompiler.verify.identity import same_ptx
-from ptxkit.decompiler.verify.trials import Trial
+from ptxkit.decompiler.verify.trials import Experience
 from ptxkit.syntax import Module
 
 #: Longer functions take long to compile: of these fewer forms are tried for identical PTX.
 _LONG, _FEW = 2000, 3
-#: Seconds of computing after which no other form is compiled to find identical PTX, and after
-#: which no other form is tried at all: compilers take more than twice as long for twice the code.
-_SEARCH, _ENOUGH = 15.0, 60.0
+#: The shares of all time after which no other form is compiled to find identical PTX, and for
+#: changes to those: compilers take more than twice as long for twice the code.
+_SEARCH, _REFINING = 0.25, 0.2
 #: Instructions of functions that are not run once more as they were left by a compiler.
 _HARD_TO_RUN = 400
 #: Forms that are proved though the search for identical PTX did not get to them.
@@ -51,13 +51,15 @@ def best_form(
     arch: str,
     flags: Flags | None = None,
     effort: int = EFFORT,
-    known: list[Trial] | None = None,
+    known: Experience | None = None,
+    budget: Budget = UNLIMITED,
 ) -> tuple[Candidate, Verdict]:
     """The lifted form of a function with the strongest certificate, and the most readable.
 
     ``flags`` is what it is compiled with; None for what the module shows. Where no form is the
     same PTX, changes to those that come near are tried: ``effort`` is how many instructions may
-    be compiled for that. Launches that reached something are put into ``known``.
+    be compiled for that. What launches show is put into ``known``. When the time of the ``budget``
+    is over, it is the best until then, and its verdict says so.
 
     >>> import ptxkit
     >>> m = ptxkit.compile_cuda("__global__ void k(int *x) { x[threadIdx.x] += 1; }", arch="sm_90")
@@ -67,7 +69,7 @@ def best_form(
     function = module[name]
     separate = not function.is_entry
     tried: list[_Tried] = []
-    begin = time.process_time()
+    searching = budget.part(_SEARCH)
     forms = SymbolicEngine().forms(module, function, flags)
     for candidate in forms:
         one = _compiled(module, name, candidate, arch, separate)
@@ -76,9 +78,9 @@ def best_form(
         tried.append(one)
         if len(function.instructions) > _LONG and len(tried) >= _FEW and not candidate.careful:
             break
-        if time.process_time() - begin > _SEARCH:
+        if searching.over:
             break
-    refined = _refined(module, name, tried, arch, effort, separate)
+    refined = _refined(module, name, tried, arch, effort, separate, budget.part(_REFINING))
     if refined is not None:
         return refined, Verdict(True, same_ptx=True)
     best: tuple[tuple[int, bool, float], Candidate, Verdict] | None = None
@@ -96,11 +98,21 @@ def best_form(
             written.append(_compiled(module, name, candidate, arch, separate))
             yield replace(written[-1], thorough=True)
 
-    known = [] if known is None else known
+    known = Experience() if known is None else known
     # What a compiler left as it was is nearest to the original in a run, too.
     again = (one for one in written if len(function.instructions) <= _HARD_TO_RUN)
+    done: set[tuple[str, bool]] = set()
+    execute = True
     for one in chain(likely[:1], provable(), likely[1:], again, others):
-        verdict = _proved(module, name, one, known)
+        # Forms that a compiler makes the same of are all proved, or none is.
+        text = one.made.module.emit() if one.made.module is not None else one.made.error
+        followed = (text, True) in done
+        if (text, one.thorough) in done or (followed and not execute):
+            continue
+        done.add((text, one.thorough))
+        verdict = _proved(module, name, one, known, budget, prove=not followed, execute=execute)
+        # What is wrong with the original itself is so for all of its forms.
+        execute &= verdict.execution is None or not verdict.execution.hopeless
         # What was not proved is still better than what was seen to differ.
         wrong = verdict.execution is not None and verdict.execution.different
         key = verdict.rank, not wrong, -reading_cost(one.candidate.tree, name)
@@ -108,15 +120,21 @@ def best_form(
             best = key, one.candidate, verdict
         if best[2].equivalent:
             break
-        if time.process_time() - begin > _ENOUGH and not one.thorough:
-            why = f"no other form was tried: this took {_ENOUGH:.0f} seconds of computing"
+        if budget.over:
+            why = f"no other form was tried: {budget.reason}"
             return best[1], replace(best[2], reasons=(*best[2].reasons, why))
     assert best is not None
     return best[1], best[2]
 
 
 def _refined(
-    module: Module, name: str, tried: list[_Tried], arch: str, effort: int, separate: bool
+    module: Module,
+    name: str,
+    tried: list[_Tried],
+    arch: str,
+    effort: int,
+    separate: bool,
+    budget: Budget,
 ) -> Candidate | None:
     """A form that small changes made the same PTX."""
     original = Code.in_module(module.emit()).get(name)
@@ -128,7 +146,7 @@ def _refined(
         if one.made.module is not None
         and (code := Code.in_module(one.made.module.emit()).get(one.partner)) is not None
     ]
-    tree = Search(original, name, arch, effort, separate).run(forms)
+    tree = Search(original, name, arch, effort, separate, budget).run(forms)
     if tree is None:
         return None
     candidate = replace(tried[0].candidate, tree=tree)
@@ -143,7 +161,19 @@ def _compiled(module: Module, name: str, candidate: Candidate, arch: str, separa
     return _Tried(candidate, made, partner)
 
 
-def _proved(module: Module, name: str, one: _Tried, known: list[Trial]) -> Verdict:
+def _proved(
+    module: Module,
+    name: str,
+    one: _Tried,
+    known: Experience,
+    budget: Budget,
+    *,
+    prove: bool,
+    execute: bool,
+) -> Verdict:
     if one.made.module is None:
         return Verdict(reasons=(f"E0: {one.made.error}",))
-    return certify(module, one.made.module, name, one.partner, known=known, thorough=one.thorough)
+    return certify(
+        module, one.made.module, name, one.partner, known=known, thorough=one.thorough,
+        budget=budget, prove=prove, execute=execute,
+    )  # fmt: skip

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.lift.rewrite import size
 from ptxkit.decompiler.refine.compiling import codes
 from ptxkit.decompiler.refine.distance import Code, distance
@@ -32,8 +33,6 @@ _AT_ONCE = 4000
 _SLOW = 1.5
 #: How many instructions take a compiler as long as it takes for no code at all.
 _EACH = 200
-#: Seconds of computing after which it ends anyway: some code takes compilers very long.
-_LONGEST = 10.0
 #: How many instructions may be compiled for one function: some seconds of computing.
 EFFORT = 60_000
 #: Functions with more instructions than this are left as they are.
@@ -71,12 +70,15 @@ class Search:
     arch: str
     effort: int = EFFORT
     separate: bool = False
+    budget: Budget = UNLIMITED
+    """When it ends anyway: some code takes compilers very long."""
     tried: int = 0
     """How many versions were compiled."""
     spent: int = 0
     """How many instructions those had, and what else a compiler takes as long for."""
     limit: float = 0
-    begin: float = field(default_factory=time.process_time)
+    slowest: float = 0.0
+    """Seconds of computing that the last version took a compiler, if it was compiled alone."""
     tree: n.CudaModule = field(default_factory=lambda: n.CudaModule(()))
     known: dict[n.Function, float] = field(default_factory=dict)
     waiting: list[tuple[float, tuple[int, int], int, n.Function]] = field(default_factory=list)
@@ -88,7 +90,7 @@ class Search:
     @property
     def over(self) -> bool:
         """Whether it took what it may take."""
-        return self.spent >= self.limit or time.process_time() - self.begin > _LONGEST
+        return self.spent >= self.limit or self.budget.left <= self.slowest
 
     def run(self, forms: Iterable[tuple[n.CudaModule, Code]]) -> n.CudaModule | None:
         """The tree whose PTX looks the same, from forms and what the compiler makes of them.
@@ -255,7 +257,9 @@ class Search:
             some, unknown = unknown[: self.together], unknown[self.together :]
             begin = time.process_time()
             self._compile(some)
-            if time.process_time() - begin > _SLOW:
+            taken = time.process_time() - begin
+            self.slowest = taken / len(some)
+            if taken > _SLOW:
                 self.together = max(1, self.together // 2)
             if self.over:
                 break

@@ -10,7 +10,8 @@ from itertools import takewhile
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda.printer import COMPILE_WITH
 from ptxkit.cuda.words import is_free
-from ptxkit.decompiler.verify.dataflow import same_dataflow
+from ptxkit.decompiler.budget import UNLIMITED, Budget
+from ptxkit.decompiler.verify.dataflow import Proof, same_dataflow
 from ptxkit.decompiler.verify.execution import (
     DEVICES,
     MOST,
@@ -19,7 +20,7 @@ from ptxkit.decompiler.verify.execution import (
     seen_to_differ,
 )
 from ptxkit.decompiler.verify.identity import same_ptx
-from ptxkit.decompiler.verify.trials import Trial
+from ptxkit.decompiler.verify.trials import Experience
 from ptxkit.decompiler.verify.verdict import LEVELS, Verdict
 from ptxkit.deep import deeply
 from ptxkit.errors import PtxkitError, UnknownNameError, UsageError
@@ -31,6 +32,8 @@ from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
 DEFAULT_ARCH = "sm_90"
 #: The weakest certificate that says more than that it compiles.
 WEAKEST = "E3"
+#: The share of all time that one proof may take; its own limits let most take much less.
+_PROOF = 0.25
 #: What errors call a candidate that has no name.
 CANDIDATE = "candidate.cu"
 
@@ -124,19 +127,22 @@ def certify(
     kernel: str,
     other: str | None = None,
     *,
+    prove: bool = True,
     execute: bool = True,
     wanted: int = WANTED,
     most: int = MOST,
     device: str = "cpu",
-    known: list[Trial] | None = None,
+    known: Experience | None = None,
     least: str = WEAKEST,
     thorough: bool = False,
+    budget: Budget = UNLIMITED,
 ) -> Verdict:
     """What can be said about a compiled candidate's kernel.
 
-    ``known`` is a list of launches, empty at first, for candidates for the same kernel. Levels
-    below ``least`` are not tried. With ``thorough``, more is tried to prove that they are equal,
-    and nothing else.
+    ``known`` is what launches with other candidates for the same kernel have shown. Levels
+    below ``least`` are not tried, nor is E2 without ``prove`` and E3 without ``execute``.
+    With ``thorough``, more is tried to prove that they are equal, and nothing else. When the time
+    of the ``budget`` is over it ends with what is proved until then.
     """
     other = other or kernel
     if other not in candidate:
@@ -146,7 +152,10 @@ def certify(
     if LEVELS.index(least) > LEVELS.index("E2"):
         return Verdict(True, reasons=("E1: it is other PTX; nothing less was asked for",))
     reasons = []
-    proof = same_dataflow(original, candidate, kernel, other, thorough=thorough)
+    proof = Proof(False, "it was tried before")
+    if prove:
+        part = budget.part(_PROOF)
+        proof = same_dataflow(original, candidate, kernel, other, thorough=thorough, budget=part)
     if proof.equal:
         wrong = ""
         if execute and original[kernel].is_entry:
@@ -161,8 +170,9 @@ def certify(
     if not run:
         return Verdict(True, reasons=tuple(reasons))
     execution = same_execution(
-        original, candidate, kernel, other, wanted=wanted, most=most, device=device, known=known
-    )
+        original, candidate, kernel, other, wanted=wanted, most=most, device=device, known=known,
+        budget=budget,
+    )  # fmt: skip
     if not execution.equal:
         reasons.append(f"E3: {execution.reason}")
     return Verdict(True, execution=execution, reasons=tuple(reasons))

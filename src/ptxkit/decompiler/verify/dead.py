@@ -6,8 +6,9 @@ are equal, on one function alone; what they cannot tell is taken to be reached.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
+from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
@@ -21,7 +22,7 @@ from ptxkit.syntax import Function, Module
 _MOST_INSTRUCTIONS = 5_000
 
 
-def dead_blocks(covered: Coverage) -> set[int]:
+def dead_blocks(covered: Coverage, budget: Budget = UNLIMITED) -> set[int]:
     """The blocks, by their place among all, that have not run and that nothing can reach."""
     missing = {id(block) for block, _ in covered.missing()}
     found: set[int] = set()
@@ -35,19 +36,20 @@ def dead_blocks(covered: Coverage) -> set[int]:
         }
         if wanted and len(function.instructions) <= _MOST_INSTRUCTIONS:
             try:
-                dead = _unreachable(function, set(wanted))
+                dead = _unreachable(function, frozenset(wanted), budget)
             except (GiveUpError, RecursionError):
                 continue
             found |= {wanted[index] for index in dead}
     return found
 
 
-def _unreachable(function: Function, wanted: set[int]) -> set[int]:
+@lru_cache(maxsize=8)
+def _unreachable(function: Function, wanted: frozenset[int], budget: Budget) -> frozenset[int]:
     """Those of some blocks of a function that no way leads to."""
     module = function.root
     assert isinstance(module, Module)
     program = Program(module, function, {}, lambda name: (name,))
-    terms = Terms(special=program.special, arguments=program.arguments)
+    terms = Terms(special=program.special, arguments=program.arguments, budget=budget)
     decisions = Decisions(terms)
     executor = Executor(program, terms, decisions)
     agreement = Agreement(decisions, Timeless(decisions))
@@ -62,7 +64,7 @@ def _unreachable(function: Function, wanted: set[int]) -> set[int]:
         for block in left & region.visited.keys():
             if not agreement.never(region.visited[block]):
                 left.discard(block)
-    return left
+    return frozenset(left)
 
 
 def _unknown(

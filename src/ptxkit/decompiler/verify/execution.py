@@ -9,17 +9,18 @@ comparison; they must then be the same in both, or nothing is claimed.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+from ptxkit.decompiler.budget import UNLIMITED, Budget, OverdueError
 from ptxkit.decompiler.verify.aliases import aliased_trials
 from ptxkit.decompiler.verify.dead import dead_blocks
 from ptxkit.decompiler.verify.gpu import LAUNCHES, OnGpu
 from ptxkit.decompiler.verify.looking import Looking
+from ptxkit.decompiler.verify.outcome import Side
 from ptxkit.decompiler.verify.pair import Against, Pair, first_line
 from ptxkit.decompiler.verify.ranges import (
     deep_trials,
@@ -27,8 +28,8 @@ from ptxkit.decompiler.verify.ranges import (
     marked_trials,
     wide_trials,
 )
-from ptxkit.decompiler.verify.trials import Trial, block_shapes, trials
-from ptxkit.decompiler.verify.unreached import ground
+from ptxkit.decompiler.verify.trials import Experience, Trial, block_shapes, trials
+from ptxkit.decompiler.verify.unreached import Ground, ground
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Instruction, Module
 
@@ -36,15 +37,15 @@ from ptxkit.syntax import Instruction, Module
 DEVICES = ("cpu", "cuda")
 #: Launches that must say something, and launches to try at most.
 WANTED, MOST = 40, 240
-#: Seconds of computing after which half of the launches that are wanted will do: not those of a
-#: clock, so that a busy machine claims no more than a quiet one.
-_BUDGET = 5.0
+#: What launches cost after which half of those that are wanted will do: seconds as they are on most
+#: machines, see `outcome`, so that a busy or slow one claims what a quiet one does.
+_BUDGET = 3.0
 #: And after which no more are tried: where most say nothing, as many more will not either.
-_LONGEST = 30.0
-#: Seconds of computing for the search of launches that reach more, and how many in vain end it.
-_SEARCH, _VAIN = 6.0, 1000
+_LONGEST = 15.0
+#: The same for the search of launches that reach more, and how many in vain end it.
+_SEARCH, _VAIN = 3.0, 1000
 #: The same for sides of instructions that only one of the two has.
-_AIMED, _AIMED_VAIN = 3.0, 150
+_AIMED, _AIMED_VAIN = 1.5, 150
 #: A second search for the same kernel takes that part of the time of the first.
 _AGAIN = 0.25
 #: What all sizes are multiples of, one after another, where accesses are misaligned otherwise.
@@ -53,8 +54,8 @@ _MULTIPLES = (1, 4, 16)
 _FAULTS = 2
 #: Launches from which larger ones start.
 _STARTS = 3
-#: Seconds of computing for launches with memory that pointers share.
-_ALIASED = 3.0
+#: What launches with memory that pointers share cost at most.
+_ALIASED = 1.5
 #: Launches for which the memory that the original touches is looked for.
 _BOUNDED = 10
 
@@ -81,6 +82,8 @@ class Execution:
     on_gpu: int = 0
     """How many of the launches were equal on a GPU, too."""
     skip_reasons: Counter[str] = field(default_factory=Counter)
+    hopeless: bool = False
+    """Whether nothing is claimed because of the original itself: no candidate will do better."""
     unordered: bool = False
     """Whether the original alone leaves other bits behind when its last blocks run first."""
 
@@ -88,17 +91,20 @@ class Execution:
 class Comparison:
     """The launches that two kernels are compared on, and what comes of them."""
 
-    def __init__(self, pair: Pair, known: list[Trial] | None = None) -> None:
+    def __init__(self, pair: Pair, known: Experience | None = None) -> None:
         self.pair = pair
         self.looking = Looking(pair)
-        self.known = known
-        """Launches that reached something with other candidates; new ones are put there, too."""
+        self.known = Experience() if known is None else known
+        """Launches with other candidates; new ones are put there, too."""
         self.late = False
         """Whether it took too long to try as many launches as are wanted."""
         self.multiple = self.misaligned = 0
         """Which of the multiples sizes are; launches that were misaligned before that."""
         self.hidden: list[tuple[bool, Instruction]] = []
         """Instructions of which no launch has shown a side, and that only one of the two has."""
+        self.last: Trial
+        """The last launch."""
+        self._found: tuple[tuple[int, ...], Ground] | None = None
         self.outside = 0
         """Launches that went beyond their memory before there was more of it."""
 
@@ -108,28 +114,79 @@ class Comparison:
         if mismatch:
             return Execution(False, mismatch, different=True)
         ways = (
+            self._again(),
             self._usual(wanted, most),
             self._search(),
+            self._large(),
+            self._unreached(wanted),
             self._outside(),
             self._aliased(),
-            self._large(),
         )
-        for against in chain.from_iterable(ways):
-            return self._done(False, against.reason, against.seen)
-        return self._verdict(wanted)
+        try:
+            for against in chain.from_iterable(ways):
+                if against.seen and self.last not in self.known.telling:
+                    self.known.telling.append(self.last)
+                return self._done(False, against.reason, against.seen)
+            return self._verdict(wanted)
+        except OverdueError as error:
+            return self._done(False, f"{error}, and nothing differed until then")
+
+    def _again(self) -> Iterator[Against]:
+        """What told other candidates apart, or reached something with them, first.
+
+        Where code of the original was not reached by any of that, it seldom is by more: a candidate
+        that does something else there is not run any further.
+        """
+        known = self.known
+        for trial in (*reversed(known.telling), *known.reached):
+            outcome = self._launch(trial)
+            if isinstance(outcome, Against):
+                yield outcome
+        if not known.reached or self.pair.coverage[0].complete:
+            return
+        self._find_dead()
+        if not self.pair.coverage[0].complete and not self._ground().name:
+            yield Against(self._ground().reason, seen=False)
+
+    def _launch(self, trial: Trial) -> Against | str:
+        """One launch of both, with sizes that accesses seem to need."""
+        self.last = self._aligned(trial)
+        return self.pair.launch(self.last)
+
+    def _unreached(self, wanted: int) -> Iterator[Against]:
+        """What speaks against it in code that has not run: what follows seldom reaches more."""
+        enough = len(self.pair.tried) >= self._least(wanted)
+        if enough and not self._ground().name:
+            yield Against(self._ground().reason, seen=False)
+
+    def _ground(self) -> Ground:
+        """What can be said about code that has not run; the same until more of it has."""
+        now = tuple(len(covered.ran) for covered in self.pair.coverage)
+        if self._found is None or self._found[0] != now:
+            found = ground(*self.pair.coverage, self.looking.look, self.pair.budget)
+            self._found = now, found
+        return self._found[1]
+
+    def _least(self, wanted: int) -> int:
+        """How many launches must say something."""
+        return wanted // 2 if self.late else min(wanted, 4)
+
+    def _find_dead(self) -> None:
+        for covered in self.pair.coverage:
+            covered.dead = dead_blocks(covered, self.pair.budget)
 
     def _usual(self, wanted: int, most: int) -> Iterator[Against]:
         """The launches that are tried with every kernel; what speaks against the candidate."""
         pair, tried = self.pair, self.pair.tried
         faults: Counter[Any] = Counter()
-        end = time.process_time() + _BUDGET
+        end = self.pair.cost + _BUDGET
         several = len(block_shapes(pair.usage, pair.rules)) > 1
         for trial in trials(pair.usage, pair.rules, most):
             if len(tried) >= self._patience() * wanted:
                 break
-            if len(tried) >= wanted // 2 and time.process_time() > end:
+            if len(tried) >= wanted // 2 and self.pair.cost > end:
                 break
-            if time.process_time() > end - _BUDGET + _LONGEST:
+            if self.pair.cost > end - _BUDGET + _LONGEST:
                 self.late = True
                 break
             if several and faults[trial.block] >= _FAULTS:
@@ -139,7 +196,7 @@ class Comparison:
                     trial = replace(trial, block=good[trial.number % len(good)])
                 elif not good:
                     continue
-            outcome = pair.launch(self._aligned(trial))
+            outcome = self._launch(trial)
             if isinstance(outcome, Against):
                 yield outcome
             faults[trial.block] += outcome in ("bounds", "misaligned")
@@ -160,25 +217,22 @@ class Comparison:
     def _search(self) -> Iterator[Against]:
         """Look for launches that run what none has run."""
         pair = self.pair
-        known = list(self.known or ())
+        known = self.known.reached
         part = _AGAIN if known else 1.0
-        end = time.process_time() + part * _SEARCH
+        end = self.pair.cost + part * _SEARCH
         vain = 0
-        for covered in pair.coverage:
-            covered.dead = dead_blocks(covered)
-        # What another candidate for the same kernel was compared on, then what is new.
-        for trial in chain(known, pair.search.launches()):
-            if self._all_reached() or vain > part * _VAIN or time.process_time() > end:
+        self._find_dead()
+        for trial in pair.search.launches():
+            if self._all_reached() or vain > part * _VAIN or self.pair.cost > end:
                 break
             if vain > part * _VAIN / 8 and all(covered.complete for covered in pair.coverage):
                 break  # what is left are branches that go one way, as many do
             reached = len(pair.search.pool)
-            outcome = pair.launch(self._aligned(trial))
+            outcome = self._launch(trial)
             if isinstance(outcome, Against):
                 yield outcome
             vain = vain + 1 if len(pair.search.pool) == reached else 0
-        if self.known is not None:
-            self.known += [trial for trial in pair.search.pool if trial not in known]
+        known += [trial for trial in pair.search.pool if trial not in known]
 
     def _all_reached(self) -> bool:
         return all(c.complete and not c.one_sided() for c in self.pair.coverage)
@@ -212,9 +266,9 @@ class Comparison:
 
     def _outside(self) -> Iterator[Against]:
         """Some launches with no more memory than the original touches."""
-        end = time.process_time() + _BUDGET / 4
+        end = self.pair.cost + _BUDGET / 4
         for trial in self.pair.tried[:_BOUNDED]:
-            if time.process_time() > end:
+            if self.pair.cost > end:
                 break
             outside = self.pair.outside(trial)
             if outside is not None:
@@ -223,9 +277,9 @@ class Comparison:
     def _aliased(self) -> Iterator[Against]:
         """Launches that reached something, with pointers to the same memory."""
         pair = self.pair
-        end = time.process_time() + _ALIASED
+        end = pair.cost + _ALIASED
         for trial in aliased_trials(pair.usage, pair.rules, pair.search.pool):
-            if time.process_time() > end:
+            if self.pair.cost > end:
                 break
             outcome = pair.launch(trial)
             if isinstance(outcome, Against):
@@ -244,9 +298,9 @@ class Comparison:
             deep_trials(pair.usage, pair.rules, starts),
             wide_trials(pair.usage, starts),
         )
-        end = time.process_time() + _BUDGET
+        end = self.pair.cost + _BUDGET
         for trial in chain.from_iterable(groups):
-            if time.process_time() > end:
+            if self.pair.cost > end:
                 break
             outcome = pair.launch(trial)
             if isinstance(outcome, Against):
@@ -256,12 +310,12 @@ class Comparison:
         """Look for launches that show sides of instructions which only one of the two has."""
         pair = self.pair
         self.hidden = self.looking.unmatched()
-        end, vain = time.process_time() + _AIMED, 0
+        end, vain = self.pair.cost + _AIMED, 0
         left = self._still_hidden()
         for trial in pair.search.launches() if left else ():
-            if not left or vain > _AIMED_VAIN or time.process_time() > end:
+            if not left or vain > _AIMED_VAIN or self.pair.cost > end:
                 break
-            outcome = pair.launch(self._aligned(trial))
+            outcome = self._launch(trial)
             if isinstance(outcome, Against):
                 yield outcome
             before, left = left, self._still_hidden()
@@ -280,15 +334,15 @@ class Comparison:
 
     def _verdict(self, wanted: int) -> Execution:
         pair = self.pair
-        if len(pair.tried) < (wanted // 2 if self.late else min(wanted, 4)):
+        if len(pair.tried) < self._least(wanted):
             reasons = ", ".join(f"{n} times {k}" for k, n in pair.skipped.most_common(3))
             why = f"only {len(pair.tried)} launches said something ({reasons or 'none was made'})"
             if self.late:
-                why += f" in {_LONGEST:.0f} seconds of computing"
-            return self._done(False, why)
+                why += ", and more would take too long"
+            return self._done(False, why, hopeless=True)
         if not pair.coverage[0].wrote:
-            return self._done(False, "no launch wrote anything")
-        found = ground(*pair.coverage, self.looking.look)
+            return self._done(False, "no launch wrote anything", hopeless=True)
+        found = self._ground()
         foreign = pair.sides[0].dialect.foreign(pair.sides[1].dialect)
         if found.name and foreign:
             why = f"nothing differed, but it {foreign}, as the original does not"
@@ -308,7 +362,12 @@ class Comparison:
         return self._done(bool(found.name), found.reason, ground=found.name)
 
     def _done(
-        self, equal: bool, reason: str, different: bool = False, ground: str = ""
+        self,
+        equal: bool,
+        reason: str,
+        different: bool = False,
+        ground: str = "",
+        hopeless: bool = False,
     ) -> Execution:
         pair = self.pair
         return Execution(
@@ -322,6 +381,7 @@ class Comparison:
             tuple(branch.line for branch in pair.coverage[0].one_sided()),
             0,
             pair.skipped,
+            hopeless,
             pair.unordered > 0,
         )
 
@@ -370,7 +430,11 @@ def _hidden(unmatched: list[tuple[bool, Instruction]]) -> str:
 
 
 def seen_to_differ(
-    original: Module, candidate: Module, kernel: str, other: str | None = None, launches: int = 16
+    original: Module,
+    candidate: Module,
+    kernel: str,
+    other: str | None = None,
+    launches: int = 16,
 ) -> str:
     """What a few launches show to be different; nothing where they show nothing, or cannot run.
 
@@ -387,6 +451,14 @@ def seen_to_differ(
     return ""
 
 
+def _can_run(module: Module, kernel: str) -> bool:
+    """Whether the simulator takes a kernel at all."""
+    try:
+        return Side(module, kernel).kernel is not None
+    except PtxkitError:
+        return False
+
+
 def same_execution(
     original: Module,
     candidate: Module,
@@ -396,12 +468,14 @@ def same_execution(
     wanted: int = WANTED,
     most: int = MOST,
     device: str = "cpu",
-    known: list[Trial] | None = None,
+    known: Experience | None = None,
+    budget: Budget = UNLIMITED,
 ) -> Execution:
     """Run two kernels on the same inputs and compare what they leave behind, bit for bit.
 
-    The simulator runs them; with ``device="cuda"`` a GPU runs some of the launches, too. A list of
-    ``known`` launches, empty at first, spares looking for them again with other candidates.
+    The simulator runs them; with ``device="cuda"`` a GPU runs some of the launches, too. What is
+    ``known`` of launches, nothing at first, spares looking for them again with other candidates.
+    Nothing is claimed where the time of the ``budget`` is over before the end.
 
     >>> import ptxkit
     >>> text = '''.version 8.0
@@ -428,8 +502,9 @@ def same_execution(
     if device not in DEVICES:
         raise UnknownNameError("device", device, DEVICES)
     try:
-        comparison = Comparison(Pair(original, candidate, kernel, other or kernel), known)
+        comparison = Comparison(Pair(original, candidate, kernel, other or kernel, budget), known)
     except PtxkitError as error:
-        return Execution(False, f"the simulator cannot run it: {first_line(error)}")
+        why = f"the simulator cannot run it: {first_line(error)}"
+        return Execution(False, why, hopeless=not _can_run(original, kernel))
     found = comparison.run(wanted, most)
     return comparison.on_gpu(found) if device == "cuda" and found.equal else found

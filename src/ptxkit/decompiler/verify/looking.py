@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -24,10 +23,10 @@ from ptxkit.syntax import Instruction
 if TYPE_CHECKING:
     from ptxkit.decompiler.verify.pair import Pair
 
-#: Launches that are looked at for what registers hold, at most and at least, and seconds for them.
-_LOOKED, _ENOUGH, _LOOKING = 400, 8, 4.0
-#: Launches that are looked at for what instructions choose from, at most, and seconds for them.
-_COMPARED, _COMPARING = 48, 2.0
+#: Launches that are looked at for what registers hold, at most and at least, and what they cost.
+_LOOKED, _ENOUGH, _LOOKING = 400, 8, 2.0
+#: Launches that are looked at for what instructions choose from, at most, and what they cost.
+_COMPARED, _COMPARING = 48, 1.0
 #: Fewer of these say nothing.
 _FEWEST = 3
 _TERMS = 1_000_000
@@ -53,14 +52,14 @@ class Looking:
         self,
         programs: Sequence[_Watched],
         trials: Iterable[Trial],
-        seconds: float,
+        cost: float,
     ) -> int:
         """Launch both again, and note what registers hold in some places; how often it worked."""
         looks = [(one, tuple(zip(*one.points(), strict=True)) or ((), ())) for one in programs]
-        end = time.process_time() + seconds
+        end = self.pair.cost + cost
         count = 0
         for trial in islice(trials, _LOOKED):
-            if time.process_time() > end:
+            if self.pair.cost > end:
                 break
             inputs = self.pair.maker.make(trial)
             try:
@@ -110,7 +109,7 @@ class Looking:
         return [*reversed(reached), *others][:_COMPARED]
 
     def _unmatched(self) -> list[tuple[bool, Instruction]]:
-        terms = Terms(_TERMS)
+        terms = Terms(_TERMS, budget=self.pair.budget)
         variables = Variables(self.pair.sides[0].module, self.pair.sides[1].module)
         sides = [
             Sides(covered, terms, partial(variables.known, number))

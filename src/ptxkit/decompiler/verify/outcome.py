@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from ptxkit.decompiler.verify.products import products
 from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.usage import stored_bytes
 from ptxkit.decompiler.verify.widening import widenings
-from ptxkit.run import RunReport, load
+from ptxkit.run import RunReport, SimulationError, load
 from ptxkit.syntax import Instruction, Module
 from ptxkit.syntax.scopes import Scopes
 
@@ -32,6 +33,13 @@ _APART = 40
 #: Seconds on a clock for a launch of the original, and of the candidate after it: a busy machine
 #: must not make one of them fail alone.
 _SECONDS, PATIENT = 1.0, 10.0
+
+#: What a launch costs, in seconds as they are on most machines: for itself, for each instruction
+#: of the kernel, for each that a warp runs, and for each place that is looked at. Limits count in
+#: these and not in those of a clock, so that what is tried does not depend on the machine.
+_LAUNCH, _WRITTEN, _RUN, _LOOKED_AT = 0.8e-3, 0.8e-6, 50e-9, 25e-6
+#: Instructions of threads that are taken for one of a warp, where a launch ended with a fault.
+_LANES = 8
 
 #: What must happen equally often, whatever it is called.
 _COUNTED = {
@@ -85,6 +93,9 @@ class Side:
         self._signs = {start: one.kind for start, one in self.widenings.items()}
         self.load_sites = sum(map(_loads, self.coverage.instructions()))
         self.dialect = Dialect.of(self.coverage.instructions(), Scopes(module))
+        self.cost = 0.0
+        """What all launches until now cost."""
+        self._length = sum(len(block.instructions) for block in self.coverage.blocks)
         self._kinds: dict[int, _Kinds] = {}
         self._slower, self._seconds = (_SLOWER, PATIENT) if patient else (1, _SECONDS)
         self._initial: dict[str, Any] = {}
@@ -96,9 +107,12 @@ class Side:
         variables: Mapping[str, str],
         memory: list[Any] | None = None,
         seconds: float | None = None,
+        most: float = inf,
         **options: Any,
     ) -> Outcome:
         """Launch it with memory and some variables as they were at first.
+
+        It takes ``seconds`` on a clock, and never more than the ``most``.
 
         ``variables`` gives what is called so here for each name that both sides know.
         """
@@ -114,12 +128,21 @@ class Side:
             )
         slower = self._slower * (_APART if options.get("descending") else 1)
         printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            report = launcher(
-                *inputs.typed(self.kernel.parameters), memory=memory or inputs.memory, threads=1,
-                step_limit=_STEPS * (1 + trial.cooperative) * slower,
-                time_limit=seconds or self._seconds, count=True, **options,
-            )  # fmt: skip
+        patience = min(seconds or self._seconds, most)
+        self.cost += _LAUNCH + self._length * _WRITTEN
+        self.cost += len(options.get("points", ())) * _LOOKED_AT
+        try:
+            with contextlib.redirect_stdout(printed):
+                report = launcher(
+                    *inputs.typed(self.kernel.parameters), memory=memory or inputs.memory,
+                    threads=1, step_limit=_STEPS * (1 + trial.cooperative) * slower,
+                    time_limit=patience, count=True, **options,
+                )  # fmt: skip
+        except SimulationError as error:
+            late = error.kind == "time-limit"
+            self.cost += patience if late else error.counts.total / _LANES * _RUN
+            raise
+        self.cost += report.warp_instructions * _RUN
         surfaces = [s.array.tobytes() for s in inputs.surfaces]
         for surface, before in zip(inputs.surfaces, textures, strict=True):
             if surface.writable:

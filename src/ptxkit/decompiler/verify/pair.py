@@ -8,12 +8,12 @@ the threads in the original, too.
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.difference import (
     difference,
     doubt,
@@ -40,7 +40,7 @@ _SANITIZED = 12
 _TOGETHER = frozenset(("barriers", "shuffles", "votes"))
 #: Launches that also run with their last blocks and warps first.
 _TURNED = 6
-#: Launches for which the memory that the original touches is looked for take no longer than that.
+#: Launches for which the memory that the original touches is looked for cost no more than that.
 _QUICK = 0.02
 #: What a launch is called that said something, and one that depends on the order of threads.
 TRIED, RACE = "tried", "race"
@@ -60,12 +60,23 @@ class Against:
 class Pair:
     """Two kernels that may be equal."""
 
-    def __init__(self, original: Module, candidate: Module, kernel: str, other: str) -> None:
+    def __init__(
+        self,
+        original: Module,
+        candidate: Module,
+        kernel: str,
+        other: str,
+        budget: Budget = UNLIMITED,
+    ) -> None:
+        self.budget = budget
         self.sides = Side(original, kernel), Side(candidate, other, patient=True)
-        self.usage: Usage = usage_of(original, original[kernel])
+        ours = usage_of(original, original[kernel])
         theirs = usage_of(candidate, candidate[other])
-        self.usage.constants |= theirs.constants
-        self.usage.thresholds |= theirs.thresholds
+        self.usage: Usage = replace(
+            ours,
+            constants=ours.constants | theirs.constants,
+            thresholds=ours.thresholds | theirs.thresholds,
+        )
         self.parameters = self.sides[0].kernel.parameters
         self.rules = self.sides[0].kernel.rules
         self.variables = _variables(original, self.usage)
@@ -178,7 +189,18 @@ class Pair:
 
     def outcome(self, side: int, trial: Trial, inputs: Inputs, **options: Any) -> Outcome:
         """What a launch of one of the two leaves behind."""
-        return self.sides[side].run(trial, inputs, self._names[side], **options)
+        self.budget.check()
+        most = max(1.0, self.budget.left)
+        try:
+            return self.sides[side].run(trial, inputs, self._names[side], most=most, **options)
+        except PtxkitError:
+            self.budget.check()  # it may have failed for want of time alone
+            raise
+
+    @property
+    def cost(self) -> float:
+        """What all launches until now cost: seconds, as they are on most machines."""
+        return self.sides[0].cost + self.sides[1].cost
 
     def _difference(self, first: Outcome, second: Outcome, inputs: Inputs) -> str | None:
         return difference(first, second, inputs, self._held(inputs))
@@ -302,12 +324,12 @@ class Pair:
     def outside(self, trial: Trial) -> Against | None:
         """Run the candidate with no more memory than the original touches."""
         inputs = self.maker.make(trial)
-        start = time.process_time()
+        start = self.cost
         try:
             self.outcome(0, trial, inputs)
         except PtxkitError:
             return None  # it depends on where memory lies
-        if time.process_time() - start > _QUICK:
+        if self.cost - start > _QUICK:
             return None
         windows = [slice(0, arena.whole.size) for arena in inputs.arenas]
         for place, arena in enumerate(inputs.arenas):

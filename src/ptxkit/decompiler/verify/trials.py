@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,16 @@ class Trial:
         sizes = f", sizes {', '.join(map(str, self.sizes))}" if self.sizes else ""
         others = "".join(sorted(f", {one}" for one in self.instead))
         return f"{self.kind} numbers, grid {self.grid}, block {self.block}{sizes}{others}"
+
+
+@dataclass(slots=True)
+class Experience:
+    """Launches of a kernel with some candidates, for others: these need not be looked for again."""
+
+    reached: list[Trial] = field(default_factory=list)
+    """Those that reached something, from a search for all that can be."""
+    telling: list[Trial] = field(default_factory=list)
+    """Those that showed a candidate to be wrong."""
 
 
 def trials(usage: Usage, rules: LaunchRules, count: int, first: int = 0) -> Iterator[Trial]:

@@ -24,6 +24,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import partial
 
+from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.bounds import launched
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Known
@@ -56,7 +57,12 @@ class Ground:
 Look = Callable[[Region, Region], bool]
 
 
-def ground(original: Coverage, candidate: Coverage, look: Look | None = None) -> Ground:
+def ground(
+    original: Coverage,
+    candidate: Coverage,
+    look: Look | None = None,
+    budget: Budget = UNLIMITED,
+) -> Ground:
     """What can be said about what has not run; more, if launches can be looked at again."""
     if original.complete and candidate.complete:
         return Ground("dead" if original.dead or candidate.dead else "all")
@@ -68,7 +74,7 @@ def ground(original: Coverage, candidate: Coverage, look: Look | None = None) ->
     count = sum(map(len, left[0])) + sum(map(len, left[1]))
     why = "differ"
     try:
-        works = _works((original, candidate))
+        works = _works((original, candidate), budget)
         if works[0] == works[1]:
             shapes = [Counter(map(_shape, missing)) for missing in left]
             if shapes[0] == shapes[1]:
@@ -79,16 +85,16 @@ def ground(original: Coverage, candidate: Coverage, look: Look | None = None) ->
         why = f"cannot be compared: {error}"
     if look is not None and min(original.share, candidate.share) >= ENOUGH:
         try:
-            if _seen_alike(original, candidate, look):
+            if _seen_alike(original, candidate, look, budget):
                 return Ground("seen")
         except (GiveUpError, RecursionError) as error:
             why = f"cannot be compared: {error}"
     return Ground("", f"{count} instructions of both never ran, and {why}{where}")
 
 
-def _seen_alike(original: Coverage, candidate: Coverage, look: Look) -> bool:
+def _seen_alike(original: Coverage, candidate: Coverage, look: Look, budget: Budget) -> bool:
     """Whether blocks that have not run do the same with what was seen in launches."""
-    terms = _terms(original)
+    terms = _terms(original, budget)
     first, second = _sides((original, candidate))
     regions = Region(original, terms, first), Region(candidate, terms, second)
     if not all(region.missing for region in regions) or not look(*regions):
@@ -105,8 +111,8 @@ def _acts(covered: Coverage) -> bool:
 Work = tuple[object, ...]
 
 
-def _terms(original: Coverage) -> Terms:
-    return Terms(_TERMS, launched(original.functions[0]))
+def _terms(original: Coverage, budget: Budget) -> Terms:
+    return Terms(_TERMS, launched(original.functions[0]), budget=budget)
 
 
 def _sides(covered: tuple[Coverage, Coverage]) -> list[Known]:
@@ -115,9 +121,9 @@ def _sides(covered: tuple[Coverage, Coverage]) -> list[Known]:
     return [partial(variables.known, side) for side in (0, 1)]
 
 
-def _works(covered: tuple[Coverage, Coverage]) -> list[Counter[Work]]:
+def _works(covered: tuple[Coverage, Coverage], budget: Budget) -> list[Counter[Work]]:
     """What the blocks do that have not run, for both."""
-    terms = _terms(covered[0])
+    terms = _terms(covered[0], budget)
     both = [
         Expressions(one, terms, known) for one, known in zip(covered, _sides(covered), strict=True)
     ]

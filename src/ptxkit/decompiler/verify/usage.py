@@ -33,6 +33,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ptxkit._native import Node
 from ptxkit.decompiler.verify.pointing import DEPTH, Origin, Pointing
@@ -527,6 +528,10 @@ def _strength(node: Instruction, position: int) -> int:
     return COMPUTED
 
 
+@lru_cache(maxsize=4)
 def usage_of(module: Module, kernel: Function) -> Usage:
-    """Follow what a kernel is given through its instructions, and those of what it calls."""
+    """Follow what a kernel is given through its instructions, and those of what it calls.
+
+    Nobody may change what is found: it is the same for all candidates for a kernel.
+    """
     return _Tracker(module, kernel).run()

@@ -14,8 +14,9 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from math import inf
 
-from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
+from ptxkit.decompiler.verify.dataflow.terms import OFTEN, GiveUpError, Term, Terms
 
 Diagram = int
 
@@ -32,8 +33,14 @@ _QUESTIONS = 20
 class Decisions:
     """All diagrams of a proof."""
 
-    def __init__(self, terms: Terms, most: int | None = None, limit: int = 50_000) -> None:
-        """With ``most``, values of more cases than that become one term: see :meth:`closed`."""
+    def __init__(
+        self, terms: Terms, most: int | None = None, limit: int = 50_000, work: float = inf
+    ) -> None:
+        """With ``most``, values of more cases than that become one term: see :meth:`closed`.
+
+        It gives up after so much ``work``, as :attr:`work` counts it.
+        """
+        self._most_work = work
         self.terms = terms
         self._most = most
         self._large: dict[Diagram, bool] = {}
@@ -46,6 +53,17 @@ class Decisions:
         self.true = self.leaf(terms.make("true"))
         self.false = self.leaf(terms.make("false"))
         self.undefined = self.leaf(terms.make("undefined"))
+
+    @property
+    def work(self) -> int:
+        """How much was done until now: all that was put together."""
+        return len(self.terms.rows) + len(self._chosen) + len(self._within) + len(self._applied)
+
+    def check(self) -> None:
+        """Raise where too much has been done, or it has taken too long."""
+        self.terms.budget.check()
+        if self.work > self._most_work:
+            raise GiveUpError("it takes too long")
 
     def _node(self, row: tuple[int, int, int]) -> Diagram:
         found = self._numbers.get(row)
@@ -95,6 +113,8 @@ class Decisions:
             if len(self._chosen) > _QUESTIONS * self._limit:
                 raise GiveUpError("too many cases")
             self._chosen[key] = found
+            if not len(self._chosen) & OFTEN:
+                self.check()
         return found
 
     def within(self, condition: Diagram, value: Diagram) -> Diagram:
@@ -125,6 +145,8 @@ class Decisions:
                 high, low = self.within(yes, first), self.within(no, second)
                 found = high if high == low else self._node((asked, high, low))
             self._within[key] = found
+            if not len(self._within) & OFTEN:
+                self.check()
         return found
 
     def closed(self, value: Diagram) -> Diagram:
@@ -204,4 +226,6 @@ class Decisions:
             low = self.apply(key, function, tuple(p[1] for p in parts))
             found = self.choose(self.ask(top), high, low)
         self._applied[place] = found
+        if not len(self._applied) & OFTEN:
+            self.check()
         return found

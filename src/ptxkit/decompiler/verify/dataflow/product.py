@@ -8,7 +8,6 @@ allow, and given up piece by piece until it holds on all of them.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from functools import partial
 from itertools import count
 from math import inf
 
+from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.bits import part
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed
@@ -90,18 +90,19 @@ class Product:
         programs: tuple[Program, Program],
         cases: int | None = None,
         narrow: bool = False,
-        end: float = inf,
+        work: float = inf,
+        budget: Budget = UNLIMITED,
     ) -> None:
         """With ``cases``, values of more of them are one term each.
 
-        With ``narrow``, values are told only for where control is. It gives up at the ``end``, a
-        time of computing.
+        With ``narrow``, values are told only for where control is. It gives up after so much
+        ``work``.
         """
-        self._end = end
         self.programs = programs
         read = programs[0].arguments | programs[1].arguments
-        self.terms = Terms(special=programs[0].special, arguments=read)
-        self.decisions = Decisions(self.terms, cases, _NARROW_CASES if narrow else _CASES)
+        self.terms = Terms(special=programs[0].special, arguments=read, budget=budget)
+        most = _NARROW_CASES if narrow else _CASES
+        self.decisions = Decisions(self.terms, cases, most, work)
         self.timeless = Timeless(self.decisions)
         self.narrow = narrow
         self.agreement = Agreement(self.decisions, self.timeless)
@@ -121,14 +122,12 @@ class Product:
         changed = [self.entry]
         for _ in range(_ROUNDS + max(map(len, self.headers))):
             for meeting in changed:
-                if time.process_time() > self._end:
-                    raise GiveUpError("it takes too long")
+                self.decisions.check()
                 self._execute(meeting)
             changed = []
             for blocks, ways in self._arrivals().items():
                 meeting = self._meeting(blocks)
-                if time.process_time() > self._end:
-                    raise GiveUpError("it takes too long")
+                self.decisions.check()
                 fresh = _fresh(ways)
                 if fresh and self._refine(meeting, fresh):
                     meeting.stale = True

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import prod
 
+from ptxkit.decompiler.budget import UNLIMITED, Budget, OverdueError
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TooManyCasesError
@@ -27,8 +27,8 @@ _INDIRECT = re.compile(r"(?:@!?%\w+\s+)?call(?:\.uni)?\s*(?:\([^)]*\)\s*,)?\s*%"
 _FEW_CASES = 24
 #: Instructions of functions that are cut into pieces in any case.
 _SHORT = 400
-#: Seconds of computing for that, and where nothing but a proof is wanted.
-_PIECES, _THOROUGH = 3.0, 12.0
+#: Work for that, and where nothing but a proof is wanted, as `Decisions` counts it: some seconds.
+_PIECES, _THOROUGH = 350_000, 1_300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,12 @@ def same_dataflow(
     other: str | None = None,
     *,
     thorough: bool = False,
+    budget: Budget = UNLIMITED,
 ) -> Proof:
     """Prove that a kernel of one module does what one of another module does.
 
     With ``thorough`` long functions are cut into pieces, too, as short ones are: that takes longer.
+    It ends unproved when the time of the ``budget`` is over.
 
     >>> import ptxkit
     >>> text = '''.version 8.0
@@ -94,7 +96,7 @@ def same_dataflow(
             moved = list(map(_guarded, a.instructions)) != list(map(_guarded, b.instructions))
             if moved and (any(map(_is_beyond, (a, b))) or _asks_inside(original, a)):
                 return Proof(False, "which threads are there is not followed")
-            pair = _Pair(original, candidate, a, b, places, variables)
+            pair = _Pair(original, candidate, a, b, places, variables, budget)
             reason = pair.prove(thorough)
             if reason:
                 return Proof(False, reason)
@@ -104,7 +106,7 @@ def same_dataflow(
                     return Proof(False, f"only one side has the function '{name}'")
                 if inside[0]:
                     pending.append((original[name], candidate[name]))
-    except GiveUpError as error:
+    except (GiveUpError, OverdueError) as error:
         return Proof(False, str(error))
     except RecursionError:
         return Proof(False, "the conditions are nested too deeply")
@@ -155,7 +157,9 @@ class _Pair:
         b: Function,
         places: tuple[dict[int, int], dict[int, int]],
         variables: Variables,
+        budget: Budget,
     ) -> None:
+        self.budget = budget
         for function in (a, b):
             if not function.has_body:
                 raise GiveUpError(f"'{function.name}' has no body")
@@ -164,7 +168,7 @@ class _Pair:
         self.functions = a, b
         self._make = partial(_programs, (m, n), (a, b), places, variables)
         self.programs = self._make()
-        self.product = Product(self.programs)
+        self.product = Product(self.programs, budget=budget)
 
     def calls(self) -> set[str]:
         """The functions that either side calls."""
@@ -179,12 +183,11 @@ class _Pair:
         except GiveUpError as error:
             reason = str(error)
         short = len(self.functions[0].instructions) <= _SHORT
-        seconds = _THOROUGH if thorough else _PIECES
-        return "" if reason and (thorough or short) and self._in_pieces(seconds) else reason
+        work = _THOROUGH if thorough else _PIECES
+        return "" if reason and (thorough or short) and self._in_pieces(work) else reason
 
-    def _in_pieces(self, seconds: float) -> bool:
+    def _in_pieces(self, work: int) -> bool:
         """Cut both where they must be at the same time: in few places, then in more."""
-        end = time.process_time() + seconds
         done: list[list[list[int]]] = []
         for cuts, rotated in product(CUTS, (False, True)):
             programs = self._make(cuts, rotated)
@@ -194,12 +197,13 @@ class _Pair:
             done.append(heads)
             # Values of many cases are compared as a whole first, which is quick, then in full.
             for cases in (_FEW_CASES, None):
-                self.product = Product(programs, cases, narrow=True, end=end)
+                self.product = Product(programs, cases, True, work, self.budget)
                 try:
                     if not (self.product.settle() or self.product.difference()):
                         return True
                 except GiveUpError:
-                    continue
+                    pass
+                work -= self.product.decisions.work
         return False
 
     def _whole(self) -> str:
@@ -207,7 +211,7 @@ class _Pair:
             return self.product.settle() or self.product.difference()
         except TooManyCasesError:
             # With less to tell cases apart by, there are fewer of them.
-            self.product = Product(self.programs, _FEW_CASES)
+            self.product = Product(self.programs, _FEW_CASES, budget=self.budget)
             return self.product.settle() or self.product.difference()
 
     def _same_signature(self) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.dataflow.bits import shifted_right
 from ptxkit.decompiler.verify.dataflow.bounds import (
     SPECIAL,
@@ -38,6 +39,8 @@ Question = tuple[Term | None, bool]
 _COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
 #: Products of sums that are multiplied out.
 _PRODUCTS = 12
+#: After so many steps of a proof, less one, it is asked how much time is left.
+OFTEN = (1 << 10) - 1
 
 
 class GiveUpError(Exception):
@@ -52,6 +55,7 @@ class Terms:
         limit: int = 200_000,
         special: Mapping[str, tuple[int, int]] = SPECIAL,
         arguments: frozenset[Argument] = frozenset(),
+        budget: Budget = UNLIMITED,
     ) -> None:
         """``special`` is between which numbers special registers lie.
 
@@ -59,6 +63,7 @@ class Terms:
         """
         self.special = special
         self.arguments = arguments
+        self.budget = budget
         self._numbers: dict[tuple[Any, ...], Term] = {}
         self.rows: list[tuple[Any, ...]] = []
         self.bounds: dict[tuple[Term, int, bool], tuple[int, int]] = {}
@@ -71,6 +76,8 @@ class Terms:
         if found is None:
             if len(self.rows) > self._limit:
                 raise GiveUpError("too many terms")
+            if not len(self.rows) & OFTEN:
+                self.budget.check()
             found = self._numbers[row] = len(self.rows)
             self.rows.append(row)
         return found

@@ -1,0 +1,66 @@
+"""How long work on a function may take.
+
+One budget goes through all that is done for a function. Steps have limits of their own, which count
+what they do, so that they end alike on every machine; the budget is the fence behind these. A step
+asks it again and again, and ends with what it has.
+"""
+
+from __future__ import annotations
+
+import time
+from math import inf
+
+#: Seconds of computing for one function, where nobody says otherwise.
+SECONDS = 60.0
+
+
+class OverdueError(Exception):
+    """The time is over; no error to a user, but for whoever has started the work."""
+
+
+class Budget:
+    """Seconds of computing from now on: not those of a clock, which other programs take part in.
+
+    >>> budget = Budget(3600)
+    >>> budget.over, Budget(0).over, budget.left > 3000
+    (False, True, True)
+    >>> Budget(0).check()
+    Traceback (most recent call last):
+    ptxkit.decompiler.budget.OverdueError: stopped after 0 seconds of computing
+    """
+
+    def __init__(self, seconds: float = inf) -> None:
+        self.seconds = seconds
+        self._end = time.process_time() + seconds
+
+    def part(self, share: float) -> Budget:
+        """A budget for one step: so much of the whole, and no more than is left.
+
+        >>> Budget(60).part(0.25).seconds, round(Budget(60).part(1.5).seconds)
+        (15.0, 60)
+        """
+        return Budget(min(share * self.seconds, self.left)) if self.seconds < inf else self
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; none are less than 0."""
+        return max(0.0, self._end - time.process_time())
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left."""
+        return time.process_time() >= self._end
+
+    @property
+    def reason(self) -> str:
+        """What to say of work that it has ended."""
+        return f"stopped after {self.seconds:.0f} seconds of computing"
+
+    def check(self) -> None:
+        """Raise where nothing is left."""
+        if self.over:
+            raise OverdueError(self.reason)
+
+
+#: For who may take as long as it takes.
+UNLIMITED = Budget()
