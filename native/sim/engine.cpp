@@ -65,8 +65,8 @@ std::unique_ptr<Block> Engine::make_block() const {
     const Function &kernel = program.functions[program.entry];
     // Room for the kernel's variables and, where functions are called, for a stack.
     const bool calls = program.functions.size() > 1 || program.uses_alloca;
-    const std::uint32_t stack = calls ? options.stack : 0;
-    block->local_stride = (kernel.local_bytes + stack + 31u) & ~15u;
+    const std::uint32_t stack = calls ? options.stack + 16u : 0;
+    block->local_stride = (kernel.local_bytes + stack + 15u) & ~15u;
     block->local.resize(std::size_t{block->local_stride} * block->threads);
     block->warps.resize((block->threads + kLanes - 1) / kLanes);
     for (std::uint32_t index = 0; index < block->warps.size(); ++index) {

@@ -1,6 +1,7 @@
 #include "sides.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -62,6 +63,43 @@ std::uint8_t compared(Machine &m, const Inst &i, std::uint32_t lanes) {
     const std::uint32_t found = m.predicate(first ? i.slots[0] : i.slots[1]);
     if ((i.immediate & kBoolean) == 0) return truth(found, lanes);
     return static_cast<std::uint8_t>(((found & ~other & lanes) != 0) | ((~found & other & lanes) != 0) << 1);
+}
+
+// Whether two numbers are the same, or next to each other.
+template <class T>
+bool beside(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) return a == b || std::nextafter(a, b) == b;
+    else return a == b || (a < b ? T(b - a) : T(a - b)) == T{1};
+}
+
+// Whether a little less, or more, is all there is: where numbers without a sign begin again.
+template <class T>
+bool at_an_end(T a) {
+    if constexpr (std::is_unsigned_v<T>) return a == T{0} || a == T(-1);
+    else return false;
+}
+
+// As above; and it held, and did not, for numbers so near that a little more turns it round; and
+// for the first and the last of all, which nobody waits for.
+template <class T>
+std::uint8_t compared_near(Machine &m, const Inst &i, std::uint32_t lanes) {
+    const std::uint8_t found = compared(m, i, lanes);
+    const T *a = m.source<T>(i.slots[2]), *b = m.source<T>(i.slots[3]);
+    std::uint32_t near = 0, ends = 0;
+    for (unsigned l = 0; l < kLanes; ++l) {
+        near |= std::uint32_t{beside(a[l], b[l])} << l;
+        ends |= std::uint32_t{at_an_end(a[l])} << l;
+    }
+    if (((near | ends) & lanes) == 0) return found;
+    const Kept p(m, i.slots[0], 4), q(m, i.slots[1], 4);
+    Inst raw = i;
+    raw.immediate &= ~kBoolean;
+    raw.slots[4] = kNoSlot;
+    i.operation(m, raw);
+    const bool first = i.slots[0] != kNoSlot;
+    if (!first && i.slots[1] == kNoSlot) return 15;
+    const std::uint32_t held = m.predicate(first ? i.slots[0] : i.slots[1]);
+    return static_cast<std::uint8_t>(found | truth(held, near & lanes) << 2 | truth(held, ends & lanes) << 4);
 }
 
 // Two predicates: either of them alone was true.
@@ -143,6 +181,21 @@ std::uint8_t saturated(Machine &m, const Inst &i, std::uint32_t lanes) {
     return seen(lanes, [&](unsigned l) { return found[l] < 0; }, [&](unsigned l) { return found[l] > 1; });
 }
 
+// Numbers that are equal are as near as can be; what orders them must be seen at its edge.
+Sides comparison_sides(const std::string &condition, const std::string &type) {
+    const bool orders = condition.starts_with('l') || condition.starts_with('g') || condition.starts_with('h');
+    if (!orders) return {compared, 3};
+    if (type == "u16") return {compared_near<std::uint16_t>, 15};
+    if (type == "u32") return {compared_near<std::uint32_t>, 15};
+    if (type == "u64") return {compared_near<std::uint64_t>, 15};
+    if (type == "s16") return {compared_near<std::int16_t>, 15};
+    if (type == "s32") return {compared_near<std::int32_t>, 15};
+    if (type == "s64") return {compared_near<std::int64_t>, 15};
+    if (type == "f32") return {compared_near<float>, 15};
+    if (type == "f64") return {compared_near<double>, 15};
+    return {compared, 3};
+}
+
 template <class T>
 Sides integer_sides(const std::string &name) {
     if (name == "min" || name == "max") return {Judges<T>::ordered, 3};
@@ -177,7 +230,7 @@ Sides find_sides(const std::string &operation, const Inst &inst) {
     if (operation == "cvt") return conversion_sides(inst);
     if (first == std::string::npos) return {};
     const std::string name = operation.substr(0, first), type = operation.substr(last + 1);
-    if (name == "setp") return {compared, 3};
+    if (name == "setp") return comparison_sides(operation.substr(first + 1, last - first - 1), type);
     if (name == "selp") return {chosen, 3};
     if (operation.starts_with("slct.s32.")) return {chosen_by_sign<std::int32_t>, 3};
     if (name == "slct") return {chosen_by_sign<float>, 3};

@@ -49,7 +49,16 @@ SHOWN = {
     "slct.b32.s32 %r3, 1, 2, %r2;": {(0, 4): (1, 3), (-1,): (2, 3)},
     "@%p1 mov.u32 %r3, 3;": {(11,): (0, 128), (11, 1): (128, 128)},
     "or.pred %p3, %p1, %p2; selp.b32 %r3, 1, 0, %p3;": {(25, 1): (0, 3), (11, 1): (1, 3)},
-    "setp.lt.and.s32 %p3, %r2, 15, %p1; selp.b32 %r3, 1, 0, %p3;": {(1,): (1, 3), (21,): (2, 3)},
+    "setp.lt.and.s32 %p3, %r2, 15, %p1; selp.b32 %r3, 1, 0, %p3;": {
+        (1,): (1, 15), (21,): (2, 15), (14,): (4, 15), (15,): (10, 15),
+    },
+    "setp.ge.u32 %p3, %r2, 15; selp.b32 %r3, 1, 0, %p3;": {
+        (1, 99): (3, 15), (14, 15): (15, 15), (14,): (10, 15), (0,): (34, 15), (-1,): (17, 15),
+    },
+    "setp.lt.f32 %p3, %f1, 0f3F800000; selp.b32 %r3, 1, 0, %p3;": {
+        (0, 0x40000000): (3, 15), (0x3F800000,): (10, 15), (0x3F7FFFFF,): (5, 15),
+    },
+    "setp.ne.s32 %p3, %r2, 15; selp.b32 %r3, 1, 0, %p3;": {(15,): (2, 3), (99,): (1, 3)},
     "add.sat.f32 %f2, %f1, 0f3F000000; mov.b32 %r3, %f2;": {
         (0x3F800000,): (2, 3), (0xBF800000 - (1 << 32),): (1, 3), (0x3E800000,): (0, 3),
     },
@@ -168,7 +177,7 @@ def test_a_side_that_came_is_not_hidden() -> None:
     kernel = ptxkit.load(module, "cpu")["k"]
     covered.add(kernel[1, 1](np.array([1], np.int32), count=True))
     assert len(covered.hiding()) >= 1
-    covered.add(kernel[1, 3](np.array([11, 21, -1], np.int32), count=True))
+    covered.add(kernel[1, 4](np.array([10, 11, 20, 21], np.int32), count=True))
     assert not covered.hiding()
 
 

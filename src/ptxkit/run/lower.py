@@ -47,6 +47,9 @@ from ptxkit.syntax import (
 )
 from ptxkit.syntax.scopes import Declaration, Scope
 
+#: What frames of threads are made of, in bytes.
+_FRAME = 16
+
 
 class UnsupportedError(PtxkitError):
     """An instruction that the simulator does not know; names it and its line."""
@@ -230,7 +233,7 @@ class Lowering:
                 f"{MAX_LOCAL:,} at most",
             )
         self.program.set_frame(
-            state.index, state.register_bytes, align(state.local_bytes, 16), parameters, results
+            state.index, state.register_bytes, align(state.local_bytes, _FRAME), parameters, results
         )
 
     def _parameter_place(self, one: Parameter) -> tuple[int, int]:
@@ -247,6 +250,13 @@ class Lowering:
         offset = state.local_bytes
         state.local_bytes += size
         return offset
+
+    def _variable_place(self, size: int, alignment: int) -> int:
+        """Room for a local variable: nothing is behind it, so that what goes there is a fault."""
+        state = self.state
+        state.local_bytes = align(state.local_bytes, max(_FRAME, alignment))
+        spare = -size % _FRAME // alignment * alignment
+        return self.local_place(spare + size, alignment) + spare
 
     def _enter(
         self, node: Function, parameters: list[tuple[int, int]], results: list[tuple[int, int]]
@@ -301,7 +311,7 @@ class Lowering:
             return  # those are made when they are used
         for one in node.declarators:
             if space in ("local", "param"):
-                self.state.locals[one.index] = self.local_place(*variable_size(node, one))
+                self.state.locals[one.index] = self._variable_place(*variable_size(node, one))
             elif space.startswith("shared"):
                 size, alignment = variable_size(node, one)
                 self.shared[one.index] = self._shared_place(one.name, size, alignment)

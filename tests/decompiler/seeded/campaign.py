@@ -12,10 +12,12 @@ import argparse
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from tests.decompiler.seeded import code, trees
+from tests.decompiler.seeded.places import PLACES
 from tests.decompiler.seeded.witness import Witness, suite_witness, tier_witness
 from tests.kernels import suite
 
@@ -25,6 +27,7 @@ from ptxkit.syntax import Module
 from ptxkit.synth.tiers.grammar import make
 
 ARCH = "sm_90"
+SOURCES = ("all", "trees", "code", "places")
 
 
 @dataclass(slots=True)
@@ -80,7 +83,10 @@ def _tree_mutants(
 
 
 def _code_mutants(
-    count: int, seed: int, skipped: Counter[str]
+    count: int,
+    seed: int,
+    skipped: Counter[str],
+    kinds: Sequence[tuple[str, code.Change]] = code.BUGS,
 ) -> Iterator[tuple[str, Module, Module, str, Witness]]:
     """Bugs in the PTX of the suite."""
     draw = random.Random(seed)
@@ -89,7 +95,7 @@ def _code_mutants(
     while made < count:
         kernel = kernels[made % len(kernels)]
         original, entry = kernel.module(ARCH), kernel.entry(ARCH)
-        found = code.mutant(original, entry, draw)
+        found = code.mutant(original, entry, draw, kinds)
         if found is None:
             skipped["nothing to change"] += 1
             continue
@@ -101,11 +107,15 @@ def _code_mutants(
         )  # fmt: skip
 
 
-def run(count: int, seed: int, sources: str = "both", verbose: bool = False) -> Result:
+def run(count: int, seed: int, sources: str = "all", verbose: bool = False) -> Result:
     """Seed bugs until so many changes were judged."""
     result = Result()
-    streams = {"trees": _tree_mutants, "code": _code_mutants}
-    chosen = [s for s in streams if sources in (s, "both")]
+    streams = {
+        "trees": _tree_mutants,
+        "code": _code_mutants,
+        "places": partial(_code_mutants, kinds=PLACES),
+    }
+    chosen = [s for s in streams if sources in (s, "all")]
     for source in chosen:
         for label, original, candidate, kernel, witness in streams[source](
             count // len(chosen), seed, result.skipped
@@ -150,7 +160,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1400, help="changes to make")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--from", dest="sources", default="both", choices=("both", "trees", "code"))
+    parser.add_argument("--from", dest="sources", default="all", choices=SOURCES)
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     result = run(options.count, options.seed, options.sources, options.verbose)

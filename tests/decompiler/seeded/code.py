@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import ptxkit
 from ptxkit.syntax import Instruction, Module
@@ -267,13 +267,18 @@ BUGS: tuple[tuple[str, Change], ...] = (
 )  # fmt: skip
 
 
-def mutant(module: Module, kernel: str, draw: random.Random) -> tuple[str, Module] | None:
+def mutant(
+    module: Module,
+    kernel: str,
+    draw: random.Random,
+    kinds: Sequence[tuple[str, Change]] = BUGS,
+) -> tuple[str, Module] | None:
     """A module with one bug in a kernel, and what it is; None where that is not PTX any more.
 
     The kind is drawn first, so that rare ones have their share.
     """
     instructions = list(module[kernel].instructions)
-    for name, change in draw.sample(BUGS, len(BUGS)):
+    for name, change in draw.sample(kinds, len(kinds)):
         for node in draw.sample(instructions, len(instructions)):
             text = change(node, draw)
             if text is None or text == node.text:

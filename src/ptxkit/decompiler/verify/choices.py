@@ -14,8 +14,9 @@ Left = tuple[bool, Place]
 def unmatched(original: Sides, candidate: Sides) -> list[Left]:
     """Instructions of one program that the other has none for."""
     mine, theirs = original.choices(), candidate.choices()
-    return [(False, one) for key, one in mine.items() if key not in theirs] + [
-        (True, one) for key, one in theirs.items() if key not in mine
+    known = mine.keys() | original.offers(), theirs.keys() | candidate.offers()
+    return [(False, one) for key, one in mine.items() if key not in known[1]] + [
+        (True, one) for key, one in theirs.items() if key not in known[0]
     ]
 
 
@@ -64,7 +65,8 @@ class ByValue:
             others = [
                 q
                 for q, form in forms[not theirs].items()
-                if form.shape == own.shape or (_asks(form, own) and beside.both_ways(q))
+                if (form.shape == own.shape and _same_way(form, own))
+                or (_asks(form, own) and beside.both_ways(q))
             ]
             self._others[theirs, place] = others
             if others:
@@ -95,6 +97,11 @@ class ByValue:
         return all(
             one or spread.bit_count() > 1 for one, spread in zip(fixed, spreads, strict=True)
         )
+
+
+def _same_way(form: Form, own: Form) -> bool:
+    """Whether nothing is known to be different where two branches never went."""
+    return form.goes == own.goes or not (form.goes and own.goes)
 
 
 def _asks(form: Form, decides: Form) -> bool:

@@ -65,9 +65,9 @@ class Dialect:
     literals: set[str] = field(default_factory=set)
     """Floating-point constants, by their bits."""
     moved: set[str] = field(default_factory=set)
+    """Constants that are put into registers as integers, by their bits: they may be either."""
     conditional: set[tuple[str, ...]] = field(default_factory=set)
     """Atomics that compare, and the numbers that they do it with: few launches hold those."""
-    """Constants that are put into registers as integers, by their bits: they may be either."""
     operations: dict[str, set[str]] = field(default_factory=dict)
     """For each instruction that computes with floating-point numbers its forms."""
     widths: dict[str, set[int]] = field(default_factory=dict)
@@ -127,7 +127,8 @@ class Dialect:
                 )
             if one.name == "mov" and types:
                 number, width = evaluate(one.operands[-1]), SCALAR_TYPES[types[0]].width
-                if isinstance(number, int) and width >= 32:
+                # A small one is a count: as a floating-point number it would be denormal.
+                if isinstance(number, int) and width >= 32 and number % (1 << width) >> width - 9:
                     found.moved.add(f"{number % (1 << width):0{width // 4}X}")
             if one.name in _SIGNED or ".wide" in one.modifiers or ".hi" in one.modifiers:
                 found.signs[f"{one.opcode if one.name in _COMPARED else one.name} {types}"] += 1

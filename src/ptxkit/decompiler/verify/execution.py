@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget, OverdueError
@@ -45,7 +45,7 @@ _LONGEST = 15.0
 #: The same for the search of launches that reach more, and how many in vain end it.
 _SEARCH, _VAIN = 3.0, 1000
 #: The same for sides of instructions that only one of the two has.
-_AIMED, _AIMED_VAIN = 1.5, 150
+_AIMED, _AIMED_VAIN, _AIMED_SWEPT = 1.5, 150, 600
 #: A second search for the same kernel takes that part of the time of the first.
 _AGAIN = 0.25
 #: What all sizes are multiples of, one after another, where accesses are misaligned otherwise.
@@ -312,8 +312,9 @@ class Comparison:
         self.hidden = self.looking.unmatched()
         end, vain = self.pair.cost + _AIMED, 0
         left = self._still_hidden()
-        for trial in pair.search.launches() if left else ():
-            if not left or vain > _AIMED_VAIN or self.pair.cost > end:
+        swept = list(islice(pair.search.swept(), _AIMED_SWEPT)) if left else []
+        for trial in chain(swept, pair.search.launches() if left else ()):
+            if not left or vain > len(swept) + _AIMED_VAIN or self.pair.cost > end:
                 break
             outcome = self._launch(trial)
             if isinstance(outcome, Against):
@@ -417,15 +418,26 @@ class Comparison:
         return replace(found, on_gpu=count)
 
 
+_SIDE = "always took the same side"
+#: What else an instruction did not show.
+_SHOWED = {
+    "setp": "was never near to where it turns",
+    **dict.fromkeys(
+        ("atom", "red", "vote", "match", "redux", "shfl"), "shows little of what it is given"
+    ),
+}
+
+
 def _hidden(unmatched: list[tuple[bool, Instruction]]) -> str:
     """What was never seen of instructions that only one of two programs has."""
     theirs, one = unmatched[0]
     programs = ("the original", "the candidate")
     owner, other = reversed(programs) if theirs else programs
     more = f", and {len(unmatched) - 1} more" if len(unmatched) > 1 else ""
+    showed = _SHOWED.get(one.name, _SIDE)
     return (
-        f"nothing differed, but '{one.opcode}' in line {one.line} of {owner} always took the same "
-        f"side, and {other} has none like it{more}"
+        f"nothing differed, but '{one.opcode}' in line {one.line} of {owner} {showed}, "
+        f"and {other} has none like it{more}"
     )
 
 

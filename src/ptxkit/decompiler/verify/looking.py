@@ -8,11 +8,12 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ptxkit.decompiler.verify.choices import ByValue, Together, unmatched
+from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.fences import misordered, ordered, stretches
 from ptxkit.decompiler.verify.outcome import PATIENT
 from ptxkit.decompiler.verify.region import Region
-from ptxkit.decompiler.verify.sides import Sides
+from ptxkit.decompiler.verify.sides import NEAR, Sides
 from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.decompiler.verify.widening import Widened, resigned
@@ -76,19 +77,13 @@ class Looking:
 
     def unmatched(self) -> list[tuple[bool, Instruction]]:
         """Instructions of which no launch has shown a side, and that only one of the two has."""
-        if not any(covered.hiding() or covered.one_sided() for covered in self.pair.coverage):
-            return []
         try:
             return self._unmatched()
         except (GiveUpError, RecursionError):  # it is too hard to tell
-            starts = [
-                {*c.hiding(), *(b.span[0] for b in c.one_sided())} for c in self.pair.coverage
-            ]
             return [
-                (theirs, one)
-                for theirs in (False, True)
-                for one in self.pair.coverage[theirs].instructions()
-                if one.span[0] in starts[theirs]
+                (bool(theirs), one)
+                for theirs, covered in enumerate(self.pair.coverage)
+                for one in _hiding(covered)
             ]
 
     def resigned(self) -> str:
@@ -165,3 +160,13 @@ class Looking:
                 if why and not self.pair.unordered:
                     return f"with {trial}, {why}"
         return ""
+
+
+def _hiding(covered: Coverage) -> Iterator[Instruction]:
+    """Instructions with a side that never came, but for comparisons that were only far off."""
+    hidden = covered.hiding()
+    branches = {one.span[0] for one in covered.one_sided()}
+    for one in covered.instructions():
+        sides = hidden.get(one.span[0], 0)
+        if sides & ~(NEAR if one.name == "setp" else 0) or one.span[0] in branches:
+            yield one

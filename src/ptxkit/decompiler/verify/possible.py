@@ -29,15 +29,15 @@ def _ones(number: int) -> int:
 
 
 def _shifted_left(step: Step, sources: _Sources, width: int) -> int:
-    by = _number(step.sources[1])
-    return ~0 if by is None else sources[0] << min(by, width)
+    by = _distance(step.sources[1], width)
+    return ~0 if by is None else sources[0] << by
 
 
 def _shifted_right(step: Step, sources: _Sources, width: int) -> int:
-    by = _number(step.sources[1])
+    by = _distance(step.sources[1], width)
     if step.type.startswith("s") and sources[0] >> width - 1:
         return ~0
-    return _ones(sources[0]) if by is None else sources[0] >> min(by, width)
+    return _ones(sources[0]) if by is None else sources[0] >> by
 
 
 def _extracted(step: Step, sources: _Sources, width: int) -> int:
@@ -190,7 +190,7 @@ class Possible:
             above = ~second & ~((second & -second) - 1)
             return (0 if first & above else _CUT) | (0 if first & second else _KEPT)
         if step.name == "shr" and number is not None:
-            return 0 if first >> min(number, width) else 1
+            return 0 if first >> (_distance(step.sources[1], width) or 0) else 1
         if step.name in ("div", "rem") and number is not None and number > 0 and not negative:
             return 1 if first < number else 0
         if step.name in ("min", "max") and not (signed and (negative or second >> width - 1)):
@@ -220,6 +220,12 @@ def _with_numbers(step: Step, numbers: dict[Register, Operand]) -> Step:
 
 def _number(source: Operand) -> int | None:
     return int(source.value) if source.kind == "number" else None
+
+
+def _distance(source: Operand, width: int) -> int | None:
+    """By how many bits to shift, all of them at most: a number without a sign."""
+    by = _number(source)
+    return None if by is None else min(by % (1 << 32), width)
 
 
 def _width(type: str) -> int:

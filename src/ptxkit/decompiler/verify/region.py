@@ -71,6 +71,14 @@ class Seen:
         return total if spread.bit_count() >= RICH else None
 
 
+def _read_by(step: Step) -> set[Register]:
+    """What a step reads; under a guard also what it would set."""
+    found = {register for source in step.sources for register in registers_in(source)}
+    if step.guard is not None:
+        found |= {step.guard[0], *(target[0] for target in step.targets if target is not None)}
+    return found
+
+
 def _joined(before: int, more: int) -> int:
     return (before * _BASE + more + 1) % _MODULUS
 
@@ -83,6 +91,7 @@ class Region(Expressions):
         self.seen = Seen()
         self.base = Expressions(coverage, terms, known)
         """All of it by how it is made, for registers that held too few numbers."""
+        self.ran = coverage.ran
         self.missing = [self.numbers[id(block)] for block, _ in coverage.missing()]
         self.visited = {
             number
@@ -112,6 +121,8 @@ class Region(Expressions):
         }
         self.entries: dict[tuple[int, Register], Term] = {}
         """What registers hold where control comes to a block that has not run."""
+        self.hidden: list[list[Term]] = []
+        """In each block, the effects that no launch has shown."""
         self._based = False
         self._uses: dict[tuple[Register, int], Term | None] = {}
 
@@ -160,6 +171,7 @@ class Region(Expressions):
         self.values = [None] * len(self.blocks)
         self.effects = [[] for _ in self.blocks]
         self.passed = [[] for _ in self.blocks]
+        self.hidden = [[] for _ in self.blocks]
         for number in self.visited:
             self.contexts[number] = self._ran(number, END)
         for _ in range(rounds):
@@ -174,6 +186,7 @@ class Region(Expressions):
             self.values[number] = None
             self.effects[number] = []
             self.passed[number] = []
+            self.hidden[number] = []
         for number in region:
             self._evaluate(number)
         entries = {}
@@ -210,26 +223,41 @@ class Region(Expressions):
         if held is not None:
             return held
         held = self.values[number] = {}
-        last = {t[0]: step for step in self.steps[number] for t in step.targets if t is not None}
-        for step in self.steps[number]:
+        steps = list(zip(self.steps[number], self.blocks[number].instructions, strict=True))
+        last = {
+            t[0]: step
+            for step, node in steps
+            for t in step.targets
+            if t is not None and node.span[0] in self.ran
+        }
+        unseen: set[Register] = set()
+        for step, node in steps:
             if step.name in JUMPS:
                 continue
-            made = self._steps(number, step, held)
+            # What has not run has not changed what was seen, nor shown what others make of it.
+            hidden = node.span[0] not in self.ran or not unseen.isdisjoint(_read_by(step))
+            before = len(self.effects[number])
+            made = self._steps(number, step, held, hidden)
+            if hidden:
+                self.hidden[number] += self.effects[number][before:]
             for target, value in zip(step.targets, made, strict=True):
                 if target is None:
                     continue
                 known = None
-                if number in self.visited and last[target[0]] is step:
+                if last.get(target[0]) is step and not hidden:
                     known = self.seen.value((number, END), target[0])
                 held[target[0]] = value if known is None else self.terms.make("seen", known)
+                (unseen.add if hidden else unseen.discard)(target[0])
         return held
 
-    def _steps(self, number: int, step: Step, held: dict[Register, Term]) -> list[Term]:
-        """What a step gives; what is too hard to tell is like nothing else where it has run."""
+    def _steps(
+        self, number: int, step: Step, held: dict[Register, Term], hidden: bool
+    ) -> list[Term]:
+        """What a step gives; what is too hard to tell is like nothing else where it was seen."""
         try:
             return self._step(number, step, held)
         except GiveUpError:
-            if number not in self.visited:
+            if hidden:
                 raise
             return [self._opaque(number, step.line, place) for place in range(len(step.targets))]
 
@@ -276,6 +304,7 @@ class Region(Expressions):
     def _work(self, number: int) -> Work:
         """What a block does, where it goes, and what it leaves in registers that have a name."""
         visited = number in self.visited
+        self._evaluate(number)
         leaves = []
         for after in self.after[number]:
             if after not in self.visited:
@@ -300,7 +329,7 @@ class Region(Expressions):
                     leaves.append(self.terms.make("leaves", there, name, value))
         return (
             self._ran(number, START) if visited else self.contexts[number],
-            (*self.effects[number], self._ending(number)),
+            (*self.hidden[number], self._ending(number)),
             tuple(sorted(leaves)),
         )
 

@@ -28,6 +28,8 @@ _MOST = 20_000
 #: But numbers of 64 bits may be no sizes, and go beyond what 32 can hold.
 _WIDEST = 1 << 40
 _BLOCKS = (1, 2, 3, 5, 8, 13)
+#: Launches of which sizes are changed one by one.
+_SWEPT = 6
 #: The number of the first launch, which none of the others has.
 _FIRST = 10_000
 
@@ -83,6 +85,14 @@ class Search:
             for _ in range(1 + self._below(4)):
                 trial = self._changed(trial, number)
             yield trial
+
+    def swept(self) -> Iterator[Trial]:
+        """The last launches that reached something, each size at the numbers that code asks for."""
+        for trial in reversed(self.pool[-_SWEPT:]):
+            for place in range(len(trial.sizes)):
+                for number in self.near:
+                    sizes = (*trial.sizes[:place], number, *trial.sizes[place + 1 :])
+                    yield replace(trial, sizes=sizes)
 
     def beside(self, trial: Trial) -> Trial:
         """A launch with one thing otherwise, which is likely to reach the same."""

@@ -4,6 +4,10 @@ A ``selp`` that always took its first value, a ``min`` whose bound was never met
 cut anything off: such an instruction ran, but nobody saw all that it does. A candidate without it,
 or with another number on the side that never came, leaves the same behind.
 
+A comparison that never came near to where it turns round is one of them: other numbers than those
+that were compared may have given the same. And what keeps little of what it is given (an atomic
+that compares, a vote, a match, a lane to read from) never shows enough.
+
 What is there on that side was computed all the same: both values of a selection are in registers.
 So each such instruction is told by what it chooses from, and on which condition: by registers that
 held the same numbers in all launches that are looked at, and where they held few, by how these are
@@ -40,7 +44,16 @@ _NUMBERS = {
 }  # fmt: skip
 _WIDTHS = frozenset((("eq", 1), ("lt", 2)))
 _LOGIC = frozenset(("and", "or", "xor"))
+#: Sides of a comparison: it held, and did not, for two numbers that are next to each other; and,
+#: as many bits on, for the first or the last number without a sign.
+NEAR, _ON = 12, 2
+#: What keeps so little of its operands that runs never tell enough.
+_LOSSY = frozenset(("vote", "match", "redux", "shfl"))
+_LOSSY_ATOMICS = frozenset((".cas", ".inc", ".dec", ".min", ".max"))
 _ROUNDED = frozenset(("add", "sub", "mul", "fma"))
+_LEAVES = frozenset(("ret", "exit"))
+#: What nobody sees, and blocks without anything else that are passed.
+_UNSEEN, _FURTHER = PURE | {"ld", "bra"}, 8
 _BEFORE, _LEAF = "before", "leaf"
 
 
@@ -62,6 +75,8 @@ class Form:
     leaves: tuple[Register, ...]
     fixed: tuple[bool, ...]
     """For each whether it is made of numbers alone, and is always the same."""
+    goes: str = ""
+    """What comes next on the way that a branch never went."""
 
 
 class Sides(Expressions):
@@ -88,8 +103,12 @@ class Sides(Expressions):
         hiding = coverage.hiding()
         branches = {one.span[0] for one in coverage.one_sided()}
         self.open: list[Place] = []
+        self.offered: list[Place] = []
+        """Others that those of another program may be the same as."""
         for place, step in self._all():
             hidden = hiding.get(self._key(place), 0)
+            if hidden & NEAR and self._is_moved(step):
+                hidden &= ~(self._seen_at(place) >> _ON & NEAR)
             if step.name == "bra":
                 self.open += [place] * (self._key(place) in branches)
             elif _is_logic(step):
@@ -99,8 +118,12 @@ class Sides(Expressions):
                 self.open += [
                     replace(place, operand=n) for n in sorted(missing) if self._varies(step, n)
                 ]
-            elif self._tells(step, hidden):
+            elif self._key(place) not in coverage.ran:
+                continue
+            elif _is_lossy(step) or self._tells(step, hidden):
                 self.open.append(place)
+            elif step.name == "setp":
+                self.offered.append(place)
         self._leaves: list[Register] | None = None
         """What was read, while that is collected."""
         self._here: Place | None = None
@@ -119,11 +142,23 @@ class Sides(Expressions):
     def _step_at(self, place: Place) -> Step:
         return self.steps[place.block][place.at]
 
+    def _seen_at(self, place: Place) -> int:
+        start = self._key(place)
+        return next((seen for (at, _), (seen, _) in self.coverage.shown.items() if at == start), 0)
+
+    def _is_moved(self, step: Step) -> bool:
+        """Whether a number is compared with another one after it was moved: there are two ends."""
+        makers = self.made_at.get(step.sources[0].value, []) if self._is_register(step) else []
+        return step.name == "setp" and any(
+            self._step_at(one).name == "add" and self._step_at(one).sources[-1].kind == "number"
+            for one in makers
+        )
+
     def _tells(self, step: Step, hidden: int) -> bool:
         """Whether a side may come that did not, and nobody else tells of it."""
         if not hidden & ~self._possible.impossible(step):
             return False
-        if step.name != "setp" or step.guard is not None:
+        if step.name != "setp" or step.guard is not None or hidden & NEAR:
             return True
         targets = [target[0] for target in step.targets if target is not None]
         return any(self.asked.get(one, set()) - _ASKS for one in targets)
@@ -145,7 +180,8 @@ class Sides(Expressions):
     def points(self) -> list[tuple[tuple[int, str], Point]]:
         """The instructions to look at in a run, and the numbers that they read."""
         wanted: dict[Place, int] = {}
-        pending = [(place, _DEPTH) for place in self.open]
+        marks = [self._mark(place) for place in self.open]
+        pending = [(one, _DEPTH) for one in (*self.open, *self.offered, *marks) if one is not None]
         while pending:
             place, depth = pending.pop()
             if wanted.get(place, -1) >= depth:
@@ -183,6 +219,10 @@ class Sides(Expressions):
         """What each of the instructions does, and one that does it."""
         return {self._choice(place): place for place in self.open}
 
+    def offers(self) -> set[Term]:
+        """What the others do."""
+        return {self._choice(place) for place in self.offered}
+
     def _choice(self, place: Place) -> Term:
         step = self._step_at(place)
         self._left = _DEPTH
@@ -193,10 +233,50 @@ class Sides(Expressions):
             whole = self._whole(place, step)
         except GiveUpError:
             whole = self.terms.make("opaque", id(self), place.block, place.at)
+        if step.name == "setp":
+            whole = self.terms.make("compares", *sorted((whole, self._not(whole))))
         if step.guard is None:
             return whole
+        if _is_lossy(step):
+            return self.terms.make("under", whole, self._asks(step.guard[0]))
         # What is done on the other side, code that ran shows: a jump, or nothing.
-        return self._asks(step.guard[0])
+        asked = self._asks(step.guard[0])
+        mark = self._mark(place) if self._leaves is None else None
+        return asked if mark is None else self.terms.make("goes to", asked, self._marked(mark))
+
+    # ---- where branches never went -----------------------------------------------------------
+
+    def _mark(self, place: Place) -> Place | None:
+        """What anybody sees first on the way that a branch never went."""
+        ways = self.coverage.sides.get(self._key(place), set())
+        step, block = self._step_at(place), self.blocks[place.block]
+        if step.name != "bra" or len(ways) != 1:
+            return None
+        at_label = [step.sources[0].value[-1] in one.labels for one in block.successors]
+        target = next(
+            (b for b, label in zip(block.successors, at_label, strict=True) if label not in ways),
+            None,
+        )
+        for _ in range(_FURTHER):
+            number = self.numbers.get(id(target)) if target is not None else None
+            if target is None or (number is None and len(target.successors) != 1):
+                return None
+            for at, one in enumerate(self.steps[number] if number is not None else ()):
+                if number is not None and (one.guard is not None or one.name not in _UNSEEN):
+                    return Place(number, at)
+            target = target.successors[0] if len(target.successors) == 1 else None
+        return None
+
+    def _marked(self, place: Place) -> Term:
+        step = self._step_at(place)
+        if step.guard is not None and step.name == "bra":
+            return self._asks(step.guard[0])
+        if step.name in _LEAVES:
+            return self.terms.make("ends")
+        try:
+            return self._whole(place, step)
+        except GiveUpError:
+            return self.terms.make("does", plain(step))
 
     def _decides(self, step: Step, number: int) -> Term:
         """One of two predicates: when it decides alone, and what it makes of the other one."""
@@ -393,7 +473,7 @@ class Sides(Expressions):
                     if start in shown and self._varies(step, number):
                         one = replace(place, operand=number)
                         yield one, self.form(one)
-            elif (start in shown and step.name != "bra") or asks:
+            elif (start in shown and step.name != "bra") or asks or _is_lossy(step):
                 yield place, self.form(place)
 
     def form(self, place: Place) -> Form:
@@ -404,7 +484,10 @@ class Sides(Expressions):
             order: list[int] = []
             shape = self._shape(term, order)
             leaves = tuple(self._leaves[number] for number in order)
-            return Form(shape, leaves, tuple(self._is_fixed(one, _DEEP) for one in leaves))
+            fixed = tuple(self._is_fixed(one, _DEEP) for one in leaves)
+            mark = self._mark(place)
+            goes = "" if mark is None else self._step_at(mark).name
+            return Form(shape, leaves, fixed, "ret" if goes in _LEAVES else goes)
         finally:
             self._leaves = None
 
@@ -451,6 +534,12 @@ class Sides(Expressions):
 
 def _is_argument(step: Step) -> bool:
     return step.name == "ld" and ".param" in step.modifiers and step.guard is None
+
+
+def _is_lossy(step: Step) -> bool:
+    return step.name in _LOSSY or bool(
+        step.name in ("atom", "red") and step.modifiers & _LOSSY_ATOMICS
+    )
 
 
 def _is_logic(step: Step) -> bool:

@@ -204,7 +204,7 @@ class Decoder:
         if space == "param":
             return "slot", text
         if isinstance(variable.parent, Module):
-            return "variable", *self.known(text)
+            return "variable", *self.known(text), *variable_size(variable, node)
         return "variable", text, " ".join(variable.text.split())
 
 

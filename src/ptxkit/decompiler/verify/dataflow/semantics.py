@@ -282,7 +282,7 @@ class Semantics:
 
     def _touch(self, state: State, step: Step, address: Diagram, guard: Diagram | None) -> None:
         """Note that there must be memory at an address."""
-        if step.modifiers & _PRIVATE or step.type not in SCALAR_TYPES:
+        if step.modifiers & _ARGUMENTS or step.type not in SCALAR_TYPES:
             return
         condition = state.condition
         if guard is not None:
@@ -535,8 +535,8 @@ def address_width(operand: Operand) -> int:
 
 #: Follows the opcode of what may still be put together with another.
 _OPEN = " or fma"
-#: Memory that is there for every thread, and that its own declarations bound.
-_PRIVATE = frozenset((".local", ".const", ".param", ".param::entry", ".param::func"))
+#: Memory that is there for every thread, at places that are no numbers of the program.
+_ARGUMENTS = frozenset((".param", ".param::entry", ".param::func"))
 #: Instructions that take registers as they are, whatever the type of what is in them.
 _WHOLE = frozenset("mma wmma wgmma stmatrix movmatrix tcgen05 isspacep".split())
 

@@ -1,6 +1,7 @@
 """Whether a candidate loads from memory that the original does not touch.
 
-What is loaded in vain changes no result, but beyond the end of an array there may be no memory.
+What is loaded in vain changes no result, but beyond the end of an array there may be no memory:
+a load that nobody needs may be left out, and none may be added but where memory is known to be.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 from functools import partial
 
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
+from ptxkit.decompiler.verify.dataflow.bounds import unbounded_sum
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.regions import Region
-from ptxkit.decompiler.verify.dataflow.terms import Term
+from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 
 #: Accesses of the original that are compared with one of the candidate, the nearest first.
@@ -29,6 +31,8 @@ def touches_more(first: Region, second: Region, decisions: Decisions, timeless: 
             continue
         left = decisions.false
         for term, case in decisions.cases(one.address).items():
+            if _inside(decisions.terms, term, one.bits // 8):
+                continue
             alone = decisions.both(one.condition, case)
             for bits, condition in known.get(term, ()):
                 if bits >= one.bits:
@@ -44,6 +48,20 @@ def touches_more(first: Region, second: Region, decisions: Decisions, timeless: 
         if left != decisions.false:
             return True
     return False
+
+
+def _inside(terms: Terms, address: Term, size: int) -> bool:
+    """Whether an address is one of a variable, whatever is added to where that begins."""
+    start, parts = terms.parts(64, address)
+    symbols = [one for one in parts if terms.rows[one][0] == "symbol"]
+    row = terms.rows[symbols[0]] if len(symbols) == 1 and parts[symbols[0]] == 1 else ("",) * 2
+    if row[1] not in ("local", "shared", "variable") or not isinstance(row[-2], int):
+        return False
+    others = tuple((one, factor) for one, factor in parts.items() if one != symbols[0])
+    if row[-1] % size or any(by % size for by in (start, *(factor for _, factor in others))):
+        return False  # it may be misaligned
+    least, most = unbounded_sum(terms, ("sum", 64, start, others), True)
+    return least >= 0 and most + size <= row[-2]
 
 
 def _apart(one: int, other: int) -> int:

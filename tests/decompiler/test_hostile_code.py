@@ -1,0 +1,159 @@
+"""Programs that differ in single instructions, most of them behind a condition that is rare.
+
+Each comes with a program that is written in other words and does the same: refusing everything is
+no verifier.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxkit
+from ptxkit.decompiler.verify import verify
+
+#: A number that no launch draws: the product of an odd number with it is this one by chance only.
+RARE = """extern "C" __global__ void k(const unsigned *a, unsigned *o, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned v = a[i], h = v * 2246822519u, m = v %s;
+    %s
+    o[i] = m; }"""
+GUARDED = (
+    'asm volatile("{.reg .pred p; setp.eq.u32 p, %%1, 12345; @p %s}"'
+    ' : "+r"(m) : "r"(h), "l"(o + i + n) : "memory");'
+)
+PLAIN, OTHER_WORDS = "* 6u + 3u", "* 5u + 3u + v"
+INSIDE = """extern "C" __device__ __noinline__ unsigned there() { return __activemask(); }
+extern "C" __global__ void k(const unsigned *a, unsigned *o) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    bool rare = a[i] * 2246822519u == 12345u; unsigned odd = 0, first, second;
+    %s
+    o[2 * i] = first ^ odd; o[2 * i + 1] = second; }"""
+LOADED = """extern "C" __global__ void k(const unsigned *a, unsigned *o, unsigned v) {
+    if (v * 2246822519u == 12345u) { unsigned r[8];
+        asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.global.f16"
+            " {%%0, %%1, %%2, %%3, %%4, %%5, %%6, %%7}, [%%8], %d;" : "=r"(r[0]), "=r"(r[1]),
+            "=r"(r[2]), "=r"(r[3]), "=r"(r[4]), "=r"(r[5]), "=r"(r[6]), "=r"(r[7]) : "l"(a));
+        o[threadIdx.x] = r[0] ^ r[1] ^ r[2] ^ r[3] ^ r[4] ^ r[5] ^ r[6] ^ r[7];
+    } else o[threadIdx.x] = %s; }"""
+MIXED = """extern "C" __global__ void k(const unsigned short *a, float *o, unsigned v) {
+    float r = %s;
+    if (v * 2246822519u == 12345u)
+        asm("%s.rn.f32.f16 %%0, %%1, %%2;" : "=f"(r) : "h"(a[threadIdx.x]), "f"(3.0f));
+    o[threadIdx.x] = r; }"""
+CONSTANT = """__constant__ unsigned table[16] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+extern "C" __global__ void k(const unsigned *a, unsigned *o) {
+    unsigned v = a[threadIdx.x], r = 0; bool usual = v * 2246822519u != 12345u;
+    %s
+    o[threadIdx.x] = r; }"""
+LOCAL = """extern "C" __global__ void k(const unsigned *a, unsigned *o, int n) {
+    unsigned t[8], v = a[threadIdx.x], r = 0; bool usual = v * 2246822519u != 12345u;
+    for (int j = 0; j < 8; j++) t[j] = a[n + j];
+    %s
+    o[threadIdx.x] = r; }"""
+READ = (
+    'unsigned w; unsigned long long at = %s; asm volatile("{.reg .b64 x; mov.u64 x, %s;'
+    ' add.u64 x, x, %%1; ld.%s.u32 %%0, [x];}" : "=r"(w) : "l"(at)); if (usual) r = w;'
+)
+EACH = """extern "C" __global__ void k(const unsigned *a, unsigned *o, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; unsigned v = a[i]; %s }"""
+LOOP = """unsigned s = v; for (int j = 0; j < 8; j++) {
+    if (a[i + j] * 2246822519u == 12345u) %s;
+    if (a[i + j] & 1) { %s; } else s ^= a[i + j + 1]; } o[i] = s;"""
+ADDED = """extern "C" __global__ void k(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;
+    float s = %s; unsigned one = 1; asm volatile("" : "+r"(one));
+    for (unsigned j = 0; j < 4; j += one) s += x[i * 4 + j];
+    y[i] = s / (1.0f + fabsf(s)) + 7.0f; }"""
+LAST = """extern "C" __global__ void k(const int *x, int *y, int n) {
+    int row[17], t = threadIdx.x; if (n < 0 || n > 16) return;
+    #pragma unroll 1
+    for (int j = 0; j <= %s; j++) row[j] = x[j + t] * 3;
+    y[t] = row[x[t] & 15 ? n : n / 2]; }"""
+#: What it is about: the original, another program, and one that does the same.
+PAIRS = {
+    "a number that was never put into a register": (
+        RARE % (PLAIN, GUARDED % "mov.u32 %0, 5;"),
+        RARE % (PLAIN, GUARDED % "mov.u32 %0, 7;"),
+        RARE % (OTHER_WORDS, GUARDED % "mov.u32 %0, 5;"),
+    ),
+    "a store that never ran": (
+        RARE % (PLAIN, GUARDED % "st.global.u32 [%2], 5;"),
+        RARE % (PLAIN, GUARDED % "st.global.u32 [%2], 7;"),
+        RARE % (OTHER_WORDS, GUARDED % "st.global.u32 [%2], 5;"),
+    ),
+    "a place that was never stored to": (
+        RARE % (PLAIN, GUARDED % "st.global.u32 [%2], 5;"),
+        RARE % (PLAIN, GUARDED % "st.global.u32 [%2+4], 5;"),
+        RARE % (OTHER_WORDS, GUARDED % "st.global.u32 [%2], 5;"),
+    ),
+    "which threads are there under a guard": (
+        RARE % (PLAIN, GUARDED % "activemask.b32 %0; @!p activemask.b32 %0;"),
+        RARE % (PLAIN, 'asm volatile("activemask.b32 %0;" : "=r"(m));'),
+        "",
+    ),
+    "which threads are there inside of a function": (
+        INSIDE % "if (rare) { first = there(); odd = 1; } else first = there(); second = there();",
+        INSIDE % "first = there(); if (rare) { second = there(); odd = 1; } else second = there();",
+        "",
+    ),
+    "the stride of a matrix that is never loaded": (
+        LOADED % (16, "v * 6u"), LOADED % (24, "v * 6u"), LOADED % (16, "v * 5u + v"),
+    ),
+    "a sum of two precisions for a difference": (
+        MIXED % ("v", "add"), MIXED % ("v", "sub"), "",
+    ),
+    "constant memory that there is not": (
+        CONSTANT % "if (usual) r = table[v & 15];",
+        CONSTANT % (READ % ("(usual ? v & 15 : 1u << 28) * 4ull", "table", "const")),
+        CONSTANT % "r = table[v & 15]; if (!usual) r = 0;",
+    ),
+    "local memory that there is not": (
+        LOCAL % "if (usual) r = t[v & 7];",
+        LOCAL % "unsigned w = *(volatile unsigned *)(t + (usual ? v & 7 : 1u << 20)); "
+        "if (usual) r = w;",
+        LOCAL % "r = t[v & 7]; if (!usual) r = 0;",
+    ),
+    "what threads vote on": (
+        EACH % "o[i] = __any_sync(~0u, v / 1000u == v % 4093u);",
+        EACH % "o[i] = __any_sync(~0u, v / 1001u == v % 4093u);",
+        EACH % "unsigned w = v / 1000u; o[i] = 0 != __any_sync(~0u, v - v / 4093u * 4093u == w);",
+    ),
+    "what an atomic compares with, if that is no constant": (
+        EACH % "o[i + n] = atomicCAS(o + i, v * 2654435761u, 7u);",
+        EACH % "o[i + n] = atomicCAS(o + i, v * 2654435763u, 7u);",
+        EACH % "unsigned w = v * 2654435761u; o[n + i] = atomicCAS(&o[i], w, 7u) + 0u * w;",
+    ),
+    "what an atomic would have put there": (
+        EACH % "atomicCAS(o + i, v ^ 21845u, v + 1u);",
+        EACH % "atomicCAS(o + i, v ^ 21845u, v + 2u);",
+        EACH % "unsigned w = 1u + v; atomicCAS(o + i, 21845u ^ v, w);",
+    ),
+    "a sum of products that is compared, far from equal": (
+        EACH % "o[i] = v * 40503u + (v >> 7) * 977u < 12u ? 5u : v;",
+        EACH % "o[i] = v * 40503u + (v >> 7) * 977u < 14u ? 5u : v;",
+        EACH % "unsigned w = (v >> 7) * 977u; o[i] = v * 40503u + w < 12u ? 5u : v;",
+    ),
+    "where a branch never went": (
+        EACH % (LOOP % ("continue", "s += a[j]")),
+        EACH % (LOOP % ("break", "s += a[j]")),
+        EACH % (LOOP % ("continue", "s = a[j] + s")).replace("j < 8", "j <= 7"),
+    ),
+    "the least number for zero": (ADDED % "0.0f", ADDED % "1e-45f", ""),
+    "an element behind the last of a local array": (LAST % "n", LAST % "n + 1", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_what_differs_is_not_accepted(name: str) -> None:
+    original, wrong, _ = PAIRS[name]
+    arch = "sm_100" if original.startswith(MIXED[:80]) else "sm_90"
+    found = verify(ptxkit.compile_cuda(original, arch=arch), wrong, arch=arch)
+    assert found.compiles
+    assert not found.equivalent, found.badge
+
+
+@pytest.mark.parametrize("name", [name for name, found in PAIRS.items() if found[2]])
+def test_what_is_the_same_is_accepted(name: str) -> None:
+    original, _, right = PAIRS[name]
+    found = verify(ptxkit.compile_cuda(original, arch="sm_90"), right)
+    assert found.equivalent, found.reasons
