@@ -118,3 +118,33 @@ def test_what_is_no_copy_stays() -> None:
     text = lifted_text(module, Options(roll=True))
     assert "+= 4" in text
     assert ptxkit.decompile(module, engine="symbolic").verdict.equivalent
+
+
+TREE = """
+extern "C" __global__ void tree(const float *x, float *mean, float *square, int n) {
+    __shared__ float sums[64], squares[64];
+    int t = threadIdx.x;
+    sums[t] = x[blockIdx.x * 64 + t];
+    squares[t] = sums[t] * sums[t];
+    __syncthreads();
+    for (int s = 32; s > 0; s /= 2) {
+        if (t < s) {
+            sums[t] += sums[t + s];
+            squares[t] += squares[t + s];
+        }
+        __syncthreads();
+    }
+    if (t == 0) {
+        mean[blockIdx.x] = sums[0] / n;
+        square[blockIdx.x] = squares[0] / n;
+    }
+}
+"""
+
+
+def test_the_last_turn_of_a_tree_is_one_of_them() -> None:
+    module = ptxkit.compile_cuda(TREE, arch="sm_90")
+    text = lifted_text(module, Options(roll=True))
+    assert "> 0;" in text
+    assert text.count("__syncthreads();") == 2
+    assert ptxkit.decompile(module, engine="symbolic").verdict.same_ptx

@@ -27,6 +27,7 @@ from ptxkit.decompiler.lift.half_pairs import with_half_pairs
 from ptxkit.decompiler.lift.kept_sums import with_kept_sums, with_promoted_sums
 from ptxkit.decompiler.lift.kinds import surveyed
 from ptxkit.decompiler.lift.known_turns import KnownTurns
+from ptxkit.decompiler.lift.last_turns import with_last_turns
 from ptxkit.decompiler.lift.launches import launch_attributes, launch_bounds
 from ptxkit.decompiler.lift.mathlib.calls import restore_calls
 from ptxkit.decompiler.lift.mathlib.miner import architecture
@@ -191,7 +192,7 @@ class ModuleLifter:
             turns = KnownTurns(by_name)
             body = rolled(with_elements(with_one_loop(body), by_name), cascades)
             whole = Copies(by_name, index).run(turns.with_one_mover(body))
-            whole = turns.with_single_turns(whole)
+            whole = with_last_turns(turns.with_single_turns(whole))
             indices |= cascades.peeled | turns.counters
             counted = Counting(by_name, index).run(whole)
             counted = without_guards(with_promoted_sums(counted), by_name)
