@@ -21,6 +21,7 @@ from ptxkit.decompiler.refine.places import (
     nodes_in,
     statement_of,
 )
+from ptxkit.decompiler.refine.pointees import as_floats
 
 #: The other sign of a variable.
 _OTHER = {
@@ -83,6 +84,8 @@ def edits(
                     yield Edit(kind, path, body[start:end], new, start)
     for kind, whole in (*indices_first(function, order), *cached(function)):
         yield Edit(kind, ("body",), function.body, whole, 0)
+    for kind, other in as_floats(function):
+        yield Edit(kind, (), function, other)
     for number, question in enumerate(questions(function)):
         if question.form in _ASKED:
             found = difference(question.form, function, rewritten(function, only(number)))
