@@ -35,9 +35,9 @@ _APART = 40
 _SECONDS, PATIENT = 1.0, 10.0
 
 #: What a launch costs, in seconds as they are on most machines: for itself, for each instruction
-#: of the kernel, for each that a warp runs, and for each place that is looked at. Limits count in
-#: these and not in those of a clock, so that what is tried does not depend on the machine.
-_LAUNCH, _WRITTEN, _RUN, _LOOKED_AT = 0.8e-3, 0.8e-6, 50e-9, 25e-6
+#: of the kernel, for each that a warp runs, and for each register that is looked at. Limits count
+#: in these and not in those of a clock, so that what is tried does not depend on the machine.
+_LAUNCH, _WRITTEN, _RUN, _LOOKED_AT = 0.8e-3, 0.8e-6, 50e-9, 4e-6
 #: Instructions of threads that are taken for one of a warp, where a launch ended with a fault.
 _LANES = 8
 
@@ -130,7 +130,8 @@ class Side:
         printed = io.StringIO()
         patience = min(seconds or self._seconds, most)
         self.cost += _LAUNCH + self._length * _WRITTEN
-        self.cost += len(options.get("points", ())) * _LOOKED_AT
+        looked_at = sum(2 + len(one.registers) for one in options.get("points", ()))
+        self.cost += looked_at * _LOOKED_AT
         try:
             with contextlib.redirect_stdout(printed):
                 report = launcher(
