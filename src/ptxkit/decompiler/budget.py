@@ -31,6 +31,8 @@ class Budget:
 
     def __init__(self, seconds: float = inf) -> None:
         self.seconds = seconds
+        self._said = seconds
+        """The seconds that are over when these are: of the whole, or of a step."""
         self._end = time.process_time() + seconds
 
     def part(self, share: float) -> Budget:
@@ -39,7 +41,12 @@ class Budget:
         >>> Budget(60).part(0.25).seconds, round(Budget(60).part(1.5).seconds)
         (15.0, 60)
         """
-        return Budget(min(share * self.seconds, self.left)) if self.seconds < inf else self
+        if self.seconds == inf:
+            return self
+        made = Budget(min(share * self.seconds, self.left))
+        if made.seconds >= 0.99 * self.left:  # the whole is over then, too
+            made._said = self._said
+        return made
 
     @property
     def left(self) -> float:
@@ -54,7 +61,7 @@ class Budget:
     @property
     def reason(self) -> str:
         """What to say of work that it has ended."""
-        return f"stopped after {self.seconds:.0f} seconds of computing"
+        return f"stopped after {round(self._said, 1):g} seconds of computing"
 
     def check(self) -> None:
         """Raise where nothing is left."""

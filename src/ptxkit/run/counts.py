@@ -44,11 +44,6 @@ class Counts(Sequence[tuple[Instruction, int]]):
     def __iter__(self) -> Iterator[tuple[Instruction, int]]:
         return zip(self.instructions, self.executed.tolist(), strict=True)
 
-    @property
-    def total(self) -> int:
-        """How many instructions all threads ran together."""
-        return int(self.executed.sum())
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown(Sequence[tuple[Instruction, int, int, int]]):

@@ -167,6 +167,8 @@ class SimulationError(PtxkitError):
         """What the traced thread did until then, where one was traced."""
         self.counts = Counts()
         """The executions of every instruction until then, where they were counted."""
+        self.warp_instructions = 0
+        """How many instructions all warps ran until then."""
 
     @classmethod
     def of(cls, findings: tuple[Finding, ...]) -> SimulationError:

@@ -222,6 +222,7 @@ class CpuKernel:
         if "fault" in result:
             error = self._error(result["fault"], seen, shape)
             error.counts = counts
+            error.warp_instructions = result["instructions"]
             raise error
         if before is not None and observable is not None:
             lost = [row for row in self._heap.allocations() if row[0] not in before]

@@ -26,7 +26,7 @@ def dead_blocks(covered: Coverage, budget: Budget = UNLIMITED) -> set[int]:
     """The blocks, by their place among all, that have not run and that nothing can reach."""
     missing = {id(block) for block, _ in covered.missing()}
     found: set[int] = set()
-    for function in {one.name: one for one in covered.functions}.values():
+    for function in {one.index: one for one in covered.functions}.values():
         wanted = {
             block.index: place
             for place, (block, owner) in enumerate(

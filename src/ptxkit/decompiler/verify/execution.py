@@ -48,6 +48,8 @@ _SEARCH, _VAIN = 3.0, 1000
 _AIMED, _AIMED_VAIN, _AIMED_SWEPT = 1.5, 150, 600
 #: A second search for the same kernel takes that part of the time of the first.
 _AGAIN = 0.25
+#: And that part of the launches that are looked at.
+_LESS = 0.5
 #: What all sizes are multiples of, one after another, where accesses are misaligned otherwise.
 _MULTIPLES = (1, 4, 16)
 #: After so many faults a shape of blocks is not tried again.
@@ -145,6 +147,7 @@ class Comparison:
         if not known.reached or self.pair.coverage[0].complete:
             return
         self._find_dead()
+        self.looking.part = _LESS
         if not self.pair.coverage[0].complete and not self._ground().name:
             yield Against(self._ground().reason, seen=False)
 

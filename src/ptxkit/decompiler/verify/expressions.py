@@ -60,7 +60,9 @@ class Expressions:
     def __init__(self, coverage: Coverage, terms: Terms, known: Known) -> None:
         self.terms = terms
         self.blocks = coverage.blocks
-        self.names = [function.name for function in coverage.functions]
+        # To find the name of a long function takes long, and it has many blocks.
+        called = {one.index: one.name for one in {f.index: f for f in coverage.functions}.values()}
+        self.names = [called[function.index] for function in coverage.functions]
         module = coverage.functions[0].root
         assert isinstance(module, Module)
         scopes, places = Scopes(module), _places(module)

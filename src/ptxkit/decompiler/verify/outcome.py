@@ -35,11 +35,10 @@ _APART = 40
 _SECONDS, PATIENT = 1.0, 10.0
 
 #: What a launch costs, in seconds as they are on most machines: for itself, for each instruction
-#: of the kernel, for each that a warp runs, and for each place that is looked at. Limits count in
-#: these and not in those of a clock, so that what is tried does not depend on the machine.
-_LAUNCH, _WRITTEN, _RUN, _LOOKED_AT = 0.8e-3, 0.8e-6, 50e-9, 25e-6
-#: Instructions of threads that are taken for one of a warp, where a launch ended with a fault.
-_LANES = 8
+#: of the kernel, for each that a warp runs, for each register that is looked at, and for each byte
+#: of memory. Limits count in these and not in those of a clock, so that what is tried does not
+#: depend on the machine.
+_LAUNCH, _WRITTEN, _RUN, _LOOKED_AT, _BYTE = 0.3e-3, 0.8e-6, 50e-9, 4e-6, 1e-9
 
 #: What must happen equally often, whatever it is called.
 _COUNTED = {
@@ -130,7 +129,9 @@ class Side:
         printed = io.StringIO()
         patience = min(seconds or self._seconds, most)
         self.cost += _LAUNCH + self._length * _WRITTEN
-        self.cost += len(options.get("points", ())) * _LOOKED_AT
+        self.cost += sum(arena.whole.size for arena in inputs.arenas) * _BYTE
+        looked_at = sum(2 + len(one.registers) for one in options.get("points", ()))
+        self.cost += looked_at * _LOOKED_AT
         try:
             with contextlib.redirect_stdout(printed):
                 report = launcher(
@@ -140,7 +141,7 @@ class Side:
                 )  # fmt: skip
         except SimulationError as error:
             late = error.kind == "time-limit"
-            self.cost += patience if late else error.counts.total / _LANES * _RUN
+            self.cost += patience if late else error.warp_instructions * _RUN
             raise
         self.cost += report.warp_instructions * _RUN
         surfaces = [s.array.tobytes() for s in inputs.surfaces]

@@ -27,7 +27,7 @@ def needs(module: Module, functions: Iterable[Function]) -> tuple[int, int]:
     >>> needs(m, m.functions)
     (64, 16)
     """
-    functions = list({function.name: function for function in functions}.values())
+    functions = list({function.index: function for function in functions}.values())
     named = {name.text for function in functions for name in function.find("Name")}
     inside = [one for function in functions for one in function.find("Declarator")]
     outside = [one for v in module.variables for one in v.declarators if one.name in named]

@@ -155,6 +155,8 @@ class _Tracker:
         }
         self.sizes_of_parameters = {item.name: item.size for item in kernel_layout(kernel)[0]}
         self.functions = self._reached()
+        self._called = {one.index: one.name for one in self.functions}
+        """The names of functions: to find that of a long one takes long."""
         self.pointing = Pointing(kernel)
         self.pieces: dict[str, tuple[str, int, int]] = {}
         """Registers with some bytes of a parameter: its name, the first, how many."""
@@ -191,7 +193,7 @@ class _Tracker:
     # ---- values ----------------------------------------------------------------------------
 
     def _key(self, function: Function, name: str) -> str:
-        return f"{function.name}\n{name}"
+        return f"{self._called[function.index]}\n{name}"
 
     def _give(self, key: str, taint: Taint, strength: int) -> None:
         held = self.taint[key]
