@@ -78,6 +78,20 @@ COMPARISONS = {
         "add.s32 %r3, %r1, -1; setp.lt.u32 %p2, %r3, 4; and.b32 %r4, %r1, 3; "
         "setp.eq.s32 %p3, %r4, 0; and.pred %p1, %p2, %p3;",
     ),
+    "a remainder of a sum": (
+        "add.s32 %r3, %r1, 1; and.b32 %r3, %r3, 3; setp.eq.s32 %p1, %r3, 0;",
+        "and.b32 %r3, %r1, 3; setp.eq.s32 %p1, %r3, 3;",
+        "and.b32 %r3, %r1, 3; setp.eq.s32 %p1, %r3, 1;",
+    ),
+    "neither of two": (
+        "or.b32 %r3, %r1, %r2; setp.eq.s32 %p1, %r3, 0;",
+        "setp.eq.s32 %p2, %r1, 0; setp.eq.s32 %p3, %r2, 0; and.pred %p1, %p2, %p3;",
+        "setp.eq.s32 %p2, %r1, 0; setp.eq.s32 %p3, %r2, 0; or.pred %p1, %p2, %p3;",
+    ),
+    "no bit that differs": (
+        "xor.b32 %r3, %r1, %r2; setp.eq.s32 %p1, %r3, 0;", "setp.eq.s32 %p1, %r1, %r2;",
+        "xor.b32 %r3, %r1, %r2; setp.eq.s32 %p1, %r3, 1;",
+    ),
     "multiples that may be zero": (
         "shl.b32 %r3, %r1, 4; setp.eq.s32 %p1, %r3, 0;",
         "mul.lo.s32 %r3, %r1, 16; setp.eq.s32 %p1, %r3, 0;",

@@ -65,6 +65,10 @@ def _code(draw: random.Random, steps: int) -> str:
             f"and.b32 %r97, %r{a}, {mask}; setp.eq.s32 %p1, %r97, 0;"
             f" selp.b32 %r{words}, {low}, %r{b}, %p1;",
             f"setp.lt.s32 %p1, %r{a}, %r{b}; selp.b32 %r{words}, %r{a}, %r{b}, %p1;",
+            f"add.s32 %r97, %r{a}, {mask}; and.b32 %r97, %r97, {low | 3};"
+            f" setp.eq.s32 %p1, %r97, {bits & 3}; selp.b32 %r{words}, 7, %r{b}, %p1;",
+            f"or.b32 %r97, %r{a}, %r{b}; setp.ne.s32 %p1, %r97, 0;"
+            f" selp.b32 %r{words}, %r{a}, 3, %p1;",
             f"abs.s32 %r97, %r{a}; setp.lt.u32 %p1, %r97, {mask};"
             f" selp.b32 %r{words}, %r{a}, 9, %p1;",
             f"add.s32 %r97, %r{a}, {low}; setp.lt.u32 %p1, %r97, {~mask & 0xFFFFFFFF};"

@@ -85,10 +85,12 @@ EXACT_FORMS = (
 )
 
 
-#: What is proved step by step, as a compiler that rearranges little leaves it.
+#: What is proved step by step, and whether as a compiler that rearranges little leaves it. One
+#: that rearranges as much as the one of the original did may come to the same instructions.
 PROVABLE_FORMS = (
-    Options(keep_loops=True),
-    Options(careful=True, exact=True, keep_loops=True, math=False),
+    (Options(keep_loops=True), True),
+    (Options(careful=True, keep_loops=True, math=False), False),
+    (Options(careful=True, exact=True, keep_loops=True, math=False), True),
 )
 
 
@@ -132,11 +134,12 @@ class SymbolicEngine:
     ) -> Iterator[Candidate]:
         """What can be proved without running it: the compiler is asked to leave it as it is."""
         alone = isolated(module, function)
-        for place, options in enumerate(PROVABLE_FORMS):
+        for place, (options, as_written) in enumerate(PROVABLE_FORMS):
             score = -float(len(FORMS) + len(EXACT_FORMS) + place + 1)
             tree = _lifted(alone, function, replace(options, flags=flags))
             if tree is not None:
-                tree = replace(tree, options=(*tree.options, AS_WRITTEN))
+                asked = (AS_WRITTEN,) if as_written else ()
+                tree = replace(tree, options=(*tree.options, *asked))
                 yield Candidate(tree, self.name, score, careful=True)
 
 

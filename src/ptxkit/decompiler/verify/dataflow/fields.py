@@ -77,7 +77,7 @@ def rejoined(terms: Terms, width: int, parts: dict[Term, int]) -> tuple[Term, Te
     lower ones are left: that is told in the same way, as these in place of the number.
     """
     for atom in parts:
-        found = _lowest(terms, width, atom)
+        found = lowest(terms, width, atom)
         if found is None:
             continue
         whole, bits = found
@@ -94,7 +94,7 @@ def rejoined(terms: Terms, width: int, parts: dict[Term, int]) -> tuple[Term, Te
     return None
 
 
-def _lowest(terms: Terms, width: int, atom: Term) -> tuple[Term, int] | None:
+def lowest(terms: Terms, width: int, atom: Term) -> tuple[Term, int] | None:
     """The number of which an atom is the lowest bits, and how many."""
     row = terms.rows[atom]
     narrow = width

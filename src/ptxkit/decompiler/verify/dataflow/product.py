@@ -108,6 +108,7 @@ class Product:
         self.agreement = Agreement(self.decisions, self.timeless)
         self.limits = Limits(self.decisions)
         self._solved: dict[Diagram, Rewriter | None] = {}
+        self._contradicts: dict[Diagram, bool] = {}
         self.executors = [Executor(p, self.terms, self.decisions, narrow) for p in programs]
         entry = Meeting(0, (programs[0].entry, programs[1].entry), self.decisions.true)
         self.entry = entry
@@ -190,10 +191,20 @@ class Product:
                     condition = self.decisions.both(state.condition, beside.condition)
                     if condition == self.decisions.false:
                         continue
+                    found = self.meetings.get((target, other))
+                    if found is None and self._never(condition):
+                        continue
                     yield Way(meeting, (target, other), (state, beside), condition)
                     found = self.meetings.get((target, other))
                     if found is not None and found not in reached:
                         reached.append(found)
+
+    def _never(self, condition: Diagram) -> bool:
+        """Whether a condition contradicts itself: there would be meetings that never are."""
+        if condition not in self._contradicts:
+            agreement = Agreement(self.decisions, self.timeless)
+            self._contradicts[condition] = agreement.never(condition)
+        return self._contradicts[condition]
 
     def meets(self, way: Way) -> bool:
         """Whether a way leads to a meeting, not to an end or nowhere.

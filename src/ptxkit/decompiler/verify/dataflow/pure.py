@@ -340,6 +340,21 @@ def _cvta(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
     return _unary(self, state, step, guard, "same", lambda a: a)
 
 
+def _equal(self: Semantics, width: int, x: Term, y: Term) -> Diagram:
+    """Whether two numbers are equal: bits that are united are none where none of either is."""
+    terms, decisions = self.terms, self.decisions
+    asked, answer = terms.equal(width, x, y)
+    if asked is None:
+        return decisions.true if answer else decisions.false
+    _, bits, difference = terms.rows[asked]
+    row, zero = terms.rows[difference], terms.constant(bits, 0)
+    if row[0] == "op" and len(row) == 5 and row[1] == f"or.b{bits}":
+        return decisions.both(*(_equal(self, bits, one, zero) for one in row[3:]))
+    if row[0] == "op" and len(row) == 5 and row[1] == f"xor.b{bits}":
+        return _equal(self, bits, *row[3:])
+    return decisions.ask(asked)
+
+
 def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     words = step.opcode.split(".")
     if step.type == "f16x2":
@@ -370,7 +385,8 @@ def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
                 x, y = sorted((x, y))
             asked, turned = self.terms.make("compare", name, sort, x, y), False
         elif name == "eq":
-            asked, turned = self.terms.equal(width, x, y)
+            answer = _equal(self, width, x, y)
+            return self.decisions.negate(answer) if opposite else answer
         else:
             asked, turned = self.terms.less(signed, width, x, y)
         if asked is None:

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
-from ptxkit.decompiler.verify.dataflow.bits import shifted_right
+from ptxkit.decompiler.verify.dataflow.bits import masked, shifted_right
 from ptxkit.decompiler.verify.dataflow.bounds import (
     SPECIAL,
     as_signed,
@@ -27,7 +27,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import (
     unbounded_sum,
     whole,
 )
-from ptxkit.decompiler.verify.dataflow.fields import low_bits, rejoined, zeros
+from ptxkit.decompiler.verify.dataflow.fields import low_bits, lowest, rejoined, zeros
 
 Term = int
 Argument = tuple[str, int, int]
@@ -264,19 +264,58 @@ class Terms:
 
     def equal(self, width: int, a: Term, b: Term) -> Question:
         """Whether ``a == b``, as something to ask."""
+        difference = self.add(width, a, b, -1)
+        known = self.constant_of(difference)
+        if known is not None:
+            return None, known == 0
+        odd = self._odd(width, difference)
+        if odd != difference:
+            return self.equal(width, odd, self.constant(width, 0))
+        a, b = self._apart(width, difference)
         for signed in (False, True):
             narrow = self._narrow(signed, width, a, b)
             if narrow < width:
                 return self.equal(narrow, *(self.truncate(width, narrow, one) for one in (a, b)))
-        difference = self.add(width, a, b, -1)
-        odd = self._odd(width, difference)
-        if odd != difference:
-            return self.equal(width, odd, self.constant(width, 0))
-        known = self.constant_of(difference)
-        if known is not None:
-            return None, known == 0
+        moved = self._round(width, difference)
+        if moved is not None:
+            return moved
         # Either side may be taken from the other.
         return self.make("eq", width, min(difference, self.scale(width, difference, -1))), False
+
+    def _apart(self, width: int, difference: Term) -> tuple[Term, Term]:
+        """Two terms of which something is the difference, the simplest ones."""
+        constant, parts = self.parts(width, difference)
+        plus = [atom for atom, factor in parts.items() if factor == 1]
+        minus = [atom for atom, factor in parts.items() if factor == (1 << width) - 1]
+        if len(parts) == 1 and (plus or minus):
+            number = -constant if plus else constant
+            return (plus or minus)[0], self.constant(width, number)
+        if len(parts) == 2 and plus and minus and not constant:
+            return plus[0], minus[0]
+        return difference, self.constant(width, 0)
+
+    def _round(self, width: int, difference: Term) -> Question | None:
+        """Whether low bits of a sum are some number, told without the constant of the sum.
+
+        ``(x + 1) % 4 == 0`` is ``x % 4 == 3``.
+        """
+        constant, parts = self.parts(width, difference)
+        ((atom, factor),) = parts.items() if len(parts) == 1 else ((0, 0),)
+        if factor not in (1, (1 << width) - 1):
+            return None
+        number = -constant * as_signed(width, factor) % (1 << width)
+        found = lowest(self, width, atom)
+        if found is None:
+            return None
+        of, bits = found
+        room = 1 << bits
+        if number >= room:
+            return None, False
+        begin = self.parts(width, of)[0] % room
+        if not begin:
+            return None
+        low = masked(self, width, self.add(width, of, self.constant(width, -begin)), room - 1)
+        return self.equal(width, low, self.constant(width, (number - begin) % room))
 
     def _odd(self, width: int, difference: Term) -> Term:
         """A number that is zero where another one is, without a power of two as a factor."""

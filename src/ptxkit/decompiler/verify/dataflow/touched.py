@@ -45,7 +45,7 @@ def touches_more(first: Region, second: Region, decisions: Decisions, timeless: 
             if other.bits >= one.bits and left != decisions.false:
                 there = decisions.choose(other.condition, other.address, decisions.undefined)
                 left = Agreement(decisions, timeless).differing(left, one.address, there)
-        if left != decisions.false:
+        if left != decisions.false and not Agreement(decisions, timeless).never(left):
             return True
     return False
 
