@@ -128,18 +128,21 @@ struct Judges {
         const T *a = m.source<T>(i.slots[1]);
         return seen(lanes, [&](unsigned l) { return a[l] < 0; }, [&](unsigned l) { return a[l] > 0; });
     }
-    // Bits of the first were cut off above those that the second begins with; some were left.
+    // Bits of the first were cut off above those that the second begins with; some were left, some
+    // not; and some were cut off below, as by a mask that aligns.
     static std::uint8_t masked(Machine &m, const Inst &i, std::uint32_t lanes) {
         const T *a = m.source<T>(i.slots[1]), *b = m.source<T>(i.slots[2]);
+        const auto below = [&](unsigned l) { return static_cast<T>((b[l] & (~b[l] + 1u)) - 1u); };
         // A mask that aligns may leave out the sign of what cannot be negative.
         const auto above = [&](unsigned l) {
-            const T low = static_cast<T>((b[l] & (~b[l] + 1u)) - 1u), rest = static_cast<T>(~b[l] & ~low);
+            const T low = below(l), rest = static_cast<T>(~b[l] & ~low);
             constexpr T sign = static_cast<T>(T{1} << (8 * sizeof(T) - 1));
             return low != 0 && rest == sign ? T{0} : rest;
         };
         return seen(lanes, [&](unsigned l) { return (a[l] & above(l)) != 0 || above(l) == 0; },
                     [&](unsigned l) { return (a[l] & b[l]) != 0; },
-                    [&](unsigned l) { return (b[l] & ~a[l]) != 0; });
+                    [&](unsigned l) { return (b[l] & ~a[l]) != 0; },
+                    [&](unsigned l) { return (a[l] & below(l)) != 0 || below(l) == 0; });
     }
     // Something was left.
     static std::uint8_t shifted(Machine &m, const Inst &i, std::uint32_t lanes) {
@@ -199,7 +202,7 @@ Sides comparison_sides(const std::string &condition, const std::string &type) {
 template <class T>
 Sides integer_sides(const std::string &name) {
     if (name == "min" || name == "max") return {Judges<T>::ordered, 3};
-    if (name == "and") return {Judges<T>::masked, 7};
+    if (name == "and") return {Judges<T>::masked, 15};
     if (name == "shr") return {Judges<T>::shifted, 1};
     if (name == "div" || name == "rem") return {Judges<T>::divided, 3};
     if constexpr (sizeof(T) >= 4)

@@ -59,6 +59,8 @@ EACH = """extern "C" __global__ void k(const unsigned *a, unsigned *o, int n) {
 LOOP = """unsigned s = v; for (int j = 0; j < 8; j++) {
     if (a[i + j] * 2246822519u == 12345u) %s;
     if (a[i + j] & 1) { %s; } else s ^= a[i + j + 1]; } o[i] = s;"""
+BITS = """unsigned q = v * 2246822519u / 4294967290u; asm volatile("" : "+r"(q));
+    o[i] = %s;"""
 ADDED = """extern "C" __global__ void k(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;
     float s = %s; unsigned one = 1; asm volatile("" : "+r"(one));
@@ -137,6 +139,11 @@ PAIRS = {
         EACH % (LOOP % ("continue", "s += a[j]")),
         EACH % (LOOP % ("break", "s += a[j]")),
         EACH % (LOOP % ("continue", "s = a[j] + s")).replace("j < 8", "j <= 7"),
+    ),
+    "a mask that aligns what was always aligned": (
+        EACH % (BITS % "(v * 4u + q) & ~3u"),
+        EACH % (BITS % "v * 4u + q"),
+        EACH % (BITS % "(q + v + v + v + v) / 4u * 4u"),
     ),
     "the least number for zero": (ADDED % "0.0f", ADDED % "1e-45f", ""),
     "an element behind the last of a local array": (LAST % "n", LAST % "n + 1", ""),

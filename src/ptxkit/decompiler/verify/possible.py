@@ -113,7 +113,7 @@ _RULES: dict[str, Callable[[Step, _Sources, int], int]] = {
 #: With these they do something else.
 _OTHERWISE = frozenset((".sat", ".cc"))
 #: What of an instruction's sides cannot come: bits as the simulator gives them.
-_CUT, _KEPT = 1, 2
+_CUT, _KEPT, _ALIGNED = 1, 2, 8
 
 
 class Possible:
@@ -187,8 +187,12 @@ class Possible:
         negative = first >> width - 1
         signed = step.type.startswith("s")
         if step.name == "and" and number is not None:
-            above = ~second & ~((second & -second) - 1)
-            return (0 if first & above else _CUT) | (0 if first & second else _KEPT)
+            below = (second & -second) - 1
+            return (
+                (0 if first & ~second & ~below else _CUT)
+                | (0 if first & second else _KEPT)
+                | (0 if first & below else _ALIGNED)
+            )
         if step.name == "shr" and number is not None:
             return 0 if first >> (_distance(step.sources[1], width) or 0) else 1
         if step.name in ("div", "rem") and number is not None and number > 0 and not negative:

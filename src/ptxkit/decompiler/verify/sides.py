@@ -52,6 +52,9 @@ _LOSSY = frozenset(("vote", "match", "redux", "shfl"))
 _LOSSY_ATOMICS = frozenset((".cas", ".inc", ".dec", ".min", ".max"))
 _ROUNDED = frozenset(("add", "sub", "mul", "fma"))
 _LEAVES = frozenset(("ret", "exit"))
+#: What moves an address, and the types of registers that hold one.
+_MOVING = frozenset(("add", "sub", "mov", "cvta", "mad", "selp"))
+_ADDRESSES = frozenset(("b64", "u64", "s64"))
 #: What nobody sees, and blocks without anything else that are passed.
 _UNSEEN, _FURTHER = PURE | {"ld", "bra"}, 8
 _BEFORE, _LEAF = "before", "leaf"
@@ -102,6 +105,7 @@ class Sides(Expressions):
         )
         hiding = coverage.hiding()
         branches = {one.span[0] for one in coverage.one_sided()}
+        places = self._places()
         self.open: list[Place] = []
         self.offered: list[Place] = []
         """Others that those of another program may be the same as."""
@@ -109,6 +113,8 @@ class Sides(Expressions):
             hidden = hiding.get(self._key(place), 0)
             if hidden & NEAR and self._is_moved(step):
                 hidden &= ~(self._seen_at(place) >> _ON & NEAR)
+            if step.name == "setp" and not places.isdisjoint(self._reads(step)):
+                hidden &= ~NEAR  # addresses are whole elements from each other
             if step.name == "bra":
                 self.open += [place] * (self._key(place) in branches)
             elif _is_logic(step):
@@ -141,6 +147,27 @@ class Sides(Expressions):
 
     def _step_at(self, place: Place) -> Step:
         return self.steps[place.block][place.at]
+
+    def _places(self) -> set[Register]:
+        """Registers that addresses are made of, in as many bits."""
+        found: set[Register] = set()
+        pending = [
+            part.value
+            for _, step in self._all()
+            for source in step.sources
+            if source.kind == "address"
+            for part in source.parts[:1]
+            if part.kind == "register"
+        ]
+        while pending:
+            register = pending.pop()
+            if register in found or self._type(register) not in _ADDRESSES:
+                continue
+            found.add(register)
+            for place in self.made_at.get(register, ()):
+                if self._step_at(place).name in _MOVING:
+                    pending += self._reads(self._step_at(place))
+        return found
 
     def _seen_at(self, place: Place) -> int:
         start = self._key(place)
