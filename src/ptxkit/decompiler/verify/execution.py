@@ -136,15 +136,15 @@ class Comparison:
     def _again(self) -> Iterator[Against]:
         """What told other candidates apart, or reached something with them, first.
 
-        Where code of the original was not reached by any of that, it seldom is by more: a candidate
-        that does something else there is not run any further.
+        Where code of the original was not reached by any of that, and a candidate was refused for
+        it, more seldom reaches it: one that does something else there is not run any further.
         """
         known = self.known
         for trial in (*reversed(known.telling), *known.reached):
             outcome = self._launch(trial)
             if isinstance(outcome, Against):
                 yield outcome
-        if not known.reached or self.pair.coverage[0].complete:
+        if not known.unreached or self.pair.coverage[0].complete:
             return
         self._find_dead()
         self.looking.part = _LESS
@@ -160,6 +160,7 @@ class Comparison:
         """What speaks against it in code that has not run: what follows seldom reaches more."""
         enough = len(self.pair.tried) >= self._least(wanted)
         if enough and not self._ground().name:
+            self.known.unreached = True
             yield Against(self._ground().reason, seen=False)
 
     def _ground(self) -> Ground:

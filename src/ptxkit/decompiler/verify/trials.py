@@ -94,6 +94,8 @@ class Experience:
     """Those that reached something, from a search for all that can be."""
     telling: list[Trial] = field(default_factory=list)
     """Those that showed a candidate to be wrong."""
+    unreached: bool = False
+    """Whether a candidate was refused for code that none of them reached."""
 
 
 def trials(usage: Usage, rules: LaunchRules, count: int, first: int = 0) -> Iterator[Trial]:

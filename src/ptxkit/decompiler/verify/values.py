@@ -8,9 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import lru_cache
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
@@ -36,11 +34,6 @@ _SPECIAL = (
 )
 
 
-#: Memory of launches is cut from so many numbers of each kind, beginning at one of the first: to
-#: make new ones for each launch takes longer than most launches. Fewer are made anew.
-_BANK, _STARTS, _FEW = 168_000, 32_768, 1024
-
-
 def filled(
     type: str,
     count: int,
@@ -55,24 +48,6 @@ def filled(
         type, count = "b64", 2 * count
     if kind == "marks" and type != "bf16":
         return _marked(type, count, marks, generator)
-    if kind != "rising" and _FEW < count <= _BANK - _STARTS:
-        bank = _bank(type, kind)
-        start = int(generator.integers(0, _STARTS)) * (len(bank) // _BANK)
-        return bank[start : start + count * (len(bank) // _BANK)]
-    return _made(type, count, kind, generator)
-
-
-@lru_cache(maxsize=48)
-def _bank(type: str, kind: str) -> Bytes:
-    """Many numbers, always the same ones; nobody may write to them."""
-    generator = np.random.default_rng([crc32(type.encode()), KINDS.index(kind)])
-    bank = _made(type, _BANK, kind, generator)
-    bank.flags.writeable = False
-    return bank
-
-
-def _made(type: str, count: int, kind: str, generator: Generator) -> Bytes:
-    """New numbers."""
     if kind == "wide" and (type in _FLOATS or type == "bf16"):
         return _wide(type, count, generator)
     if type in _FLOATS:
