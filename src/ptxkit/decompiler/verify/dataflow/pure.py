@@ -18,7 +18,7 @@ from ptxkit.decompiler.verify.dataflow.bits import (
     shifted_signed,
 )
 from ptxkit.decompiler.verify.dataflow.decisions import Diagram
-from ptxkit.decompiler.verify.dataflow.decode import Step
+from ptxkit.decompiler.verify.dataflow.decode import Operand, Step
 from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.isa.types import SCALAR_TYPES
 
@@ -65,6 +65,14 @@ def source_types(step: Step) -> list[str]:
         "pred" if s.kind == "register" and s.parts[0].value == "pred" else t
         for s, t in zip(step.sources, types, strict=True)
     ]
+
+
+def _number(self: Semantics, state: State, operand: Operand, type: str = "b32") -> int | None:
+    """The number that an operand is, itself or in a register; None where it may be any."""
+    if operand.kind == "number":
+        return int(operand.value)
+    term = self.decisions.term(self.value(state, operand, type))
+    return None if term is None else self.terms.constant_of(term)
 
 
 def _unary(
@@ -138,11 +146,11 @@ def _arithmetic(self: Semantics, state: State, step: Step, guard: Diagram | None
 
 
 def _shl(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    by = step.sources[1]
+    by = _number(self, state, step.sources[1])
     width = SCALAR_TYPES[step.type].width
-    if by.kind != "number" or not 0 <= by.value < width:
+    if by is None or not 0 <= by < width:
         return False
-    factor = 1 << by.value
+    factor = 1 << by
     return _unary(
         self, state, step, guard, ("scale", width, factor),
         lambda a: self.terms.scale(width, a, factor),
@@ -198,34 +206,36 @@ def _bitwise(self: Semantics, state: State, step: Step, guard: Diagram | None) -
 
 
 def _shr(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    by = step.sources[1]
+    by = _number(self, state, step.sources[1])
     width = SCALAR_TYPES[step.type].width
-    if by.kind != "number" or not 0 <= by.value < width:
+    if by is None or not 0 <= by < width:
         return False
     shift = shifted_signed if step.type.startswith("s") else shifted_right
     return _unary(
-        self, state, step, guard, (shift, width, by.value),
-        lambda a: shift(self.terms, width, a, by.value),
+        self, state, step, guard, (shift, width, by),
+        lambda a: shift(self.terms, width, a, by),
     )  # fmt: skip
 
 
 def _div(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    by = step.sources[1]
-    if step.type not in ("u16", "u32", "u64") or by.kind != "number" or not by.value:
+    if step.type not in ("u16", "u32", "u64"):
+        return False
+    by = _number(self, state, step.sources[1], step.type)
+    if not by:
         return False
     width = SCALAR_TYPES[step.type].width
     return _unary(
-        self, state, step, guard, ("divided", width, by.value),
-        lambda a: divided(self.terms, width, a, by.value % (1 << width)),
+        self, state, step, guard, ("divided", width, by),
+        lambda a: divided(self.terms, width, a, by % (1 << width)),
     )  # fmt: skip
 
 
 def _bfe(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     width = SCALAR_TYPES[step.type].width
-    start, length = step.sources[1:]
-    if start.kind != "number" or length.kind != "number":
+    start, length = (_number(self, state, one) for one in step.sources[1:])
+    if start is None or length is None:
         return False
-    place, bits = start.value & 255, length.value & 255
+    place, bits = start & 255, length & 255
     if place + bits > width or not bits:
         return False
     terms, signed = self.terms, step.type.startswith("s")
@@ -243,10 +253,10 @@ def _bfe(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
 def _bfi(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     """Some bits of a number in the place of those of another one."""
     width = SCALAR_TYPES[step.type].width
-    start, length = step.sources[2:]
-    if start.kind != "number" or length.kind != "number":
+    start, length = (_number(self, state, one) for one in step.sources[2:])
+    if start is None or length is None:
         return False
-    place, bits = start.value & 255, length.value & 255
+    place, bits = start & 255, length & 255
     if place + bits > width or not bits:
         return False
     terms, mask = self.terms, (1 << bits) - 1
@@ -264,10 +274,10 @@ def _bfi(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
 
 def _prmt(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     """Bytes of two words."""
-    chosen = step.sources[2]
-    if chosen.kind != "number" or step.opcode != "prmt.b32":
+    chosen = _number(self, state, step.sources[2])
+    if chosen is None or step.opcode != "prmt.b32":
         return False
-    places = [chosen.value >> 4 * k & 15 for k in range(4)]
+    places = [chosen >> 4 * k & 15 for k in range(4)]
     if any(place > 7 for place in places):
         return False  # a sign
     terms = self.terms
@@ -292,11 +302,11 @@ def _prmt(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
 
 def _shf(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     """A word out of two, side by side."""
-    by = step.sources[2]
-    if by.kind != "number" or step.type != "b32" or not 0 <= by.value < 32:
+    by = _number(self, state, step.sources[2])
+    if by is None or step.type != "b32" or not 0 <= by < 32:
         return False
     terms = self.terms
-    up = by.value if ".l" in step.modifiers else 32 - by.value
+    up = by if ".l" in step.modifiers else 32 - by
 
     def compute(low: Term, high: Term) -> Diagram:
         upper = terms.scale(32, high, 1 << up)
