@@ -45,7 +45,7 @@ _LONGEST = 15.0
 #: The same for the search of launches that reach more, and how many in vain end it.
 _SEARCH, _VAIN = 3.0, 1000
 #: The same for sides of instructions that only one of the two has.
-_AIMED, _AIMED_VAIN, _AIMED_SWEPT = 1.5, 150, 600
+_AIMED, _AIMED_VAIN, _AIMED_SWEPT = 5.0, 150, 600
 #: A second search for the same kernel takes that part of the time of the first.
 _AGAIN = 0.25
 #: And that part of the launches that are looked at.
@@ -316,11 +316,13 @@ class Comparison:
         self.hidden = self.looking.unmatched()
         end, vain = self.pair.cost + _AIMED, 0
         left = self._still_hidden()
-        swept = list(islice(pair.search.swept(), _AIMED_SWEPT)) if left else []
-        for trial in chain(swept, pair.search.launches() if left else ()):
+        swept = list(islice(pair.search.swept(self._aligned), _AIMED_SWEPT)) if left else []
+        others = map(self._aligned, pair.search.launches()) if left else ()
+        for trial in chain(swept, others):
             if not left or vain > len(swept) + _AIMED_VAIN or self.pair.cost > end:
                 break
-            outcome = self._launch(trial)
+            self.last = trial
+            outcome = pair.launch(trial)
             if isinstance(outcome, Against):
                 yield outcome
             before, left = left, self._still_hidden()

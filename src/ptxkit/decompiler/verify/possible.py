@@ -28,6 +28,24 @@ def _ones(number: int) -> int:
     return (1 << number.bit_length()) - 1
 
 
+def _from(number: int, low: int) -> int:
+    """All bits up to the highest of a number, but for so many at the lower end.
+
+    >>> bin(_from(0b1001100, 2))
+    '0b1111100'
+    """
+    return _ones(number) >> low << low
+
+
+def _zeros(number: int, width: int) -> int:
+    """How many of the lowest bits cannot be set."""
+    return (number & -number).bit_length() - 1 if number else width
+
+
+def _sum(step: Step, sources: _Sources, width: int) -> int:
+    return _from(sum(sources), min(_zeros(one, width) for one in sources))
+
+
 def _shifted_left(step: Step, sources: _Sources, width: int) -> int:
     by = _distance(step.sources[1], width)
     return ~0 if by is None else sources[0] << by
@@ -64,8 +82,11 @@ def _product(step: Step, sources: _Sources, width: int) -> int:
     signed = step.type.startswith("s") and (sources[0] | sources[1]) >> width - 1
     if ".hi" in step.modifiers or (".wide" in step.modifiers and (signed or step.name == "mad")):
         return ~0
-    more = sources[2] if step.name == "mad" else 0
-    return _ones(sources[0] * sources[1] + more)
+    low = _zeros(sources[0], width) + _zeros(sources[1], width)
+    if step.name != "mad":
+        return _from(sources[0] * sources[1], low)
+    low = min(low, _zeros(sources[2], width))
+    return _from(sources[0] * sources[1] + sources[2], low)
 
 
 def _remainder(step: Step, sources: _Sources, width: int) -> int:
@@ -98,7 +119,7 @@ _RULES: dict[str, Callable[[Step, _Sources, int], int]] = {
     "and": lambda step, sources, width: sources[0] & sources[1],
     "or": lambda step, sources, width: sources[0] | sources[1],
     "xor": lambda step, sources, width: sources[0] | sources[1],
-    "add": lambda step, sources, width: _ones(sources[0] + sources[1]),
+    "add": _sum,
     "mul": _product,
     "mad": _product,
     "shl": _shifted_left,
@@ -151,7 +172,7 @@ class Possible:
                 grown = self.bits[target[0]] | made & ((1 << width) - 1)
                 if grown != self.bits[target[0]]:
                     # In whole steps upwards, so that a counter is soon known to be anything.
-                    self.bits[target[0]] = _ones(grown)
+                    self.bits[target[0]] = _from(grown, _zeros(grown, width))
                     pending += readers[target[0]]
 
     def _made(self, step: Step) -> int:

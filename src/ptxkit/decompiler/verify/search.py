@@ -7,7 +7,7 @@ reached something new is where further ones start from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,8 @@ _WIDEST = 1 << 40
 _BLOCKS = (1, 2, 3, 5, 8, 13)
 #: Launches of which sizes are changed one by one.
 _SWEPT = 6
+#: Sizes that are nothing, or nearly.
+_SMALL = (-1, 0, 1, 2, 3)
 #: The number of the first launch, which none of the others has.
 _FIRST = 10_000
 
@@ -56,6 +58,8 @@ class Search:
         self.optional = usage.optional
         self.aligned = [(one, scalar_bytes(usage.element(one))) for one in usage.aligned]
         self.near = sorted(near - {0, 1}) or [1]
+        self.edges = sorted(near.union(_SMALL), key=lambda number: (number not in _SMALL, number))
+        """Where code may turn: what it compares with, and where sizes are nothing at all."""
         self.flags = {
             place for place, origin in enumerate(usage.sizes) if usage.type(origin) in _FLAGS
         }
@@ -86,11 +90,14 @@ class Search:
                 trial = self._changed(trial, number)
             yield trial
 
-    def swept(self) -> Iterator[Trial]:
-        """The last launches that reached something, each size at the numbers that code asks for."""
-        for trial in reversed(self.pool[-_SWEPT:]):
+    def swept(self, aligned: Callable[[Trial], Trial]) -> Iterator[Trial]:
+        """The last launches that reached something, each size at the numbers that code asks for.
+
+        The other sizes are those that accesses need.
+        """
+        for trial in map(aligned, reversed(self.pool[-_SWEPT:])):
             for place in range(len(trial.sizes)):
-                for number in self.near:
+                for number in self.edges:
                     sizes = (*trial.sizes[:place], number, *trial.sizes[place + 1 :])
                     yield replace(trial, sizes=sizes)
 
