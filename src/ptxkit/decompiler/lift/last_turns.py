@@ -12,6 +12,8 @@ from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.rewrite import bottom_up
 
 Body = tuple[n.Statement, ...]
+#: More statements than this no turn of a tree has.
+_LONGEST = 8
 _ZERO, _ONE = n.integer(0), n.integer(1)
 
 
@@ -26,7 +28,7 @@ def with_last_turns(body: Body) -> Body:
             case n.For(body=inside) | n.While(body=inside) | n.DoWhile(body=inside):
                 statement = replace(statement, body=with_last_turns(inside))
         made.append(statement)
-        for size in range(1, len(made)):
+        for size in range(1, min(len(made), _LONGEST + 1)):
             loop = made[-1 - size]
             if isinstance(loop, n.For):
                 longer = _longer(loop, made[-size:]) if len(loop.body) == size else None

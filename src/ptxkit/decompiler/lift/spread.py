@@ -26,12 +26,14 @@ def spread(body: list[n.Statement]) -> list[n.Statement] | None:
     """
     after: dict[int, list[n.Statement]] = {}
     gone: set[int] = set()
-    sets = [set(written(s)) for s in body]
-    for place, statement in enumerate(body):
-        found = _steps(statement)
-        if found is None or len(found[1]) < _LEAST:
-            continue
-        name, terms = found
+    sums = {
+        place: found
+        for place, statement in enumerate(body)
+        if (found := _steps(statement)) is not None and len(found[1]) >= _LEAST
+    }
+    # What nested statements set is only looked for where there is something to take apart.
+    sets = [set(written(s)) for s in body] if sums else []
+    for place, (name, terms) in sums.items():
         places = [
             max((k for k in range(place) if not sets[k].isdisjoint(read(term))), default=-1)
             for term in terms
