@@ -37,3 +37,16 @@ def test_a_structure_stays_one() -> None:
     (kernel,) = lift_module(module, Options()).kernels
     assert isinstance(kernel.parameters[0].type, Struct)
     assert ptxkit.decompile(module, "symbolic").verdict.equivalent
+
+
+def test_halves_that_are_only_copied_have_their_header() -> None:
+    source = "#include <%s>\n__global__ void k(const %s *a, %s *b) { b[threadIdx.x] = a[threadIdx.x]; }"
+    for header, type in (
+        ("cuda_fp16.h", "__half"),
+        ("cuda_fp16.h", "__half2"),
+        ("cuda_bf16.h", "__nv_bfloat16"),
+        ("cuda_bf16.h", "__nv_bfloat162"),
+    ):
+        module = ptxkit.compile_cuda(source % (header, type, type), arch="sm_90")
+        found = ptxkit.decompile(module, "symbolic")
+        assert found.verdict.same_ptx and header in found.cuda and f"{type} *" in found.cuda

@@ -10,7 +10,7 @@ from ptxkit.collection import no_collection
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.printer import print_module
-from ptxkit.cuda.types import BOOL, INT, VOID, Scalar, Type
+from ptxkit.cuda.types import BFLOAT16, BOOL, HALF, INT, VOID, Pointer, Scalar, Type, Vector
 from ptxkit.decompiler.lift.byte_counters import count_elements
 from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.context import Intrinsic
@@ -24,6 +24,7 @@ from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.half_pairs import with_half_pairs
+from ptxkit.decompiler.lift.halves import HALF_HEADERS
 from ptxkit.decompiler.lift.kept_sums import with_kept_sums, with_promoted_sums
 from ptxkit.decompiler.lift.kinds import surveyed
 from ptxkit.decompiler.lift.known_turns import KnownTurns
@@ -67,6 +68,8 @@ from ptxkit.decompiler.lift.volatile_pointers import with_volatile_pointers
 from ptxkit.deep import deeply
 from ptxkit.syntax import Function, Module, Scopes
 from ptxkit.syntax.debug import debug_names
+
+_HALF_TYPES: dict[Type, str] = {HALF: "f16", BFLOAT16: "bf16"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +275,22 @@ class ModuleLifter:
         items += helper_functions(self.helpers, self.converts & called)
         items += made
         options = (*self.flags.options, *([WIDE] if self.wide else []))
-        return n.CudaModule(tuple(items), tuple(sorted(self.headers)), options)
+        headers = self.headers | _headers_of(made)
+        return n.CudaModule(tuple(items), tuple(sorted(headers)), options)
+
+
+def _headers_of(functions: list[n.Function]) -> set[str]:
+    """The headers that declare the types of parameters, which may be used for nothing else."""
+    found: set[str] = set()
+    for function in functions:
+        for parameter in function.parameters:
+            type = parameter.type
+            while isinstance(type, Pointer):
+                type = type.target
+            element = type.element if isinstance(type, Vector) else type
+            if element in _HALF_TYPES:
+                found.add(HALF_HEADERS[_HALF_TYPES[element]])
+    return found
 
 
 def _keeping(rolled: set[str]) -> Callable[[n.Node], n.Node]:

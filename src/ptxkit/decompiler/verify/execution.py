@@ -24,6 +24,7 @@ from ptxkit.decompiler.verify.outcome import Side
 from ptxkit.decompiler.verify.pair import Against, Pair, first_line
 from ptxkit.decompiler.verify.ranges import (
     deep_trials,
+    extreme_trials,
     large_trials,
     marked_trials,
     wide_trials,
@@ -44,6 +45,8 @@ _BUDGET = 3.0
 _LONGEST = 15.0
 #: The same for the search of launches that reach more, and how many in vain end it.
 _SEARCH, _VAIN = 3.0, 1000
+#: The same for sizes where numbers end, and seconds for one such launch.
+_EXTREME, _SHORT = 1.0, 0.1
 #: The same for sides of instructions that only one of the two has.
 _AIMED, _AIMED_VAIN, _AIMED_SWEPT = 5.0, 150, 600
 #: A second search for the same kernel takes that part of the time of the first.
@@ -120,6 +123,7 @@ class Comparison:
             self._usual(wanted, most),
             self._search(),
             self._large(),
+            self._extreme(),
             self._unreached(wanted),
             self._outside(),
             self._aliased(),
@@ -307,6 +311,19 @@ class Comparison:
             if self.pair.cost > end:
                 break
             outcome = pair.launch(trial)
+            if isinstance(outcome, Against):
+                yield outcome
+
+    def _extreme(self) -> Iterator[Against]:
+        """Launches with sizes where numbers end; what runs for long with these says nothing."""
+        pair = self.pair
+        end = pair.cost + _EXTREME
+        starts = [self._aligned(t) for t in pair.search.pool if not t.instead]
+        for trial in extreme_trials(pair.usage, starts):
+            if pair.cost > end:
+                break
+            self.last = trial
+            outcome = pair.launch(trial, seconds=_SHORT)
             if isinstance(outcome, Against):
                 yield outcome
 

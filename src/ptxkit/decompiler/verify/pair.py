@@ -19,7 +19,6 @@ from ptxkit.decompiler.verify.difference import (
     doubt,
     explained,
     only_by_order,
-    within,
 )
 from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
 from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
@@ -136,11 +135,14 @@ class Pair:
                 return name
         return ""
 
-    def launch(self, trial: Trial) -> Against | str:
-        """One launch of both: what speaks against them, else how it ended."""
+    def launch(self, trial: Trial, seconds: float | None = None) -> Against | str:
+        """One launch of both: what speaks against them, else how it ended.
+
+        The original takes no longer than some ``seconds``.
+        """
         inputs = self.maker.make(trial)
         try:
-            first = self.outcome(0, trial, inputs)
+            first = self.outcome(0, trial, inputs, seconds=seconds)
         except PtxkitError as error:
             self.skipped[_kind(error)] += 1
             if isinstance(error, SimulationError) and error.kind in _STOPS:
@@ -156,8 +158,6 @@ class Pair:
             why = self._difference(first, second, inputs)
         if why is not None:
             order = self._depends_on_order(trial, inputs, first, second)
-            if not order and self._raced_for(trial, inputs, first, second):
-                order = True
             if order is False:
                 # It is another number than threads leave in any order that was seen.
                 self.skipped[RACE] += 1
@@ -288,8 +288,6 @@ class Pair:
         outcomes = original, candidate, first, self._held(inputs)
         if only_by_order(*outcomes) and explained(*outcomes):
             return None
-        if self._raced_for(trial, inputs, original, candidate, descending=True):
-            return RACE
         return f"the last blocks first, {why}"
 
     def _raced(self, trial: Trial) -> Against | str:
@@ -299,25 +297,6 @@ class Pair:
             for other in roomier(trial):
                 return self.launch(other)
         return RACE
-
-    def _raced_for(
-        self, trial: Trial, inputs: Inputs, first: Outcome, second: Outcome, **options: Any
-    ) -> bool:
-        """Whether all that differs is memory that threads race for, in both alike.
-
-        Nothing puts these threads in an order, so what they leave there means nothing.
-        """
-        try:
-            found = [
-                self.outcome(side, trial, inputs, seconds=PATIENT, conflicts=True, **options)
-                for side in (0, 1)
-            ]
-        except PtxkitError:
-            return False
-        mine, theirs = (one.report.conflicts for one in found)
-        if mine is None or theirs is None or {b // 4 for b in mine} != {b // 4 for b in theirs}:
-            return False
-        return within(first, second, inputs, mine)
 
     # ---- the memory that is touched --------------------------------------------------------
 

@@ -60,7 +60,9 @@ def _shifted_right(step: Step, sources: _Sources, width: int) -> int:
 
 def _extracted(step: Step, sources: _Sources, width: int) -> int:
     length = _number(step.sources[2])
-    return ~0 if length is None or step.type.startswith("s") else (1 << min(length, width)) - 1
+    if length is None or step.type.startswith("s") or not 0 <= length < width:
+        return ~0
+    return (1 << length) - 1
 
 
 def _permuted(step: Step, sources: _Sources, width: int) -> int:

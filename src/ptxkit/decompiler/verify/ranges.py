@@ -21,6 +21,12 @@ _SMALL, _WORD = 198, 1 << 31
 _MARKED, _PLACES = 6, 3
 #: Sizes of 64 bits that say something else in their lower half, or nothing.
 _WIDE = ((1 << 32) + 3, (1 << 32) + 100, 1 << 32, (1 << 31) + 5, -(1 << 32) - 1)
+#: Where 32 bits end with a sign and without, where twice and four times a number wraps around,
+#: and where products of 24 bits, and of such a number with itself, do.
+_EXTREMES = (-(1 << 31), (1 << 31) - 1, 1 << 30, 1 << 24, -(1 << 30))
+_SQUARE = 1 << 16
+#: From so many launches.
+_FROM = 2
 #: More than a byte counts, and what sizes are to be beside it.
 _MANY, _FEW = 300, 3
 #: Threads along the second and the third axis: more than a warp, as many as there may be.
@@ -75,6 +81,22 @@ def wide_trials(usage: Usage, starts: list[Trial]) -> Iterator[list[Trial]]:
             for size in _WIDE:
                 sizes = tuple(size if k == place else old for k, old in enumerate(start.sizes))
                 yield [replace(start, sizes=sizes)]
+
+
+def extreme_trials(usage: Usage, starts: list[Trial]) -> Iterator[Trial]:
+    """Launches that said something, with a size where numbers of 32 bits end, or products do.
+
+    Most go beyond any memory; those that do not tell whether code takes more than the size.
+    """
+    places = [k for k, o in enumerate(usage.sizes) if scalar_bytes(usage.type(o)) == 4][:_PLACES]
+    for start in starts[-_FROM:]:
+        for size in _EXTREMES:
+            for place in places:
+                sizes = tuple(size if k == place else old for k, old in enumerate(start.sizes))
+                yield replace(start, sizes=sizes)
+        if len(places) > 1:
+            sizes = tuple(_SQUARE if k in places else old for k, old in enumerate(start.sizes))
+            yield replace(start, sizes=sizes)
 
 
 def deep_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Iterator[list[Trial]]:

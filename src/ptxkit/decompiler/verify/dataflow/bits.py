@@ -119,7 +119,8 @@ def divided(terms: Terms, width: int, a: Term, by: int) -> Term:
     before = terms.constant_of(row[4]) if row[0] == "op" and len(row) == 5 else None
     if before:
         # Divided twice is divided by the product.
-        once = {f"shr.u{width}": 1 << before, f"div.u{width}": before}.get(row[1], 0)
+        shifted = row[1] == f"shr.u{width}" and before < width
+        once = 1 << before if shifted else before if row[1] == f"div.u{width}" else 0
         if once and once * by < 1 << width:
             return divided(terms, width, row[3], once * by)
     return terms.operation(f"div.u{width}", 0, (a, terms.constant(width, by)))

@@ -52,7 +52,9 @@ def low_bits(terms: Terms, width: int, atom: Term, bits: int) -> Term | None:
     if row[1] == f"shr.s{width}":
         return shifted_right(terms, width, row[3], by)
     inside = terms.rows[row[3]]
-    with_sign = inside[0] == "signed" or inside[:2] == ("op", f"shr.s{width}")
+    with_sign = inside[0] == "signed" or (
+        inside[:2] == ("op", f"shr.s{width}") and terms.constant_of(inside[4]) is not None
+    )
     if row[1] == f"shr.u{width}" and with_sign:
         return shifted_signed(terms, width, row[3], by)
     return None

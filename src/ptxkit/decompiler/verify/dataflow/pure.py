@@ -233,8 +233,8 @@ def _div(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
 def _bfe(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     width = SCALAR_TYPES[step.type].width
     start, length = (_number(self, state, one) for one in step.sources[1:])
-    if start is None or length is None:
-        return False
+    if start is None or length is None or (width == 64 and not 0 <= start | length < 256):
+        return False  # of 64 bits all of these numbers counts
     place, bits = start & 255, length & 255
     if place + bits > width or not bits:
         return False
@@ -254,8 +254,8 @@ def _bfi(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
     """Some bits of a number in the place of those of another one."""
     width = SCALAR_TYPES[step.type].width
     start, length = (_number(self, state, one) for one in step.sources[2:])
-    if start is None or length is None:
-        return False
+    if start is None or length is None or (width == 64 and not 0 <= start | length < 256):
+        return False  # of 64 bits all of these numbers counts
     place, bits = start & 255, length & 255
     if place + bits > width or not bits:
         return False
