@@ -40,7 +40,9 @@ def test_a_structure_stays_one() -> None:
 
 
 def test_halves_that_are_only_copied_have_their_header() -> None:
-    source = "#include <%s>\n__global__ void k(const %s *a, %s *b) { b[threadIdx.x] = a[threadIdx.x]; }"
+    source = (
+        "#include <%s>\n__global__ void k(const %s *a, %s *b) { b[threadIdx.x] = a[threadIdx.x]; }"
+    )
     for header, type in (
         ("cuda_fp16.h", "__half"),
         ("cuda_fp16.h", "__half2"),

@@ -10,6 +10,7 @@ import pytest
 
 import ptxkit
 from ptxkit.decompiler.verify import verify
+from ptxkit.decompiler.verify.dataflow import same_dataflow
 
 #: A number that no launch draws: the product of an odd number with it is this one by chance only.
 RARE = """extern "C" __global__ void k(const unsigned *a, unsigned *o, int n) {
@@ -164,3 +165,72 @@ def test_what_is_the_same_is_accepted(name: str) -> None:
     original, _, right = PAIRS[name]
     found = verify(ptxkit.compile_cuda(original, arch="sm_90"), right)
     assert found.equivalent, found.reasons
+
+
+#: A question that only sizes at the end of 32 bits answer otherwise, and the same in other words.
+ENDS = {
+    "less": ("i <= n - 4", "i + 4 <= n", "!(i > n - 4)"),
+    "twice": ("i < 2 * n", "(i >> 1) < n", "!(2 * n <= i)"),
+    "absolute": ("i < abs(n)", "(unsigned)i < (unsigned)abs(n)", "!(abs(n) <= i)"),
+    "product": ("i < n * m", "i < (long long)n * m", "!(m * n <= i)"),
+    "24 bits": ("i * m < n", "__mul24(i, m) < n", "!(n <= i * m)"),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_sizes_where_numbers_end(name: str) -> None:
+    text = 'extern "C" __global__ void k(int *c, int n, int m) { int i = threadIdx.x; c[i] = %s; }'
+    plain, wrong, same = (text % f"{one} ? 1 : 2" for one in ENDS[name])
+    module = ptxkit.compile_cuda(plain, arch="sm_90")
+    assert not verify(module, wrong).equivalent
+    assert verify(module, same).equivalent
+
+
+def test_a_race_excuses_nothing_where_every_launch_has_it() -> None:
+    text = """extern "C" __global__ void k(int *x, int *y) {
+    int i = threadIdx.x, v = x[0]; x[0] = i + v; y[i] = (v >> 31) + i * %d; }"""
+    module = ptxkit.compile_cuda(text % 3, arch="sm_90")
+    assert not verify(module, text % 4).equivalent
+    assert verify(module, text % 3).equivalent
+
+
+def test_fields_of_64_bits_take_their_place_whole() -> None:
+    """A place of 259 is outside; of a field of 32 bits it is 3."""
+    text = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u%(bits)d n, .param .u32 m) {
+    .reg .b64 %%rd<3>; .reg .b%(bits)d %%w<3>; .reg .b32 %%r<3>; .reg .pred %%p<2>;
+    ld.param.u64 %%rd1, [x]; ld.param.u%(bits)d %%w1, [n]; ld.param.u32 %%r2, [m];
+    setp.ne.u32 %%p1, %%r2, 305419896; mov.b%(bits)d %%w2, %%w1; @%%p1 bra L;
+    mov.u32 %%r1, %(place)d; bfe.u%(bits)d %%w2, %%w1, %%r1, 4;
+L:  st.global.u%(bits)d [%%rd1], %%w2; ret; }"""
+
+    def same(bits: int) -> bool:
+        one, two = (ptxkit.parse(text % {"bits": bits, "place": k}) for k in (259, 3))
+        return same_dataflow(one, two, "k").equal
+
+    assert same(32) and not same(64)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["x[i] / 1000000000000000ull / 7ull", "(unsigned long long)((long long)x[i] >> n)"],
+)
+def test_long_divisions_and_shifts_are_followed(expression: str) -> None:
+    text = f"""extern "C" __global__ void k(unsigned long long *x, int n) {{
+    int i = threadIdx.x; x[i] = {expression}; }}"""
+    module = ptxkit.compile_cuda(text, arch="sm_90")
+    assert same_dataflow(module, ptxkit.parse(module.emit()), "k").equal
+
+
+def test_a_field_of_a_negative_length_is_run() -> None:
+    text = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u32 n) {
+    .reg .b64 %rd<2>; .reg .b32 %r<4>;
+    ld.param.u64 %rd1, [x]; ld.param.u32 %r1, [n];
+    mov.u32 %r3, -1; bfe.u32 %r2, %r1, 0, %r3; st.global.u32 [%rd1], %r2; ret; }"""
+    wrong = 'extern "C" __global__ void k(unsigned *x, unsigned n) { x[0] = n >> 1; }'
+    assert not verify(ptxkit.parse(text), wrong).equivalent

@@ -19,6 +19,7 @@ from ptxkit.decompiler.verify.difference import (
     doubt,
     explained,
     only_by_order,
+    within,
 )
 from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
 from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
@@ -99,6 +100,8 @@ class Pair:
         self.other_signs = False
         """Whether numbers get more bits with their sign more or less often."""
         self.turned = self.unordered = 0
+        self.excused: list[int] = []
+        """How many threads launches had that said nothing because these race."""
         self._sanitized: set[tuple[int, int, int]] = set()
 
     def signature(self) -> str:
@@ -158,6 +161,8 @@ class Pair:
             why = self._difference(first, second, inputs)
         if why is not None:
             order = self._depends_on_order(trial, inputs, first, second)
+            if not order and self._raced_for(trial, inputs, first, second):
+                order = True
             if order is False:
                 # It is another number than threads leave in any order that was seen.
                 self.skipped[RACE] += 1
@@ -288,6 +293,8 @@ class Pair:
         outcomes = original, candidate, first, self._held(inputs)
         if only_by_order(*outcomes) and explained(*outcomes):
             return None
+        if self._raced_for(trial, inputs, original, candidate, descending=True):
+            return RACE
         return f"the last blocks first, {why}"
 
     def _raced(self, trial: Trial) -> Against | str:
@@ -297,6 +304,34 @@ class Pair:
             for other in roomier(trial):
                 return self.launch(other)
         return RACE
+
+    def _raced_for(
+        self, trial: Trial, inputs: Inputs, first: Outcome, second: Outcome, **options: Any
+    ) -> bool:
+        """Whether all that differs is memory that threads race for, in both alike.
+
+        Nothing puts these threads in an order, so what they leave there means nothing.
+        """
+        try:
+            found = [
+                self.outcome(side, trial, inputs, seconds=PATIENT, conflicts=True, **options)
+                for side in (0, 1)
+            ]
+        except PtxkitError:
+            return False
+        mine, theirs = (one.report.conflicts for one in found)
+        if mine is None or theirs is None or {b // 4 for b in mine} != {b // 4 for b in theirs}:
+            return False
+        if not within(first, second, inputs, mine):
+            return False
+        self.excused.append(_threads(trial))
+        return True
+
+    @property
+    def always_raced(self) -> bool:
+        """Whether nothing but fewer threads than those of any race was seen to do the same."""
+        most = max(map(_threads, self.tried), default=0)
+        return bool(self.excused) and most < min(self.excused)
 
     # ---- the memory that is touched --------------------------------------------------------
 
@@ -351,6 +386,11 @@ class Pair:
             return True
 
         return 0 if not trial.shared or runs(0) else _least(0, trial.shared, runs)
+
+
+def _threads(trial: Trial) -> int:
+    """Those of a block, which are not alike as blocks may be."""
+    return math.prod(trial.block)
 
 
 def _least(least: int, most: int, runs: Callable[[int], bool]) -> int:
