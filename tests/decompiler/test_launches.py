@@ -82,7 +82,9 @@ def test_launches_fit_vector_accesses_to_rows() -> None:
             *(float4 *)(y + blockIdx.x * n + 4 * threadIdx.x) = v;
         }""")
     assert found.equal and len(found.tried) >= 20, found
-    assert all(size % 4 == 0 for trial in found.tried for size in trial.sizes)
+    # Where numbers end, no row but the first is reached.
+    usual = [size for trial in found.tried for size in trial.sizes if abs(size) < 1 << 20]
+    assert len(usual) >= 20 and all(size % 4 == 0 for size in usual)
 
 
 BYTES = """.version 8.0
