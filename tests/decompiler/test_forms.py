@@ -10,7 +10,10 @@ from tests.decompiler.lifting import compiled_again, lifted_text
 from tests.kernels import suite
 
 import ptxkit
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda import print_function, read
 from ptxkit.decompiler.evaluate import folder_items
+from ptxkit.decompiler.learned.forms import rewritten
 from ptxkit.decompiler.lift.lifter import Options
 from ptxkit.decompiler.variants import best_form
 
@@ -186,3 +189,14 @@ extern "C" __global__ void add(int *x, const int *y) {
 """
     found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
     assert "__shared__ int one" in found.cuda, found.cuda
+
+
+@pytest.mark.parametrize(
+    "value, wanted",
+    [("(? (< i n) 3 i)", "if (i < n) i = 3;"), ("(? (< i n) i 3)", "if (i >= n) i = 3;")],
+)
+def test_what_stays_as_it_is_has_no_branch(value: str, wanted: str) -> None:
+    kernel = read(f"(kernel k (params (param int n)) (let int i n) (= i {value}) (call f i))")
+    assert isinstance(kernel, n.Function)
+    text = print_function(rewritten(kernel, lambda question: question.form == "branch"))
+    assert wanted in text and "else" not in text

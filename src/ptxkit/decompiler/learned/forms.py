@@ -296,6 +296,10 @@ class _Writer:
         target: n.Expression = n.Name(node.name) if isinstance(node, n.Declare) else node.target
         then, otherwise = n.Assign(target, value.then), n.Assign(target, value.otherwise)
         made = n.If(value.condition, (then,), (otherwise,))
+        if value.otherwise == target:
+            made = n.If(value.condition, (then,))
+        elif value.then == target:
+            made = n.If(negate(value.condition, self._is_float), (otherwise,))
         return (replace(node, value=None), made) if isinstance(node, n.Declare) else (made,)
 
     def _inlined(self, made: list[n.Statement], one: n.Statement) -> n.Statement | None:
