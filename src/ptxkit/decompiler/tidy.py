@@ -12,7 +12,7 @@ from ptxkit.cuda import CudaModule
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, UINT, Scalar, Type
-from ptxkit.decompiler.lift.rewrite import bodies_of, bottom_up
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists
 from ptxkit.decompiler.verify.certificates import compiled
 from ptxkit.decompiler.verify.identity import same_ptx
 
@@ -97,7 +97,7 @@ def _started(body: Body) -> Body:
     """``int i = a; for (; ...)`` as ``for (int i = a; ...)`` where nobody needs it afterwards."""
     made: list[n.Statement] = []
     for place, statement in enumerate(body):
-        one = _inside(statement)
+        one = rebuilt_lists(statement, _started)
         match made[-1:], one:
             case [n.Declare(name=name, space="", value=n.Node()) as first], n.For(start=None):
                 asked = one.condition.names() if one.condition is not None else ()
@@ -106,14 +106,3 @@ def _started(body: Body) -> Body:
                     continue
         made.append(one)
     return tuple(made)
-
-
-def _inside(statement: n.Statement) -> n.Statement:
-    if not bodies_of(statement):
-        return statement
-    match statement:
-        case n.If(then=then, otherwise=otherwise):
-            return replace(statement, then=_started(then), otherwise=_started(otherwise))
-        case n.For(body=body) | n.While(body=body) | n.DoWhile(body=body):
-            return replace(statement, body=_started(body))
-    return statement

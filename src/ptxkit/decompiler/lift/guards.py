@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, Type
-from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, rebuilt_lists, written
 
 Body = tuple[n.Statement, ...]
 #: Of comparisons of integers.
@@ -93,16 +92,6 @@ def _is_start(statement: n.Statement, index: str) -> bool:
         case n.Assign(n.Name(name=name), n.Literal(), "="):
             return name == index
     return False
-
-
-def rebuilt_lists(node: n.Statement, change: Callable[[Body], Body]) -> n.Statement:
-    """A statement with the lists of statements right inside of it changed."""
-    match node:
-        case n.If(then=then, otherwise=otherwise):
-            return replace(node, then=change(then), otherwise=change(otherwise))
-        case n.For(body=body) | n.While(body=body) | n.DoWhile(body=body):
-            return replace(node, body=change(body))
-    return node
 
 
 def _with_short_values(body: Body, once: set[str], sets: Counter[str]) -> Body:

@@ -8,12 +8,11 @@ As in `roll` nothing is proved here: the verifier decides.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.polish import compound
-from ptxkit.decompiler.lift.rewrite import bottom_up, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, written
 
 Body = tuple[n.Statement, ...]
 _COMPOUND = frozenset(("+=", "-=", "*="))
@@ -36,7 +35,7 @@ def with_promoted_sums(body: Body) -> Body:
 
 
 def _promoted(body: Body, names: Counter[str]) -> Body:
-    made = [_each_list(statement, lambda inner: _promoted(inner, names)) for statement in body]
+    made = [rebuilt_lists(statement, lambda inner: _promoted(inner, names)) for statement in body]
     for place, statement in enumerate(made):
         match statement:
             case n.Assign(n.Index() as kept, n.Literal() as first, "="):
@@ -61,7 +60,7 @@ def _promoted(body: Body, names: Counter[str]) -> Body:
 
 
 def _list(body: Body, names: Counter[str]) -> Body:
-    made = tuple(_each_list(s, lambda inner: _list(inner, names)) for s in body)
+    made = tuple(rebuilt_lists(s, lambda inner: _list(inner, names)) for s in body)
     for place, statement in enumerate(made):
         match statement, made[place + 1 : place + 2]:
             case (
@@ -77,16 +76,6 @@ def _list(body: Body, names: Counter[str]) -> Body:
                 if found is not None:
                     return (*made[: place + 1], *found)
     return made
-
-
-def _each_list(statement: n.Statement, change: Callable[[Body], Body]) -> n.Statement:
-    """A statement with the lists of statements right inside of it changed."""
-    match statement:
-        case n.If(then=then, otherwise=otherwise):
-            return replace(statement, then=change(then), otherwise=change(otherwise))
-        case n.For(body=body) | n.While(body=body) | n.DoWhile(body=body):
-            return replace(statement, body=change(body))
-    return statement
 
 
 @dataclass(slots=True)

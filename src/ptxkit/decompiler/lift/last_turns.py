@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import bottom_up
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists
 
 Body = tuple[n.Statement, ...]
 #: More statements than this no turn of a tree has.
@@ -21,12 +21,7 @@ def with_last_turns(body: Body) -> Body:
     """The body with last turns inside of the loops that they stand behind."""
     made: list[n.Statement] = []
     for statement in body:
-        match statement:
-            case n.If(then=then, otherwise=otherwise):
-                inner = with_last_turns(then), with_last_turns(otherwise)
-                statement = replace(statement, then=inner[0], otherwise=inner[1])
-            case n.For(body=inside) | n.While(body=inside) | n.DoWhile(body=inside):
-                statement = replace(statement, body=with_last_turns(inside))
+        statement = rebuilt_lists(statement, with_last_turns)
         made.append(statement)
         for size in range(1, min(len(made), _LONGEST + 1)):
             loop = made[-1 - size]

@@ -16,6 +16,8 @@ from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.values import Step, Value, Variable, parts_of, replaced
 
 HEADER = "cuda_pipeline.h"
+#: What is not the same when it is done again, or elsewhere.
+_ONCE = frozenset("load atomic collective function call printf texture".split())
 _WAIT = re.compile(r"cp\.async\.wait_group (\d+);")
 
 
@@ -76,7 +78,7 @@ class Pipelines:
             return None
         value = steps[0].args[0]
         steady = all(
-            part.data.variable.definitions <= 1 if part.op == "var" else part.op != "load"
+            part.data.variable.definitions <= 1 if part.op == "var" else part.op not in _ONCE
             for part in parts_of([value], set())
         )
         return value if steady else None

@@ -12,6 +12,8 @@ from ptxkit.cuda import nodes as n
 N = TypeVar("N", bound=n.Node)
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
+Body = tuple[n.Statement, ...]
+
 
 def rebuilt(node: N, change: Callable[[Any], Any]) -> N:
     """The node with each of its direct parts changed; itself if nothing did."""
@@ -50,6 +52,16 @@ def bodies_of(node: n.Node) -> tuple[tuple[n.Statement, ...], ...]:
         case n.Switch(cases=cases):
             return tuple(case.body for case in cases)
     return ()
+
+
+def rebuilt_lists(node: n.Statement, change: Callable[[Body], Body]) -> n.Statement:
+    """A statement with the lists of statements right inside of it changed."""
+    match node:
+        case n.If(then=then, otherwise=otherwise):
+            return replace(node, then=change(then), otherwise=change(otherwise))
+        case n.For(body=body) | n.While(body=body) | n.DoWhile(body=body):
+            return replace(node, body=change(body))
+    return node
 
 
 def statements_of(body: Iterable[n.Statement]) -> Iterator[n.Statement]:

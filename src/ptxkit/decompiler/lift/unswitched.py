@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import takewhile
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import bottom_up, read, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, read, rebuilt_lists, written
 
 Body = tuple[n.Statement, ...]
 _JUMPS = n.Break, n.Continue, n.Goto, n.Label
@@ -21,12 +21,7 @@ def with_one_loop(body: Body) -> Body:
     """The body with such loops put together."""
     made: list[n.Statement] = []
     for statement in body:
-        match statement:
-            case n.If(then=then, otherwise=otherwise):
-                inner = with_one_loop(then), with_one_loop(otherwise)
-                statement = replace(statement, then=inner[0], otherwise=inner[1])
-            case n.For(body=inside) | n.While(body=inside) | n.DoWhile(body=inside):
-                statement = replace(statement, body=with_one_loop(inside))
+        statement = rebuilt_lists(statement, with_one_loop)
         made += _joined(statement) or [statement]
     return tuple(made)
 

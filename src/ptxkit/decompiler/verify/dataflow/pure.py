@@ -5,7 +5,7 @@ Each gives True where it has executed the step; else the step is an operation li
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.decompiler.verify.dataflow.bits import (
@@ -230,14 +230,23 @@ def _div(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
     )  # fmt: skip
 
 
+def _field(
+    self: Semantics, state: State, operands: Sequence[Operand], width: int
+) -> tuple[int, int] | None:
+    """Where a field of bits begins and how many it has, if it lies inside of a number."""
+    start, length = (_number(self, state, one) for one in operands)
+    if start is None or length is None or (width == 64 and not 0 <= start | length < 256):
+        return None  # of 64 bits all of these numbers counts
+    place, bits = start & 255, length & 255
+    return (place, bits) if bits and place + bits <= width else None
+
+
 def _bfe(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     width = SCALAR_TYPES[step.type].width
-    start, length = (_number(self, state, one) for one in step.sources[1:])
-    if start is None or length is None or (width == 64 and not 0 <= start | length < 256):
-        return False  # of 64 bits all of these numbers counts
-    place, bits = start & 255, length & 255
-    if place + bits > width or not bits:
+    found = _field(self, state, step.sources[1:], width)
+    if found is None:
         return False
+    place, bits = found
     terms, signed = self.terms, step.type.startswith("s")
 
     def compute(a: Term) -> Term:
@@ -253,12 +262,10 @@ def _bfe(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
 def _bfi(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     """Some bits of a number in the place of those of another one."""
     width = SCALAR_TYPES[step.type].width
-    start, length = (_number(self, state, one) for one in step.sources[2:])
-    if start is None or length is None or (width == 64 and not 0 <= start | length < 256):
-        return False  # of 64 bits all of these numbers counts
-    place, bits = start & 255, length & 255
-    if place + bits > width or not bits:
+    found = _field(self, state, step.sources[2:], width)
+    if found is None:
         return False
+    place, bits = found
     terms, mask = self.terms, (1 << bits) - 1
 
     def compute(a: Term, b: Term) -> Diagram:
