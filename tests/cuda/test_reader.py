@@ -12,8 +12,8 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import SCALARS
 
 WRONG = {
-    "": "1:1: the text holds nothing; one is needed",
-    "( A ) ( B )": "1:1: the text holds 2 expressions one after another; one is needed",
+    "": "1:1: the text holds nothing; one expression is needed",
+    "( A ) ( B )": "1:1: the text holds 2 expressions one after another; one expression is needed",
     "(+ a": "1:1: this '(' is never closed; add a ')'",
     "(+ a b))": "1:8: this ')' closes nothing; remove it",
     "(+ a)": "1:1: '+' takes 2 operands, not 1",

@@ -55,6 +55,54 @@ def test_what_is_returned() -> None:
     assert {f.name for f in again.kernels} == {"scale", "fill"}
 
 
+def test_one_of_several(ptx: Path, tmp_path: Path) -> None:
+    found = ptxkit.decompile(ptx.read_text(), kernel="fill")
+    assert [k.name for k in found.ast.kernels] == ["fill"]
+    text = run("decompile", ptx, "--kernel", "scale", "--verdict", tmp_path / "v.json")
+    assert "scale(" in text and "fill" not in text
+    data = json.loads((tmp_path / "v.json").read_text())
+    assert list(data["kernels"]) == ["scale"] and data["level"] == data["kernels"]["scale"]["level"]
+    assert "no function is called 'fil'" in run("decompile", ptx, "--kernel", "fil", code=2)
+    declared = ".version 8.0 .target sm_90 .extern .func g(); .entry k() { ret; }"
+    with pytest.raises(choose.DecompileError, match="'g' has no body"):
+        ptxkit.decompile(declared, kernel="g")
+
+
+def test_a_kernel_is_found_by_its_name_in_cpp() -> None:
+    source = "__global__ void k(int *x) { *x = 1; }"
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    assert ptxkit.decompile(module, kernel="k").verdict.level == "E1"
+    assert certificates.verify(module, source, "k").level == "E1"
+
+
+def test_how_far_it_is(ptx: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    ptxkit.decompile(ptx.read_text(), report=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 2), (1, 2)]
+
+
+@pytest.mark.parametrize("option", ["--output", "--html", "--tree", "--verdict", "--attention"])
+def test_a_missing_folder_is_told_before_the_work(
+    ptx: Path, tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ptxkit, "decompile", None)
+    said = run("decompile", ptx, option, tmp_path / "none" / "k.svg", code=2)
+    assert "cannot be written: there is no folder" in said
+
+
+@pytest.mark.parametrize("option", ["effort", "seconds", "beams"])
+def test_numbers_are_numbers(option: str) -> None:
+    with pytest.raises(ptxkit.PtxkitError, match=r"not '3'"):
+        ptxkit.decompile(".version 8.0 .target sm_90 .entry k() { ret; }", **{option: "3"})
+
+
+def test_ptx_is_no_candidate(ptx: Path, tmp_path: Path) -> None:
+    assert "is PTX, and CUDA C++ is compared" in run("verify", ptx, ptx, code=2)
+    other = tmp_path / "other.cu"
+    other.write_text('extern "C" __global__ void z() {}')
+    assert "it has no kernel 'fill'; there are: z" in run("verify", ptx, other, code=1)
+
+
 def test_text_will_do(ptx: Path) -> None:
     assert ptxkit.decompile(ptx.read_text()).verdict.equivalent
 

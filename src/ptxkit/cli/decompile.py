@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ptxkit.cli.files import complain, plain_data, read, write, write_stdout
+from ptxkit.cli.files import check_folder, complain, plain_data, read, write, write_stdout
+
+if TYPE_CHECKING:
+    from ptxkit.cli.progress import Report
+
+
+@contextmanager
+def _progress() -> Iterator[Report | None]:
+    """A bar where somebody watches; a log has the badge at the end."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from ptxkit.cli.progress import shown
+
+    with shown("decompiling", None, waiting="working on the {} function", stays=False) as report:
+        yield report
 
 
 def command(
@@ -18,6 +36,9 @@ def command(
         typer.Option("--output", "-o", metavar="FILE", help="Where to; else standard output."),
     ] = None,
     engine: Annotated[str, typer.Option(help="auto, or the name of one engine.")] = "auto",
+    kernel: Annotated[
+        str | None, typer.Option(help="One function, by its PTX or C++ name; else all.")
+    ] = None,
     arch: Annotated[
         str | None, typer.Option(help="What candidates are compiled for; else the file's target.")
     ] = None,
@@ -78,17 +99,21 @@ def command(
     from ptxkit.decompiler.refine.search import EFFORT
     from ptxkit.decompiler.verify import architecture
 
+    for place in (output, html, tree, attention, verdict):
+        if place is not None:
+            check_folder(place)
     if tree is not None:
         look.check_tree(tree)
     if attention is not None:
         look.picture_form("attention", attention, look.ATTENTION_TEXT)
     source = read(file)
     module = source.parse()
-    found = ptxkit.decompile(
-        module, engine, arch=arch, beams=beams, verify=verify, names=names, forms=forms,
-        effort=EFFORT if effort is None else effort,
-        seconds=SECONDS if seconds is None else seconds, comments=comments,
-    )  # fmt: skip
+    with _progress() as report:
+        found = ptxkit.decompile(
+            module, engine, kernel=kernel, arch=arch, beams=beams, verify=verify, names=names,
+            forms=forms, effort=EFFORT if effort is None else effort,
+            seconds=SECONDS if seconds is None else seconds, comments=comments, report=report,
+        )  # fmt: skip
     if output is None:
         write_stdout(found.cuda.encode())
     else:
@@ -102,7 +127,8 @@ def command(
     for note in found.notes:
         complain(note, "note")
     typer.echo(found.badge, err=True)
-    for name, part in found.verdict.parts.items():
+    parts = found.verdict.parts
+    for name, part in parts.items() if len(parts) > 1 else ():
         typer.echo(f"  {part.badge} {name}", err=True)
     if tree is not None:
         look.draw(found.ast, tree)

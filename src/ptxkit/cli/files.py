@@ -260,6 +260,18 @@ def write(name: str | Path, data: bytes) -> None:
         raise OutputError(f"'{name}' cannot be written: {_reason(error)}") from error
 
 
+def check_folder(name: str | Path) -> None:
+    """Raise where a file has no folder to be written into: better before the work than after.
+
+    >>> check_folder("no/such/k.cu")
+    Traceback (most recent call last):
+    ptxkit.cli.files.OutputError: 'no/such/k.cu' cannot be written: there is no folder 'no/such'
+    """
+    folder = Path(name).parent
+    if str(name) != STDIN and not folder.is_dir():
+        raise OutputError(f"'{name}' cannot be written: there is no folder '{folder}'")
+
+
 def write_stdout(data: bytes) -> None:
     """Write bytes to standard output, after the text that is on its way."""
     sys.stdout.flush()

@@ -15,16 +15,27 @@ _WAITING = "compiling the {} batch"
 
 @contextmanager
 def shown(
-    what: str, count: int | None, console: Any = None, *, waiting: str = _WAITING
+    what: str,
+    count: int | None,
+    console: Any = None,
+    *,
+    waiting: str = _WAITING,
+    stays: bool = True,
 ) -> Iterator[Report]:
     """Tell on standard error what a run does; gives a function of what is done and of all.
 
-    ``waiting`` is what it does until the first (or next) piece is done.
+    ``waiting`` is what it does until the first (or next) piece is done. A bar ``stays`` where it is
+    at the end, or not.
     """
     from rich.console import Console
 
     console = console or Console(stderr=True)
-    with (_bar if console.is_terminal else _lines)(what, count, console, waiting) as report:
+    way = (
+        _bar(what, count, console, waiting, stays)
+        if console.is_terminal
+        else (_lines(what, count, console, waiting))
+    )
+    with way as report:
         yield report
 
 
@@ -42,7 +53,7 @@ def state(done: int, total: int, before: int, seconds: float, waiting: str = _WA
 
 
 @contextmanager
-def _bar(what: str, count: int | None, console: Any, waiting: str) -> Iterator[Report]:
+def _bar(what: str, count: int | None, console: Any, waiting: str, stays: bool) -> Iterator[Report]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -60,7 +71,7 @@ def _bar(what: str, count: int | None, console: Any, waiting: str) -> Iterator[R
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console) as bar:
+    with Progress(*columns, console=console, transient=not stays) as bar:
         task = bar.add_task(what, total=count, state="starting")
         counted = _counted(waiting)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,8 @@ import typer
 
 from ptxkit.cli.files import InputError, complain, plain_data, read
 
+#: How a text begins that is PTX.
+_PTX = re.compile(r"\A(?:\s|//[^\n]*\n|/\*.*?\*/)*\.version\s", re.DOTALL)
 _TREES = (".sexp", ".lisp", ".ast")
 
 
@@ -36,6 +39,11 @@ def command(
     module = read(original).parse()
     source = read(candidate)
     text = source.data.decode("utf-8", "replace")
+    if _PTX.search(text):
+        raise InputError(
+            f"'{candidate}' is PTX, and CUDA C++ is compared with PTX here; "
+            "two PTX files are compared by: ptxkit diff"
+        )
     program: CudaModule | str = text
     name = source.name
     if Path(candidate).suffix in _TREES:
@@ -55,7 +63,7 @@ def command(
         typer.echo(json.dumps(plain_data(verdict.to_dict()), indent=1))
     else:
         typer.echo(verdict.badge)
-        for name, part in verdict.parts.items():
+        for name, part in verdict.parts.items() if len(verdict.parts) > 1 else ():
             typer.echo(f"  {part.badge} {name}")
         for reason in verdict.reasons if not verdict.equivalent else ():
             complain(reason, "note")

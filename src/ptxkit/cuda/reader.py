@@ -404,7 +404,7 @@ def read(text: str) -> Any:
     found = read_lists(text)
     if len(found) != 1:
         what = "nothing" if not found else f"{len(found)} expressions one after another"
-        raise SExpressionError(f"the text holds {what}; one is needed", 1, 1)
+        raise SExpressionError(f"the text holds {what}; one expression is needed", 1, 1)
     item = found[0]
     if isinstance(item, str):
         return _expression(item, Items([], 1, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ptxkit.cuda import CudaModule, print_module
@@ -37,6 +37,8 @@ from ptxkit.syntax.debug import debug_names
 
 #: The share of all time after which no function is worked on: some is left to write it well.
 _SHARE = 0.9
+Report = Callable[[int, int], None]
+"""Is told how many functions are done, and of how many."""
 #: Who chooses what PTX does not say: the model, or nobody.
 CHOICES = ("learned", "plain")
 
@@ -69,6 +71,7 @@ def decompile(
     module: Module | str | bytes,
     engine: str = "auto",
     *,
+    kernel: str | None = None,
     arch: str | None = None,
     beams: int = 4,
     verify: bool = True,
@@ -77,11 +80,13 @@ def decompile(
     effort: int = EFFORT,
     seconds: float = SECONDS,
     comments: bool = False,
+    report: Report | None = None,
 ) -> Decompiled:
     """Turn PTX back into CUDA C++.
 
     ``engine`` is ``"auto"`` (every engine that is installed; the verifier chooses) or the name of
     one. Where nothing that it proposes is proved, the lifted form is returned, and a note says why.
+    ``kernel`` is the function to decompile, with all that it uses; else it is all of the module.
     Candidates are compiled for ``arch``, the module's own where NVRTC still knows it. With
     ``verify=False`` nothing is compiled and nothing certified: it is the first form of the lifter,
     or the first proposal of the engine that was named.
@@ -93,7 +98,7 @@ def decompile(
     ``seconds`` of computing are spent on each function at most; what is not proved by then is
     returned as it is, and a note says so.
     ``comments`` notes at statements which lines of the PTX they are, and of the source where the
-    PTX says so.
+    PTX says so. ``report`` is called with how many functions are done, and of how many.
 
     >>> import ptxkit
     >>> source = '''extern "C" __global__ void scale(float *x, float a, int n) {
@@ -112,18 +117,20 @@ def decompile(
             )
         module = parse(module)
     _refuse_twice(module)
+    if kernel is not None:
+        module = _only(module, kernel)
     for option, value in (("names", names), ("forms", forms)):
         if value not in CHOICES:
             raise UnknownNameError(f"choice of {option}", value, CHOICES)
     functions = to_certify(module)
     if not functions:
         raise DecompileError(f"{module.filename} has no function with a body: nothing to decompile")
-    if beams < 1:
-        raise UsageError(f"the number of beams must be 1 at least, not {beams}")
-    if effort < 0:
-        raise UsageError(f"effort is a number of instructions, 0 or more, not {effort}")
-    if not seconds > 0:
-        raise UsageError(f"the seconds for a function must be more than 0, not {seconds}")
+    if not isinstance(beams, int) or beams < 1:
+        raise UsageError(f"the number of beams must be 1 at least, not {beams!r}")
+    if not isinstance(effort, int) or effort < 0:
+        raise UsageError(f"effort is a number of instructions, 0 or more, not {effort!r}")
+    if not isinstance(seconds, int | float) or not seconds > 0:
+        raise UsageError(f"the seconds for a function must be more than 0, not {seconds!r}")
     engines, notes = _engines(engine)
     asked = arch is not None
     arch = arch or architecture(module)
@@ -143,7 +150,7 @@ def decompile(
     else:
         try:
             tree, maker, verdict, said = _chosen(
-                module, functions, lifted, engines, arch, beams, effort, budget
+                module, functions, lifted, engines, arch, beams, effort, budget, report
             )
             notes += said
             if forms == "learned" and budget.over:
@@ -185,6 +192,14 @@ def _names_known(module: Module) -> set[str]:
     known = debug_names(module).values()
     found = {name for one in known for name in (*one.parameters, *one.registers.values())}
     return found | {given_name(p.name) for f in module.functions for p in f.parameters}
+
+
+def _only(module: Module, name: str) -> Module:
+    """One function of a module, and what that uses."""
+    function = module[name]
+    if not function.has_body:
+        raise DecompileError(f"'{function.name}' has no body in {module.filename}")
+    return isolated(module, function)
 
 
 def _refuse_twice(module: Module) -> None:
@@ -280,6 +295,7 @@ def _chosen(
     beams: int,
     effort: int,
     budget: Budget,
+    report: Report | None,
 ) -> tuple[CudaModule, str, Verdict, list[str]]:
     """For each function the best answer, put together as one file; and what to say about it."""
     notes: list[str] = []
@@ -288,7 +304,9 @@ def _chosen(
     tree = lifted
     # One file has one set of options: that of the whole module, for all of its functions.
     flags = compile_flags(module)
-    for name in names:
+    for done, name in enumerate(names):
+        if report is not None:
+            report(done, len(names))
         part = isolated(module, module[name])
         own = budget.part(_SHARE / len(names))
         found = best_answer(
@@ -307,7 +325,7 @@ def _chosen(
         tree = chosen if len(names) == 1 else _replaced(tree, chosen, name)
     maker = "+".join(sorted({answer.candidate.engine for answer in answers.values()}))
     if len(names) == 1:
-        return tree, maker, answers[names[0]].verdict, notes
+        return tree, maker, Verdict.of({names[0]: answers[names[0]].verdict}), notes
     joined = _joined_verdict(module, tree, answers, arch, budget)
     if not joined.equivalent and tree != lifted and not budget.over:
         plain = verify(module, lifted, arch=arch)

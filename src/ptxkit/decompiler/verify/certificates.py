@@ -146,7 +146,8 @@ def certify(
     """
     other = other or kernel
     if other not in candidate:
-        return Verdict(True, reasons=(f"it has no kernel '{other}'",))
+        there = ", ".join(f.name for f in candidate.kernels) or "none"
+        return Verdict(True, reasons=(f"it has no kernel '{other}'; there are: {there}",))
     if same_ptx(original, candidate, kernel, other):
         return Verdict(True, same_ptx=True)
     if LEVELS.index(least) > LEVELS.index("E2"):
@@ -204,7 +205,7 @@ def verify(
         raise UnknownNameError("device", device, DEVICES)
     _check_kinds(original, candidate)
     arch = arch or architecture(original)
-    kernels = [kernel] if kernel is not None else to_certify(original)
+    kernels = [original[kernel].name] if kernel is not None else to_certify(original)
     separate = any(not original[one].is_entry for one in kernels)
     made = compiled(candidate, arch, separate=separate, name=name)
     if made.module is None:

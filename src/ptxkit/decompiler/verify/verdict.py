@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ptxkit.decompiler.verify.execution import Execution
@@ -138,7 +138,7 @@ class Verdict:
     def of(cls, parts: dict[str, Verdict]) -> Verdict:
         """One verdict over several kernels: what holds for all of them."""
         if len(parts) == 1:
-            return next(iter(parts.values()))
+            return replace(next(iter(parts.values())), parts=parts)
         weakest = min(parts.values(), key=lambda part: part.rank, default=cls())
         return cls(
             weakest.compiles,
