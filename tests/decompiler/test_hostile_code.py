@@ -194,6 +194,16 @@ def test_a_race_excuses_nothing_where_every_launch_has_it() -> None:
     assert verify(module, text % 3).equivalent
 
 
+def test_a_race_excuses_nothing_that_differs_one_thread_after_another() -> None:
+    """Only the first to come reads what was there, and which that is nobody can say."""
+    text = """extern "C" __global__ void k(int *x, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { int v = x[0]; x[0] = 1; y[i] = v ? i : %s; } }"""
+    module = ptxkit.compile_cuda(text % "-i", arch="sm_90")
+    assert not verify(module, text % "1 - i - (i < 1)").equivalent
+    assert verify(module, text % "(i < 1 ? 0 : -i)").equivalent
+
+
 def test_fields_of_64_bits_take_their_place_whole() -> None:
     """A place of 259 is outside; of a field of 32 bits it is 3."""
     text = """.version 8.0

@@ -324,8 +324,24 @@ class Pair:
             return False
         if not within(first, second, inputs, mine):
             return False
+        if not options and not self._same_one_by_one(trial, inputs):
+            return False
         self.excused.append(_threads(trial))
         return True
+
+    def _same_one_by_one(self, trial: Trial, inputs: Inputs) -> bool:
+        """Whether the two leave the same where one thread after another runs as far as it can.
+
+        Then no thread comes in between, and it does not matter how far apart instructions are.
+        """
+        try:
+            first, second = (
+                self.outcome(side, trial, inputs, seconds=PATIENT, descending=True)
+                for side in (0, 1)
+            )
+        except PtxkitError:
+            return False
+        return self._difference(first, self._pointers.translated(second, first), inputs) is None
 
     @property
     def always_raced(self) -> bool:
