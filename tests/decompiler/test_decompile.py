@@ -75,6 +75,32 @@ def test_a_kernel_is_found_by_its_name_in_cpp() -> None:
     assert certificates.verify(module, source, "k").level == "E1"
 
 
+VECTORS = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 y) {
+    .reg .v4 .f32 v; .reg .v2 .b32 %w<3>; .reg .f32 f, v_x; .reg .b64 a, b; .reg .b32 t;
+    ld.param.u64 a, [x]; ld.param.u64 b, [y];
+    mov.u32 t, %tid.x;
+    mad.wide.u32 a, t, 16, a; mad.wide.u32 b, t, 8, b;
+    ld.global.v4.f32 v, [a];
+    add.f32 f, v.x, v.g; sub.f32 v_x, v.z, v.w;
+    mov.b32 %w2.y, f; mov.b32 %w2.x, v_x;
+    st.global.v2.b32 [b], %w2;
+    ret;
+}"""
+
+
+def test_registers_that_are_vectors() -> None:
+    found = ptxkit.decompile(VECTORS)
+    assert found.verdict.equivalent, found.verdict
+    wrong = found.cuda.replace(".z", ".y")
+    assert wrong != found.cuda
+    assert not certificates.verify(ptxkit.parse(VECTORS), wrong).equivalent
+    with pytest.raises(ptxkit.PtxkitError, match="'%w2' is not declared"):
+        ptxkit.decompile(VECTORS.replace("%w2.y", "%w2.z"))
+
+
 def test_how_far_it_is(ptx: Path) -> None:
     seen: list[tuple[int, int]] = []
     ptxkit.decompile(ptx.read_text(), report=lambda done, total: seen.append((done, total)))

@@ -21,6 +21,7 @@ from ptxkit.decompiler.plain import with_plain_names
 from ptxkit.decompiler.refine.search import EFFORT
 from ptxkit.decompiler.symbols import renamed_kernels, writable
 from ptxkit.decompiler.tidy import tidied
+from ptxkit.decompiler.vectors import with_scalars
 from ptxkit.decompiler.verify import Verdict, architecture, certify, compiled, same_ptx, verify
 from ptxkit.decompiler.verify.certificates import paired, to_certify
 from ptxkit.deep import deeply, is_deep
@@ -134,7 +135,7 @@ def decompile(
     engines, notes = _engines(engine)
     asked = arch is not None
     arch = arch or architecture(module)
-    module, renamed = writable(module)
+    module, renamed = writable(with_scalars(module))
     notes += renamed + renamed_kernels(module, functions)
     functions = to_certify(module)
     budget = Budget(seconds * len(functions))
