@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 import ptxkit
-from ptxkit.decompiler.verify import verify
+from ptxkit.decompiler.verify import certify, verify
 from ptxkit.decompiler.verify.dataflow import same_dataflow
 
 #: A number that no launch draws: the product of an odd number with it is this one by chance only.
@@ -244,3 +244,61 @@ def test_a_field_of_a_negative_length_is_run() -> None:
     mov.u32 %r3, -1; bfe.u32 %r2, %r1, 0, %r3; st.global.u32 [%rd1], %r2; ret; }"""
     wrong = 'extern "C" __global__ void k(unsigned *x, unsigned n) { x[0] = n >> 1; }'
     assert not verify(ptxkit.parse(text), wrong).equivalent
+
+
+#: A pointer that is null on one condition, and what is read through it.
+POINTED = """.version 8.0
+.target sm_80
+.address_size 64
+.shared .align 8 .b8 room[8192];
+.visible .entry k(.param .u64 x, .param .u64 y, .param .u32 n) {{
+    .reg .pred %p<2>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x;
+    setp.{asked}.s32 %p1, %r2, %r1;
+    {chosen}
+    ld.{space}.u32 %r3, [%rd3+{offset}];
+    add.u32 %r4, %r3, {added};
+    mul.wide.u32 %rd4, %r2, 4;
+    add.u64 %rd5, %rd2, %rd4;
+    st.global.u32 [%rd5], %r4;
+    ret;
+}}"""
+MAYBE_NULL = {"asked": "ge", "chosen": "selp.b64 %rd3, 0, %rd1, %p1;", "space": "global",
+              "offset": 8, "added": 5}  # fmt: skip
+NEVER_NULL = MAYBE_NULL | {"chosen": "mov.b64 %rd3, %rd1;"}
+#: What is no copy of the first, or not to be taken for one by what a null pointer excuses.
+NULLS = {
+    "another sum": (MAYBE_NULL, NEVER_NULL | {"added": 6}),
+    "elsewhere": (MAYBE_NULL, NEVER_NULL | {"offset": 4}),
+    "null only in the copy": (NEVER_NULL, MAYBE_NULL),
+    "null more often": (MAYBE_NULL | {"asked": "gt"}, MAYBE_NULL),
+    "null where it was not": (MAYBE_NULL, MAYBE_NULL | {"asked": "lt"}),
+    "no member of nothing": (MAYBE_NULL | {"offset": 4096}, NEVER_NULL | {"offset": 4096}),
+    "shared memory begins there": (
+        MAYBE_NULL | {"space": "shared"}, NEVER_NULL | {"space": "shared"},
+    ),
+    "any memory": (MAYBE_NULL | {"chosen": "selp.b64 %rd3, %rd2, %rd1, %p1;"}, NEVER_NULL),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), NULLS.values(), ids=NULLS)
+def test_a_null_pointer_excuses_nothing_else(
+    first: dict[str, object], second: dict[str, object]
+) -> None:
+    original, other = (ptxkit.parse(POINTED.format(**one)) for one in (first, second))
+    assert same_dataflow(original, original, "k").equal
+    assert not same_dataflow(original, other, "k").equal
+
+
+def test_no_launch_comes_through_a_null_pointer() -> None:
+    texts = (MAYBE_NULL, NEVER_NULL, NEVER_NULL | {"chosen": "mov.b64 %rd3, 0;"})
+    original, other, broken = (ptxkit.parse(POINTED.format(**one)) for one in texts)
+    assert same_dataflow(original, other, "k").equal
+    # Where all launches fail, nothing is said.
+    assert not same_dataflow(broken, other, "k").equal
+    assert not certify(other, original, "k").equivalent

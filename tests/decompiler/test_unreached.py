@@ -43,6 +43,36 @@ WRONG = {
 }
 
 
+#: Each turn goes by code that never runs, with counters of its own around that.
+TURNS = """
+extern "C" __global__ void k(const unsigned *x, unsigned *out, int m) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned s = x[i];
+    #pragma unroll 1
+    for ({turns}) {{
+        unsigned v = x[i + {at}], r;
+        {before}
+        if (v & 1) {{
+            asm volatile("// odd"); r = v + 7;
+        }} else if ((v * 2654435761u ^ v) * 2.3283064e-10 > 1.5) {{
+            asm volatile("// rare"); r = v {rare}; {rarely}
+        }} else {{
+            asm volatile("// usual"); r = v * 3 + 1; {usual}
+        }}
+        out[i + {at}] = r + s;
+    }}
+}}"""
+UPWARDS = {"turns": "int j = 0; j < m; j++", "at": "j", "before": "", "rare": "^ 9", "rarely": "",
+           "usual": "s += v;"}  # fmt: skip
+DOWNWARDS = UPWARDS | {"turns": "int j = m; j > 0; j--", "at": "(m - j)"}
+WRONG_TURNS = {
+    "set before": {"before": "s += v & 1 ? 0 : v;", "usual": ""},
+    "set on both ways": {"rarely": "s += v;"},
+    "another number": {"rare": "^ 8"},
+    "a counter": {"rarely": "j--;"},
+}
+
+
 def told(first: str, second: str) -> Ground:
     """What is said about the code that some launches, in which nothing differs, do not reach."""
     pair = Pair(*(compile_cuda(source, arch="sm_90") for source in (first, second)), "k", "k")
@@ -63,6 +93,16 @@ def test_code_that_did_not_run_is_told_by_what_was_seen() -> None:
 @pytest.mark.parametrize("what", WRONG)
 def test_code_that_did_not_run_must_do_the_same(what: str) -> None:
     assert not told(*sources(RARE, WRONG[what])).name
+
+
+def test_what_no_way_sets_need_not_be_told() -> None:
+    assert told(*(TURNS.format(**one) for one in (UPWARDS, DOWNWARDS))).name == "seen"
+
+
+@pytest.mark.parametrize("what", WRONG_TURNS)
+def test_what_some_way_sets_must_be_told(what: str) -> None:
+    both = UPWARDS, DOWNWARDS | WRONG_TURNS[what]
+    assert not told(*(TURNS.format(**one) for one in both)).name
 
 
 def test_where_stores_stand_is_part_of_it() -> None:

@@ -22,8 +22,11 @@ from ptxkit.syntax import Function, Module
 _MOST_INSTRUCTIONS = 5_000
 
 
-def dead_blocks(covered: Coverage, budget: Budget = UNLIMITED) -> set[int]:
-    """The blocks, by their place among all, that have not run and that nothing can reach."""
+def dead_blocks(covered: Coverage, budget: Budget = UNLIMITED, original: bool = False) -> set[int]:
+    """The blocks, by their place among all, that have not run and that nothing can reach.
+
+    Or through which no launch of the ``original`` comes: they go through a null pointer.
+    """
     missing = {id(block) for block, _ in covered.missing()}
     found: set[int] = set()
     for function in {one.index: one for one in covered.functions}.values():
@@ -36,7 +39,7 @@ def dead_blocks(covered: Coverage, budget: Budget = UNLIMITED) -> set[int]:
         }
         if wanted and len(function.instructions) <= _MOST_INSTRUCTIONS:
             try:
-                dead = _unreachable(function, frozenset(wanted), budget)
+                dead = _unreachable(function, frozenset(wanted), budget, original)
             except (GiveUpError, RecursionError):
                 continue
             found |= {wanted[index] for index in dead}
@@ -44,14 +47,16 @@ def dead_blocks(covered: Coverage, budget: Budget = UNLIMITED) -> set[int]:
 
 
 @lru_cache(maxsize=8)
-def _unreachable(function: Function, wanted: frozenset[int], budget: Budget) -> frozenset[int]:
+def _unreachable(
+    function: Function, wanted: frozenset[int], budget: Budget, original: bool
+) -> frozenset[int]:
     """Those of some blocks of a function that no way leads to."""
     module = function.root
     assert isinstance(module, Module)
     program = Program(module, function, {}, lambda name: (name,))
     terms = Terms(special=program.special, arguments=program.arguments, budget=budget)
     decisions = Decisions(terms)
-    executor = Executor(program, terms, decisions)
+    executor = Executor(program, terms, decisions, original=original)
     agreement = Agreement(decisions, Timeless(decisions))
     left = set(wanted)
     for start in (program.entry, *program.headers):

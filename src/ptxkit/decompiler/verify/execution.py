@@ -180,8 +180,8 @@ class Comparison:
         return wanted // 2 if self.late else min(wanted, 4)
 
     def _find_dead(self) -> None:
-        for covered in self.pair.coverage:
-            covered.dead = dead_blocks(covered, self.pair.budget)
+        for side, covered in enumerate(self.pair.coverage):
+            covered.dead = dead_blocks(covered, self.pair.budget, original=side == 0)
 
     def _usual(self, wanted: int, most: int) -> Iterator[Against]:
         """The launches that are tried with every kernel; what speaks against the candidate."""

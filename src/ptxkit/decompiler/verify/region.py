@@ -313,6 +313,7 @@ class Region(Expressions):
             there = self._ran(after, START)
             leaves.append(self.terms.make("goes to", way, there))
             beside = not visited and all(after in self.after[one] for one in self._from(number))
+            between = None if visited else self._between(number, after)
             names: set[Term] = set()
             for register in sorted(self.live[after]):
                 setters = self.setters[register]
@@ -320,6 +321,8 @@ class Region(Expressions):
                     continue  # the same on all ways
                 if beside and self.visited.issuperset(setters):
                     continue  # the other way to there does not set it, either
+                if between is not None and between.isdisjoint(setters):
+                    continue  # nothing does on any way to there
                 name, value = self._name(after, register), self._left(number, register)
                 if self.terms.rows[name][0] == _USED:
                     if name in names:
@@ -345,6 +348,11 @@ class Region(Expressions):
                     met.add(before)
                     pending.append(before)
         return found
+
+    def _between(self, number: int, after: int) -> set[int]:
+        """All blocks on ways to one from those that ran before another, which did not."""
+        from_there = _reached(self._from(number), self.after, {after})
+        return from_there & _reached({after}, self.before, set())
 
     def _name(self, number: int, register: Register) -> Term:
         """What a register is known by at the start of a block: its values, or its uses."""
@@ -398,3 +406,15 @@ class Region(Expressions):
             with contextlib.suppress(GiveUpError):
                 terms = tuple(self.base.value(reader, r) for r in others)
                 yield 2, *use, terms
+
+
+def _reached(starts: set[int], ways: list[list[int]], ends: set[int]) -> set[int]:
+    """What can be reached from somewhere, without what is there itself and behind some ends."""
+    found: set[int] = set()
+    pending = [one for start in starts for one in ways[start]]
+    while pending:
+        one = pending.pop()
+        if one not in found and one not in ends:
+            found.add(one)
+            pending += ways[one]
+    return found

@@ -109,7 +109,10 @@ class Product:
         self.limits = Limits(self.decisions)
         self._solved: dict[Diagram, Rewriter | None] = {}
         self._contradicts: dict[Diagram, bool] = {}
-        self.executors = [Executor(p, self.terms, self.decisions, narrow) for p in programs]
+        self.executors = [
+            Executor(p, self.terms, self.decisions, narrow, original=side == 0)
+            for side, p in enumerate(programs)
+        ]
         entry = Meeting(0, (programs[0].entry, programs[1].entry), self.decisions.true)
         self.entry = entry
         self.meetings: dict[tuple[int, int] | None, Meeting] = {None: entry}
@@ -471,6 +474,8 @@ class Product:
 
     def difference(self) -> str:
         """What is not the same on both sides; empty where everything is."""
+        if self.entry.regions is not None and not self.entry.regions[0].edges:
+            return "every launch goes through a null pointer"
         agreement = Agreement(self.decisions, self.timeless)
         visited: tuple[set[int], set[int]] = (set(), set())
         partners: set[tuple[int, int]] = set()

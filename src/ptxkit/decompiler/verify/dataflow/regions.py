@@ -188,16 +188,28 @@ class Region:
     """The blocks that control can come to, and when."""
     touched: list[Touched]
     """Memory that is loaded from, or written to."""
+    broken: Diagram
+    """When memory is touched that nobody has, if that is told."""
 
 
 class Executor:
     """Executes the regions of a program."""
 
     def __init__(
-        self, program: Program, terms: Terms, decisions: Decisions, narrow: bool = False
+        self,
+        program: Program,
+        terms: Terms,
+        decisions: Decisions,
+        narrow: bool = False,
+        original: bool = False,
     ) -> None:
-        """With ``narrow``, values are told only for where control is: there are fewer cases."""
+        """With ``narrow``, values are told only for where control is: there are fewer cases.
+
+        No control comes further than where the ``original`` goes through a null pointer: a launch
+        that does so fails, whatever else it would do.
+        """
         self.narrow = narrow
+        self.original = original
         self.program = program
         self.terms = terms
         self.decisions = decisions
@@ -213,6 +225,7 @@ class Executor:
         """Run from a block to the next cuts, where a condition holds."""
         program, decisions = self.program, self.decisions
         semantics = Semantics(self.terms, decisions, incoming, self.calls, program.contracted)
+        semantics.broken = decisions.false if self.original else None
         arriving: dict[int, list[State]] = {start: [State(condition, {}, {}, memory)]}
         visited: dict[int, Diagram] = {}
         ends: dict[int, list[State]] = {}
@@ -231,10 +244,12 @@ class Executor:
             if index not in arriving:
                 continue
             state = self._merged(arriving.pop(index), semantics, program.live[index])
-            visited[index] = state.condition
             block = program.blocks[index]
             for step in block.steps:
                 semantics.run(state, step)
+            if state.condition == decisions.false:
+                continue
+            visited[index] = state.condition
             last = block.last
             if last is None:
                 go(block.following if block.following is not None else RETURN, state,
@@ -252,7 +267,8 @@ class Executor:
             target: self._merged(states, semantics, program.live.get(target, frozenset()))
             for target, states in ends.items()
         }
-        return Region(edges, visited, semantics.touched)
+        broken = decisions.false if semantics.broken is None else semantics.broken
+        return Region(edges, visited, semantics.touched, broken)
 
     def _order(self, start: int) -> list[int]:
         """The blocks between one cut and the next ones, each after all that lead to it."""

@@ -73,6 +73,8 @@ class Semantics:
     contracted: frozenset[str] = frozenset()
     """Types in which a sum may be put together with a product: see :func:`contracted`."""
     touched: list[Touched] = field(default_factory=list)
+    broken: Diagram | None = None
+    """Where memory is touched that nobody has, if that is asked for: such a launch fails."""
 
     # ---- operands --------------------------------------------------------------------------
 
@@ -287,6 +289,10 @@ class Semantics:
         condition = state.condition
         if guard is not None:
             condition = self.decisions.both(condition, guard)
+        if self.broken is not None and step.name in _ACCESSES and _may_be_global(step):
+            nowhere = self.decisions.both(condition, self._is_nowhere(address))
+            self.broken = self.decisions.either(self.broken, nowhere)
+            state.condition = self.decisions.both(state.condition, self.decisions.negate(nowhere))
         width = SCALAR_TYPES[step.type].width
         count = max(1, len(step.targets))
         if step.name == "st" and step.sources[-1].kind == "vector":
@@ -296,6 +302,16 @@ class Semantics:
         for place in range(piece, width * count, piece) if width * count > piece else ():
             there = self._moved(step.sources[0], address, place // 8)
             self.touched.append(Touched(there, piece, condition, False))
+
+    def _is_nowhere(self, address: Diagram) -> Diagram:
+        """Whether an address is a null pointer, or one to a member of what it points to."""
+        decisions = self.decisions
+
+        def nowhere(one: Term) -> Diagram:
+            number = self.terms.constant_of(one)
+            return decisions.true if number is not None and number < _PAGE else decisions.false
+
+        return decisions.apply("nowhere", nowhere, (address,))
 
     def _effect(self, state: State, step: Step, guard: Diagram | None) -> None:
         """Anything that memory, other threads or the clock have a part in."""
@@ -536,6 +552,17 @@ def address_width(operand: Operand) -> int:
 #: Follows the opcode of what may still be put together with another.
 _OPEN = " or fma"
 #: Memory that is there for every thread, at places that are no numbers of the program.
+_ACCESSES = frozenset(("ld", "st", "atom", "red"))
+#: Bytes from a null pointer on that no memory of a device lies in.
+_PAGE = 4096
+#: Memory that may begin at 0.
+_FROM_ZERO = ("shared", "local", "const", "param")
+
+
+def _may_be_global(step: Step) -> bool:
+    return not any(modifier[1:].startswith(_FROM_ZERO) for modifier in step.modifiers)
+
+
 _ARGUMENTS = frozenset((".param", ".param::entry", ".param::func"))
 #: Instructions that take registers as they are, whatever the type of what is in them.
 _WHOLE = frozenset("mma wmma wgmma stmatrix movmatrix tcgen05 isspacep".split())

@@ -38,6 +38,7 @@ def touches_more(first: Region, second: Region, decisions: Decisions, timeless: 
                 if bits >= one.bits:
                     alone = decisions.both(alone, decisions.negate(condition))
             left = decisions.either(left, alone)
+        left = decisions.both(left, decisions.negate(first.broken))
         if left == decisions.false:
             continue
         near = sorted(range(len(first.touched)), key=partial(_apart, place))[:_NEAREST]
