@@ -160,7 +160,11 @@ def decompile(
                 separate = any(not module[name].is_entry for name in functions)
                 tree = preferred(tree, habits().forms, arch, separate=separate)
                 tree = with_plain_names(tree, arch, separate=separate)
-                tree = tidied(tree, arch, separate=separate)
+                parts = verdict.parts or {functions[0]: verdict}
+                tree, parts = tidied(
+                    tree, arch, separate=separate, original=module, verdicts=parts, budget=budget
+                )
+                verdict = Verdict.of(parts)
         except ToolchainError as error:
             if asked and isinstance(error, ArchitectureError):
                 raise

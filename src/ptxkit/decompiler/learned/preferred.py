@@ -6,16 +6,11 @@ ones are chosen from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.learned.contexts import bare_name
 from ptxkit.decompiler.learned.forms import FORMS, Question, rewritten
 from ptxkit.decompiler.learned.linear import Ranker
+from ptxkit.decompiler.unchanged import with_functions
 from ptxkit.decompiler.verify.certificates import compiled
-from ptxkit.decompiler.verify.identity import same_ptx
-from ptxkit.syntax import Module
 
 #: Longer files (instructions) take long to compile, and are left as they are.
 _MOST = 4000
@@ -40,7 +35,7 @@ def preferred(tree: n.CudaModule, ranker: Ranker, arch: str, *, separate: bool) 
     base = compiled(tree, arch, separate=separate).module
     if base is None or sum(len(f.instructions) for f in base.functions if f.has_body) > _MOST:
         return tree
-    made, different = _tried(tree, wanted, base, arch, separate)
+    made, different = with_functions(tree, wanted, base, arch, separate=separate)
     if not different:
         return made
     taken = {name: other for name, other in wanted.items() if name not in different}
@@ -56,34 +51,7 @@ def preferred(tree: n.CudaModule, ranker: Ranker, arch: str, *, separate: bool) 
             if other != now:
                 step[name] = other
         if step:
-            _, wrong = _tried(tree, {**taken, **step}, base, arch, separate)
+            _, wrong = with_functions(tree, {**taken, **step}, base, arch, separate=separate)
             taken.update({name: new for name, new in step.items() if name not in wrong})
-    made, different = _tried(tree, taken, base, arch, separate)
+    made, different = with_functions(tree, taken, base, arch, separate=separate)
     return tree if different else made
-
-
-def _tried(
-    tree: n.CudaModule,
-    changed: Mapping[str, n.Function],
-    base: Module,
-    arch: str,
-    separate: bool,
-) -> tuple[n.CudaModule, set[str]]:
-    """A file with functions changed, and those of which the compiler makes something else."""
-    made = replace(tree, items=tuple(
-        changed.get(i.name, i) if isinstance(i, n.Function) and i.body is not None else i
-        for i in tree.items
-    ))  # fmt: skip
-    other = compiled(made, arch, separate=separate).module
-    if other is None:
-        return made, set(changed)
-    names = [f.name for f in base.functions if f.has_body]
-    if {f.name for f in other.functions if f.has_body} != set(names):
-        return made, set(changed)
-    wrong = {name for name in names if not same_ptx(base, other, name)}
-    if not wrong:
-        return made, set()
-    # What the PTX has under no name of its own may be what made the difference.
-    own = {part for name in names for part in (name, bare_name(name))}
-    bare = {part for name in wrong for part in (name, bare_name(name))}
-    return made, bare | (changed.keys() - own)

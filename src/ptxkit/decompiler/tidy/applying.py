@@ -1,0 +1,180 @@
+"""Passes over a file, each kept where the compiler makes the same PTX of what it wrote.
+
+A pass need not know whether what it does is right: what differs is taken back, first a pass at a
+time, then a place at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+
+from ptxkit.cuda import CudaModule
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.budget import UNLIMITED, Budget
+from ptxkit.decompiler.learned.contexts import bare_name
+from ptxkit.decompiler.tidy.conditions import plain_conditions
+from ptxkit.decompiler.tidy.conversions import implicit_conversions
+from ptxkit.decompiler.tidy.counters import halving_counters
+from ptxkit.decompiler.tidy.indices import indices_by_counters
+from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
+from ptxkit.decompiler.tidy.turns import last_turns
+from ptxkit.decompiler.unchanged import changed_file, different
+from ptxkit.decompiler.verify import Verdict
+from ptxkit.decompiler.verify.certificates import WEAKEST, certify, compiled, paired
+from ptxkit.syntax import Module
+
+#: Whether to take the other form at a place; asked once for each, in the order of the pass.
+Take = Callable[[], bool]
+Pass = Callable[[n.Function, Take], n.Function]
+#: In the order in which they build on one another.
+PASSES: tuple[Pass, ...] = (
+    plain_conditions, unguarded_loops, halving_counters, last_turns, indices_by_counters,
+    implicit_conversions, started_loops,
+)  # fmt: skip
+#: Longer files (instructions) are left as they are; of others so many are compiled at most.
+_MOST, _EFFORT = 3000, 30_000
+#: The share of all time after which no other form is tried.
+_SHARE = 0.25
+
+
+@dataclass(slots=True)
+class _Places:
+    """Says yes at some places, and counts them all."""
+
+    chosen: Container[int]
+    seen: int = 0
+
+    def __call__(self) -> bool:
+        self.seen += 1
+        return self.seen - 1 in self.chosen
+
+
+_ALL = range(1 << 30)
+
+
+def tidied(
+    tree: CudaModule,
+    arch: str,
+    *,
+    separate: bool,
+    original: Module,
+    verdicts: Mapping[str, Verdict],
+    budget: Budget = UNLIMITED,
+) -> tuple[CudaModule, dict[str, Verdict]]:
+    """The file with everything that passes find, as far as the PTX stays the same.
+
+    What is not identical to the ``original`` may be other PTX, too, if that has as strong a
+    certificate. ``separate`` is as for `compiled`; ``verdicts`` are those on functions of the
+    original, and are given back as they are then.
+    """
+    own = _functions(tree)
+    wanted = {name: made for name, one in own.items() if (made := _passed(one)) != one}
+    base = compiled(tree, arch, separate=separate).module if wanted else None
+    size = sum(len(f.instructions) for f in base.functions if f.has_body) if base else 0
+    if base is None or size > _MOST:
+        return tree, dict(verdicts)
+    work = _Work(
+        tree, base, arch, separate, original, dict(verdicts), budget.part(_SHARE),
+        _EFFORT // max(1, size),
+    )  # fmt: skip
+    left = wanted.keys() - work.take(wanted, execute=True)
+    for step in PASSES:
+        for name in sorted(left):
+            work.take_places(name, step)
+    return work.tree, work.verdicts
+
+
+def _functions(tree: CudaModule) -> dict[str, n.Function]:
+    return {i.name: i for i in tree.items if isinstance(i, n.Function) and i.body}
+
+
+def _passed(function: n.Function) -> n.Function:
+    for step in PASSES:
+        function = step(function, _Places(_ALL))
+    return function
+
+
+@dataclass(slots=True)
+class _Work:
+    """A file on its way."""
+
+    tree: CudaModule
+    base: Module
+    """What the compiler makes of it."""
+    arch: str
+    separate: bool
+    original: Module
+    verdicts: dict[str, Verdict]
+    budget: Budget
+    left: int
+    """How often something may still be compiled."""
+
+    def take(self, changed: dict[str, n.Function], *, execute: bool = False) -> set[str]:
+        """Write functions so from now on, if what is known about them still holds; those."""
+        if self.left <= 0 or self.budget.over:
+            return set()
+        self.left -= 1
+        made = changed_file(self.tree, changed)
+        other = compiled(made, self.arch, separate=self.separate).module
+        if other is None:
+            return set()
+        wrong = different(self.base, other, changed)
+        certified = self._certified(other, wrong, execute=execute)
+        good = {name for name in changed if name not in wrong or name in certified}
+        if not good:
+            return good
+        if len(good) < len(changed):
+            return self.take({name: changed[name] for name in good}, execute=execute)
+        if any(name in wrong and name not in certified for name in _functions(self.tree)):
+            return set()  # another one became something else
+        self.tree, self.base = made, other
+        self.verdicts |= dict(certified.values())
+        return good
+
+    def _certified(
+        self, other: Module, names: Container[str], *, execute: bool
+    ) -> dict[str, tuple[str, Verdict]]:
+        """Of some functions those that have as strong a certificate as they had, and that."""
+        found: dict[str, tuple[str, Verdict]] = {}
+        partners = paired(self.original, other)
+        for symbol, verdict in self.verdicts.items():
+            partner = partners.get(symbol, symbol)
+            name = next((x for x in (partner, bare_name(partner)) if x in names), "")
+            if not name or partner not in other or verdict.same_ptx or not verdict.equivalent:
+                continue
+            run = execute and verdict.level == WEAKEST
+            new = certify(
+                self.original, other, symbol, partner, least=WEAKEST if run else "E2",
+                budget=self.budget,
+            )  # fmt: skip
+            if _is_as_strong(new, verdict):
+                found |= dict.fromkeys((partner, bare_name(partner)), (symbol, new))
+        return found
+
+    def take_places(self, name: str, step: Pass) -> None:
+        """Take what a pass does to a function, or as much of it as can be."""
+        now = _functions(self.tree)[name]
+        places = _Places(_ALL)
+        made = step(now, places)
+        if made == now or self.take({name: made}) or places.seen == 1:
+            return
+        chosen: set[int] = set()
+        for place in range(places.seen):
+            made = step(now, _Places(chosen | {place}))
+            if made != now and self.take({name: made}):
+                chosen.add(place)
+
+
+def _is_as_strong(new: Verdict, old: Verdict) -> bool:
+    """Whether a verdict says as much as another: of runs, about as much code."""
+    if new.level != old.level:
+        return new.rank > old.rank
+    if new.execution is None or old.execution is None:
+        return True
+    return (
+        new.execution.ground in ("all", old.execution.ground)
+        and new.execution.coverage >= old.execution.coverage
+        and len(new.execution.one_sided) <= len(old.execution.one_sided)
+        and new.execution.unordered <= old.execution.unordered
+    )
