@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ptxkit
-from ptxkit.cuda.types import BFLOAT16, HALF, VECTORS, Pointer, Struct
+from ptxkit.cuda.types import BFLOAT16, HALF, SCALARS, VECTORS, Pointer, Struct
 from ptxkit.decompiler.lift.lifter import Options, lift_module
 
 SOURCE = """#include <cuda_fp16.h>
@@ -52,3 +52,15 @@ def test_halves_that_are_only_copied_have_their_header() -> None:
         module = ptxkit.compile_cuda(source % (header, type, type), arch="sm_90")
         found = ptxkit.decompile(module, "symbolic")
         assert found.verdict.same_ptx and header in found.cuda and f"{type} *" in found.cuda
+
+
+def test_what_is_only_passed_on_is_what_the_function_takes() -> None:
+    source = """__noinline__ __device__ float poly(float t, int n) { return (t + n) * t; }
+    extern "C" __global__ void k(float a, int n, float *y) { y[threadIdx.x] = poly(a, n); }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    float_, int_ = SCALARS["float"], SCALARS["int"]
+    # Some compilers write the type of a parameter, others its bits.
+    bits = module.emit().replace("param .f32", "param .b32").replace("param .u32", "param .b32")
+    for text in (module.emit(), bits):
+        (kernel,) = lift_module(ptxkit.parse(text), Options()).kernels
+        assert [p.type for p in kernel.parameters] == [float_, int_, Pointer(float_)]

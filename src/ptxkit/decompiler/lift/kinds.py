@@ -109,6 +109,9 @@ class Kinds:
         for variable, node in zip(parameters, self.program.lift.function.parameters, strict=True):
             if node.is_pointer and variable.width == 64:
                 self.cell(variable).pointer += 1
+            if variable.declared in ("f32", "f64"):
+                # Compilers write this for numbers that are declared so, and bits for others.
+                self.cell(variable).votes[variable.declared] += _CERTAIN
         for variable, type in zip(parameters, self.declared, strict=False):
             if isinstance(type, Pointer) and variable.width == 64:
                 cell = self.cell(variable)
@@ -483,9 +486,21 @@ class Kinds:
             return tuple(kind_of(t) for t in value.data.takes)
         if op == "printf":
             return tuple(kind_of(t) for t in value.data[1] if t in SCALAR_TYPES or t == "text")
+        if op == "function" and value.data[0] == "direct":
+            return tuple(self._taken(value.data[1], k, a.width) for k, a in enumerate(value.args))
         if op in ("collective", "texture"):
             return tuple(kind_of(t) for t in value.data[0].takes)
         return ("",) * count
+
+    def _taken(self, name: str, place: int, width: int) -> str:
+        """How a function takes one of the numbers it is given, where that is known."""
+        signature = self.program.lift.signatures.functions.get(name)
+        slots = signature.parameters if signature is not None else ()
+        type = slots[place].c_type if place < len(slots) else None
+        told = declared_types(name) if type is None else ()
+        type = told[place] if place < len(told) else type
+        bits, kind = votes_of(type) if type is not None else (0, "")
+        return kind if bits == width else ""
 
     def _atomic(self, value: Value) -> None:
         name, access = value.data
