@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed, whole
+from ptxkit.decompiler.verify.dataflow.bits import masked
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.fields import lowest
 from ptxkit.decompiler.verify.dataflow.reals import contradict
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.terms import Term
@@ -134,6 +136,7 @@ class Agreement:
                 if abs(sign) == 1:
                     rest = self.terms.add(width, left, self.terms.scale(width, atom, factor), -1)
                     found = {atom: self.terms.scale(width, rest, -sign)}
+                    found |= self._lower(width, atom, found[atom])
                     last = self._rewriter(found)
                     words = {one: last.term(value) or value for one, value in words.items()} | found
                     break
@@ -144,6 +147,19 @@ class Agreement:
                 if self._decided(row, values) not in (None, holds):
                     return None
         return words
+
+    def _lower(self, width: int, atom: Term, value: Term) -> dict[Term, Term]:
+        """What the lowest bits of a number are where more of them are known."""
+        number, found = self.terms.constant_of(value), lowest(self.terms, width, atom)
+        if number is None or found is None:
+            return {}
+        masks = [(1 << bits) - 1 for bits in range(1, found[1])]
+        low = {masked(self.terms, width, found[0], mask): mask for mask in masks}
+        return {
+            term: self.terms.constant(width, number & mask)
+            for term, mask in low.items()
+            if lowest(self.terms, width, term) is not None
+        }
 
     def _decided(self, row: tuple[Any, ...], values: list[Term | None]) -> bool | None:
         if any(value is None for value in values):

@@ -126,6 +126,26 @@ def divided(terms: Terms, width: int, a: Term, by: int) -> Term:
     return terms.operation(f"div.u{width}", 0, (a, terms.constant(width, by)))
 
 
+def divided_signed(terms: Terms, width: int, a: Term, by: int) -> Term:
+    """``a / by`` of numbers with a sign, towards zero; the divisor is a power of two.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x = t.make("symbol", "x")
+    >>> sign = shifted_signed(t, 32, x, 31)
+    >>> rounded = t.add(32, x, shifted_right(t, 32, sign, 29))
+    >>> divided_signed(t, 32, x, 8) == shifted_signed(t, 32, rounded, 3)
+    True
+    """
+    bits = by.bit_length() - 1
+    if not bits:
+        return a
+    # What is less than zero is rounded up.
+    sign = shifted_signed(terms, width, a, width - 1)
+    rounded = terms.add(width, a, shifted_right(terms, width, sign, width - bits))
+    return shifted_signed(terms, width, rounded, bits)
+
+
 def _quotient(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
     """What a compiler computes a quotient with: the upper half of a product, shifted right."""
     if row[0] != "op" or len(row) != 5:
@@ -193,10 +213,12 @@ def _upper(
 def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
     """``a & mask``."""
     known = terms.constant_of(a)
+    # Bits that are never set need no mask.
+    mask &= (1 << bounds(terms, a, width, False)[1].bit_length()) - 1
     if known is not None or not mask:
         return terms.constant(width, (known or 0) & mask)
     plain = mask & (mask + 1) == 0
-    if plain and terms.rows[a][0] == "sum":
+    if plain:
         a = _lowered(terms, width, a, mask + 1)
     if plain and bounds(terms, a, width, False)[1] <= mask:
         return a
@@ -232,8 +254,36 @@ def _lowered(terms: Terms, width: int, a: Term, room: int) -> Term:
     constant, parts = terms.parts(width, a)
     made = terms.constant(width, constant % room)
     for atom, factor in parts.items():
-        made = terms.add(width, made, terms.scale(width, atom, factor % room))
+        if factor % room:
+            less = _lowered_field(terms, width, atom, room)
+            by = factor % room
+            by -= room if 2 * by > room else 0
+            made = terms.add(width, made, terms.scale(width, less, by))
     return made
+
+
+def _lowered_field(terms: Terms, width: int, a: Term, room: int) -> Term:
+    """The same of bits that were taken out of a sum.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x, y = t.make("symbol", "x"), t.make("symbol", "y")
+    >>> down = [shifted_right(t, 32, t.add(32, x, t.scale(32, y, by)), 8) for by in (2048, 1024)]
+    >>> [masked(t, 32, one, 7) == masked(t, 32, shifted_right(t, 32, x, 8), 7) for one in down]
+    [True, False]
+    """
+    row = terms.rows[a]
+    wide, inside = width, row
+    if row[0] == "truncate" and row[2] == width:
+        wide, inside = row[1], terms.rows[row[3]]
+    by = terms.constant_of(inside[4]) if inside[:2] == ("op", f"shr.u{wide}") else None
+    if by is None or room << by >= 1 << wide:
+        return a
+    less = _lowered(terms, wide, inside[3], room << by)
+    if less == inside[3]:
+        return a
+    made = shifted_right(terms, wide, less, by)
+    return made if wide == width else terms.truncate(wide, width, made)
 
 
 def _shift(terms: Terms, width: int, a: Term) -> int:
@@ -319,6 +369,8 @@ def bitwise(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
     if opcode in _SIGNED:
         by = terms.constant_of(values[1])
         return None if by is None else shifted_signed(terms, _SIGNED[opcode], values[0], by)
+    if name in ("min", "max") and type[0] in "us" and type[1:].isdigit():
+        return _extreme(terms, name == "min", type, values)
     if name not in ("and", "or", "xor", "shr", "div") or type not in _UNSIGNED:
         return None
     width = _UNSIGNED[type]
@@ -341,6 +393,24 @@ def bitwise(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
         low = [terms.truncate(width, _WORD, one) for one in values]
         return terms.extend(False, _WORD, width, terms.operation(f"and.b{_WORD}", 0, low))
     return terms.operation(opcode, 0, values)
+
+
+def _extreme(terms: Terms, least: bool, type: str, values: Sequence[Term]) -> Term | None:
+    """The smaller or larger of two numbers, where it is known which one that is.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> few, many = (masked(t, 32, t.make("symbol", "x"), mask) for mask in (3, 7))
+    >>> bitwise(t, "min.u32", (few, t.constant(32, 3))) == few
+    True
+    >>> bitwise(t, "min.u32", (many, t.constant(32, 3))) is None
+    True
+    """
+    width, signed = int(type[1:]), type[0] == "s"
+    for one, other in (values, tuple(reversed(values))):
+        if bounds(terms, one, width, signed)[1] <= bounds(terms, other, width, signed)[0]:
+            return one if least else other
+    return None
 
 
 def _is_multiple(terms: Terms, width: int, a: Term, of: int) -> bool:

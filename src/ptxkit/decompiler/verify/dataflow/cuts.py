@@ -46,12 +46,15 @@ def at_effects(step: Step) -> bool:
 
 #: Instructions of two names that do the same.
 _SAME = {"bar": "barrier", "red": "atom"}
-_UPDATES = frozenset(".add .min .max .and .or .xor .exch .cas .inc .dec".split())
+_WAYS = frozenset(
+    ".add .min .max .and .or .xor .exch .cas .inc .dec"
+    " .any .all .uni .ballot .up .down .idx .bfly".split()
+)
 
 
 def kind_of_effect(step: Step) -> str:
     """What a step does, in short: two steps of different kinds are never the same effect."""
-    return "".join((_SAME.get(step.name, step.name), *sorted(step.modifiers & _UPDATES)))
+    return "".join((_SAME.get(step.name, step.name), *sorted(step.modifiers & _WAYS)))
 
 
 #: Where to cut, in this order: the fewer pieces there are, the more is known in each.

@@ -22,6 +22,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import as_signed
 from ptxkit.decompiler.verify.dataflow.cuts import JOINT
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
+from ptxkit.decompiler.verify.dataflow.fields import zeros
 from ptxkit.decompiler.verify.dataflow.limits import Limits
 from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program, Region
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
@@ -59,6 +60,8 @@ class Meeting:
     """What a turn of the loop adds to them."""
     limits: dict[int, tuple[int] | tuple[()]] = field(default_factory=dict)
     """What those of a class are never above, where something is known of that."""
+    zeros: dict[int, int] = field(default_factory=dict)
+    """How many of the lowest bits of those of a class are never set."""
     grown: set[int] = field(default_factory=set)
     """Classes that were found to be above what was noted first."""
     opaque: set[Name] = field(default_factory=set)
@@ -66,6 +69,16 @@ class Meeting:
     regions: tuple[Region, Region] | None = None
     stale: bool = True
     """Whether less holds by now than the regions were executed with."""
+    turns: int = 0
+    """How often the regions were executed."""
+    before: Meeting | None = None
+    """The meeting that it was first come to from."""
+
+    def forget(self) -> None:
+        """Give up all that was found about registers."""
+        for found in (self.timeless, self.classes, self.derived, self.steps, self.limits,
+                      self.zeros, self.grown, self.opaque):  # fmt: skip
+            found.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,33 +133,82 @@ class Product:
         most = max(len(p.headers) for p in programs)
         self._most = 1 + _PARTNERS * most
         self._numbers = count(1)
+        self._places = [{block: at for at, block in enumerate(p.order)} for p in programs]
+        self.parted: Way | None = None
+        """Where the two went to places that do not fit, if they did."""
 
     def settle(self) -> str:
         """Find all meetings and what holds there; why there is no telling."""
-        changed = [self.entry]
-        for _ in range(_ROUNDS + max(map(len, self.headers))):
-            for meeting in changed:
-                self.decisions.check()
-                self._execute(meeting)
-            changed = []
-            for blocks, ways in self._arrivals().items():
-                meeting = self._meeting(blocks)
-                self.decisions.check()
-                fresh = _fresh(ways)
-                if fresh and self._refine(meeting, fresh):
-                    meeting.stale = True
-                    changed.append(meeting)
-            if not changed:
-                return ""
-        return "the loops did not settle"
+        arrivals: dict[Meeting, dict[Meeting, list[Way]]] = {}
+        pending = {self.entry}
+        while pending:
+            # In the order of control, so that what leads to a meeting is known before it.
+            meeting = min(pending, key=self._rank)
+            pending.discard(meeting)
+            self.decisions.check()
+            meeting.turns += 1
+            if meeting.turns > _ROUNDS:
+                return "the loops did not settle"
+            self._execute(meeting)
+            reached: dict[Meeting, list[Way]] = {}
+            for way in self._ways_from(meeting):
+                if self.meets(way):
+                    reached.setdefault(self._meeting(way), []).append(way)
+                elif way.targets[0] != way.targets[1] and not self._never(way.condition):
+                    # What is known only becomes less, so that this stays possible.
+                    self.parted = way
+                    return f"a condition differs {self._place(meeting)}"
+            for target, ways in reached.items():
+                arriving = arrivals.setdefault(target, {})
+                arriving[meeting] = ways
+                fresh = _fresh([way for some in arriving.values() for way in some])
+                if target.regions is None:
+                    # Nobody has relied on what was taken to hold here.
+                    target.known = self.decisions.false
+                    target.forget()
+                if fresh and self._refine(target, fresh):
+                    target.stale = True
+                    pending.add(target)
+        return ""
 
-    def _meeting(self, blocks: tuple[int, int]) -> Meeting:
+    def _rank(self, meeting: Meeting) -> tuple[int, ...]:
+        """Where a meeting is in the order of control."""
+        return tuple(place[b] for place, b in zip(self._places, meeting.blocks, strict=True))
+
+    def _meeting(self, way: Way) -> Meeting:
+        blocks = way.targets
         if blocks not in self.meetings:
             if len(self.meetings) > self._most:
                 raise GiveUpError("the loops do not fit together")
             number = len(self.meetings)
-            self.meetings[blocks] = Meeting(number, blocks, self.decisions.false)
+            made = Meeting(number, blocks, self.decisions.false, before=way.source)
+            self.meetings[blocks] = made
         return self.meetings[blocks]
+
+    def turned(self, before: set[tuple[int, int]]) -> tuple[Program, Program] | None:
+        """The programs with one loop cut elsewhere, where that may let the two stay together.
+
+        A compiler moves the question of a loop to its end and asks it once more in front. What was
+        turned ``before`` is not turned again.
+        """
+        if self.parted is None:
+            return None
+        places = [self.parted.targets]
+        meeting: Meeting | None = self.parted.source
+        while meeting is not None:
+            places.append(meeting.blocks)
+            meeting = meeting.before
+        for blocks in places:
+            for side, (program, block) in enumerate(zip(self.programs, blocks, strict=True)):
+                behind = program.otherwise.get(block)
+                if behind is None or (side, block) in before:
+                    continue
+                before |= {(side, block), (side, behind)}
+                first, second = self.programs
+                return (
+                    (first.turned(block), second) if side == 0 else (first, second.turned(block))
+                )
+        return None
 
     # ---- executing -------------------------------------------------------------------------
 
@@ -179,28 +241,38 @@ class Product:
             known = meeting.classes.get(name)
             what = (side, register) if known is None else known
             most = meeting.limits.get(known or 0, ())
+            low = meeting.zeros.get(known or 0, 0)
+            if low:
+                # A multiple of a number that is as much smaller.
+                most = (min((*most, (1 << width) - 1)) >> low,)
             term = self.terms.make("carried", meeting.number, what, width, *most)
+            term = self.terms.scale(width, term, 1 << low) if low else term
         return self.decisions.ask(term) if type == "pred" else self.decisions.leaf(term)
 
     def ways(self) -> Iterator[Way]:
         """Everything that control can do between meetings, from those it can come to."""
-        reached: list[Meeting] = [self.entry]
-        for meeting in reached:
-            if meeting.regions is None:
-                continue
-            first, second = meeting.regions
-            for target, state in first.edges.items():
-                for other, beside in second.edges.items():
-                    condition = self.decisions.both(state.condition, beside.condition)
-                    if condition == self.decisions.false:
-                        continue
-                    found = self.meetings.get((target, other))
-                    if found is None and self._never(condition):
-                        continue
-                    yield Way(meeting, (target, other), (state, beside), condition)
-                    found = self.meetings.get((target, other))
-                    if found is not None and found not in reached:
-                        reached.append(found)
+        reached = {self.entry: None}
+        pending = [self.entry]
+        for meeting in pending:
+            for way in self._ways_from(meeting):
+                yield way
+                found = self.meetings.get(way.targets)
+                if found is not None and found not in reached:
+                    reached[found] = None
+                    pending.append(found)
+
+    def _ways_from(self, meeting: Meeting) -> Iterator[Way]:
+        if meeting.regions is None:
+            return
+        first, second = meeting.regions
+        for target, state in first.edges.items():
+            for other, beside in second.edges.items():
+                condition = self.decisions.both(state.condition, beside.condition)
+                if condition == self.decisions.false:
+                    continue
+                if (target, other) not in self.meetings and self._never(condition):
+                    continue
+                yield Way(meeting, (target, other), (state, beside), condition)
 
     def _never(self, condition: Diagram) -> bool:
         """Whether a condition contradicts itself: there would be meetings that never are."""
@@ -214,18 +286,10 @@ class Product:
 
         Who is about to do something else does not meet: such a way must contradict itself.
         """
-        kinds = {p.begins[t] for t, p in zip(way.targets, self.programs, strict=True)
-                 if t in p.begins}  # fmt: skip
+        kinds = {p.begins.get(t) for t, p in zip(way.targets, self.programs, strict=True)}
         return len(kinds) < 2 and all(
             t in headers for t, headers in zip(way.targets, self.headers, strict=True)
         )
-
-    def _arrivals(self) -> dict[tuple[int, int], list[Way]]:
-        found: dict[tuple[int, int], list[Way]] = {}
-        for way in self.ways():
-            if self.meets(way):
-                found.setdefault(way.targets, []).append(way)
-        return found
 
     # ---- what holds at a meeting -----------------------------------------------------------
 
@@ -272,7 +336,15 @@ class Product:
         changed = False
         for c, name in {meeting.classes[name]: name for name in names}.items():
             width = self._width(name)
-            if width not in (32, 64) or meeting.limits.get(c) == ():
+            if width not in (32, 64):
+                continue
+            least = min(
+                self._zeros(width, self.decisions.term(self._held(way, name))) for way in ways
+            )
+            if least < meeting.zeros.get(c, width):
+                changed |= c in meeting.zeros
+                meeting.zeros[c] = least
+            if meeting.limits.get(c) == ():
                 continue
             most = -1
             for way in ways:
@@ -291,6 +363,13 @@ class Product:
             meeting.limits[c] = (most,) if known else ()
             changed |= before != meeting.limits[c]
         return changed
+
+    def _zeros(self, width: int, term: Term | None) -> int:
+        """How many of the lowest bits of a number are zeros."""
+        if term is None:
+            return 0
+        constant, parts = self.terms.parts(width, term)
+        return min((zeros(one) for one in (constant, *parts.values()) if one), default=width)
 
     def _agree(self, ways: list[Way], first: Sequence[Diagram], second: Sequence[Diagram]) -> bool:
         """Whether values are equal in all cases that there can be, on some ways."""
@@ -311,35 +390,28 @@ class Product:
         others = [name for name, c in left.items() if c not in both and name[0] == 0]
         theirs = [name for name, c in left.items() if c not in both and name[0] == 1]
         rewriters = [self._rewriter(meeting, way, shared) for way in ways]
-        known = [(rewriters, rewriters)]
-        if self.narrow:
-            known.append(
-                (
-                    [self._rewriter(meeting, way, [*shared, *theirs]) for way in ways],
-                    [self._rewriter(meeting, way, [*shared, *others]) for way in ways],
-                )
-            )
+        more: dict[int, list[Rewriter]] = {}
         changed = False
-        for name, c in left.items():
+        # What is written in words of the other side must not be the words for that.
+        for name, c in sorted(left.items()):
             if name in meeting.opaque:
                 continue
             made = None
             if c not in both:
                 # What a turn changes goes along with something else that it changes, if anything.
-                free = [one for one in others if one not in meeting.derived]
+                beyond = others if name[0] else theirs
+                free = [one for one in beyond if one not in meeting.derived]
                 beside = [*shared, *free] if name[0] == 1 else shared
                 made = self._in_step(meeting, ways, name, beside)
-                for rewriters in (both_sides[name[0]] for both_sides in known):
-                    if made is not None:
-                        break
-                    found = {
-                        rewriter.diagram(self._held(way, name))
-                        for way, rewriter in zip(ways, rewriters, strict=True)
-                    }
-                    made = found.pop() if len(found) == 1 else None
+                if made is None:
+                    made = self._in_words(ways, name, rewriters)
+                if made is None and self.narrow:
+                    if name[0] not in more:
+                        names = [*shared, *free]
+                        more[name[0]] = [self._rewriter(meeting, way, names) for way in ways]
+                    made = self._in_words(ways, name, more[name[0]])
                 if made is None and self.narrow and self._width(name) == 32:
-                    wholes = [*shared, *(others if name[0] else theirs)]
-                    made = self._half(meeting, ways, name, wholes)
+                    made = self._half(meeting, ways, name, [*shared, *free])
             changed |= made != meeting.derived.get(name)
             if made is not None:
                 meeting.derived[name] = made
@@ -349,29 +421,45 @@ class Product:
                     meeting.opaque.add(name)
         return changed
 
+    def _in_words(
+        self, ways: list[Way], name: Name, rewriters: Sequence[Rewriter]
+    ) -> Diagram | None:
+        """A register in words of others, where these are the same on all ways."""
+        found = {
+            rewriter.diagram(self._held(way, name))
+            for way, rewriter in zip(ways, rewriters, strict=True)
+        }
+        return found.pop() if len(found) == 1 else None
+
     def _in_step(
         self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
     ) -> Diagram | None:
         """A register as a multiple of one of some others, and something that stays."""
+        held = [self.decisions.term(self._held(way, name)) for way in ways]
+        width = self._width(name)
+        if None in held or width < 8:
+            return None
         by = meeting.steps.get(name)
-        for other in others if by else ():
-            step = meeting.steps.get(other)
-            width = self._width(name)
-            if not step or by is None or by % step or self._width(other) != width:
-                continue
-            rest: set[Term | None] = set()
-            for way in ways:
-                pair = [self.decisions.term(self._held(way, one)) for one in (name, other)]
-                if pair[0] is None or pair[1] is None:
-                    return None
-                scaled = self.terms.scale(width, pair[1], by // step)
-                rest.add(self.terms.add(width, pair[0], scaled, -1))
-            left = rest.pop() if len(rest) == 1 else None
+        for other in others:
             word = self.decisions.term(self._carried(meeting, other))
-            if left is not None and word is not None and self.timeless.term(left):
-                scaled = self.terms.scale(width, word, by // step)
-                return self.decisions.leaf(self.terms.add(width, scaled, left))
+            if word is None or self._width(other) != width:
+                continue
+            beside = [self.decisions.term(self._held(way, other)) for way in ways]
+            step = meeting.steps.get(other)
+            apart = by // step if by and step and not by % step else None
+            for times in (apart,) if apart is not None else (1, -1):
+                rest = {
+                    None if b is None else self._apart(width, a or 0, b, times)
+                    for a, b in zip(held, beside, strict=True)
+                }
+                left = rest.pop() if len(rest) == 1 else None
+                if left is not None and self.timeless.term(left):
+                    scaled = self.terms.scale(width, word, times)
+                    return self.decisions.leaf(self.terms.add(width, scaled, left))
         return None
+
+    def _apart(self, width: int, a: Term, b: Term, times: int) -> Term:
+        return self.terms.add(width, a, self.terms.scale(width, b, times), -1)
 
     def _half(
         self, meeting: Meeting, ways: list[Way], name: Name, wholes: list[Name]
@@ -441,9 +529,9 @@ class Product:
         held = [self._held(way, name) for way in ways]
         value = meeting.timeless.get(name)
         if value is None:
-            if name in meeting.classes or not self.timeless.value(held[0]):
+            if name in meeting.classes or not all(map(self.timeless.value, held)):
                 return False
-            value = held[0]
+            value = self._united(meeting, ways, held)
         if any(
             self._under(way.condition, one) != self._under(way.condition, value)
             for one, way in zip(held, ways, strict=True)
@@ -451,6 +539,19 @@ class Product:
             return False
         meeting.timeless[name] = value
         return True
+
+    def _united(self, meeting: Meeting, ways: list[Way], held: list[Diagram]) -> Diagram:
+        """What may be held on all ways: by what is known on each, if they tell different things.
+
+        What is held where a question was answered may be that answer.
+        """
+        value = held[0]
+        if len(set(held)) == 1:
+            return value
+        for way, one in zip(ways[1:], held[1:], strict=True):
+            value = self.decisions.choose(self.timeless.known(way.condition), one, value)
+        value = self.decisions.within(meeting.known, value)
+        return value if self.timeless.value(value) else held[0]
 
     def _told(self, way: Way, value: Diagram) -> Diagram:
         """A value on a way, in words that say what the way's condition says of it."""

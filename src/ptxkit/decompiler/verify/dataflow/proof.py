@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
 from math import prod
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget, OverdueError
@@ -189,21 +188,27 @@ class _Pair:
     def _in_pieces(self, work: int) -> bool:
         """Cut both where they must be at the same time: in few places, then in more."""
         done: list[list[list[int]]] = []
-        for cuts, rotated in product(CUTS, (False, True)):
-            programs = self._make(cuts, rotated)
+        for cuts in CUTS:
+            programs = self._make(cuts)
             heads = [program.headers for program in programs]
             if heads in done:
                 continue  # there is nothing else to cut at
             done.append(heads)
             # Values of many cases are compared as a whole first, which is quick, then in full.
             for cases in (_FEW_CASES, None):
-                self.product = Product(programs, cases, True, work, self.budget)
-                try:
-                    if not (self.product.settle() or self.product.difference()):
-                        return True
-                except GiveUpError:
-                    pass
-                work -= self.product.decisions.work
+                turned: set[tuple[int, int]] = set()
+                while True:
+                    self.product = Product(programs, cases, True, work, self.budget)
+                    try:
+                        if not (self.product.settle() or self.product.difference()):
+                            return True
+                    except GiveUpError:
+                        pass
+                    work -= self.product.decisions.work
+                    again = self.product.turned(turned)
+                    if again is None:
+                        break
+                    programs = again
         return False
 
     def _whole(self) -> str:
@@ -230,11 +235,13 @@ def _programs(
     places: tuple[dict[int, int], dict[int, int]],
     variables: Variables,
     cuts: Cuts = uncut,
-    rotated: bool = False,
 ) -> tuple[Program, Program]:
     # What the original does to global memory may be done to memory of any kind: it is the same
     # there. But what it does to memory of any kind may not be global.
     all_global = not any(map(is_generic, functions[0].instructions))
+    # What the original takes for memory that nobody changes may be loaded like any other; what the
+    # candidate takes for that must be it.
+    constant = any(".nc" in one.modifiers for one in functions[1].instructions)
     first, second = (
         Program(
             modules[side],
@@ -243,7 +250,7 @@ def _programs(
             partial(variables.known, side),
             cuts,
             all_global=all_global and side == 1,
-            rotated=rotated,
+            constant=constant,
         )
         for side in (0, 1)
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ptxkit.decompiler.verify.dataflow.bits import (
     bitwise,
     divided,
+    divided_signed,
     masked,
     packed,
     part,
@@ -218,16 +219,34 @@ def _shr(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
 
 
 def _div(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if step.type not in ("u16", "u32", "u64"):
+    if step.type not in _INTEGERS:
         return False
     by = _number(self, state, step.sources[1], step.type)
-    if not by:
-        return False
     width = SCALAR_TYPES[step.type].width
+    signed = step.type.startswith("s")
+    if not by or (signed and (not 0 < by < 1 << width - 1 or by & by - 1)):
+        return False
+    quotient = divided_signed if signed else divided
     return _unary(
-        self, state, step, guard, ("divided", width, by),
-        lambda a: divided(self.terms, width, a, by % (1 << width)),
+        self, state, step, guard, (quotient, width, by),
+        lambda a: quotient(self.terms, width, a, by % (1 << width)),
     )  # fmt: skip
+
+
+def _extreme(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    if step.type not in _INTEGERS or step.opcode != f"{step.name}.{step.type}":
+        return False
+
+    def compute(a: Term, b: Term) -> Diagram:
+        made = bitwise(self.terms, step.opcode, (a, b))
+        if made is None:
+            made = self.terms.operation(step.opcode, 0, (a, b))
+        return self.decisions.leaf(made)
+
+    a, b = (self.value(state, s, step.type) for s in step.sources)
+    value = self.decisions.apply(("extreme", step.opcode), compute, (a, b))
+    self.write(state, step.targets[0], value, guard)
+    return True
 
 
 def _field(
@@ -439,5 +458,5 @@ SPECIAL: dict[str, Callable[[Semantics, State, Step, Diagram | None], bool]] = {
     "mov": _mov, "add": _arithmetic, "sub": _arithmetic, "mul": _arithmetic, "mad": _arithmetic,
     "shl": _shl, "shr": _shr, "div": _div, "bfe": _bfe, "bfi": _bfi, "prmt": _prmt, "shf": _shf,
     "neg": _negate, "not": _not, "and": _logic, "or": _logic, "xor": _logic, "cvt": _cvt,
-    "cvta": _cvta, "setp": _setp, "selp": _selp,
+    "min": _extreme, "max": _extreme, "cvta": _cvta, "setp": _setp, "selp": _selp,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 
 from ptxkit.decompiler.verify.dataflow.arguments import arguments_read
@@ -45,12 +46,12 @@ class Program:
         known: Known,
         cuts: Cuts = uncut,
         all_global: bool = False,
-        rotated: bool = False,
+        constant: bool = True,
     ) -> None:
         """It is cut at the headers of loops, and where ``cuts`` says so of a step.
 
-        With ``all_global``, addresses of any memory are taken for addresses of global memory. With
-        ``rotated``, loops that begin with a question whether to go on are cut behind it.
+        With ``all_global``, addresses of any memory are taken for addresses of global memory.
+        Without ``constant``, loads of memory that nobody changes are loads like any other.
         """
         graph = ControlFlowGraph.of(function)
         decoder = Decoder(function, Scopes(module), places, known)
@@ -59,13 +60,19 @@ class Program:
         if all_global:
             for one in whole.values():
                 one.steps = [as_global(step) if is_generic(step) else step for step in one.steps]
+        if not constant:
+            for one in whole.values():
+                one.steps = [_changing(step) for step in one.steps]
         parts = Parts(cuts, 1 + max(b.index for b in graph.blocks))
         self.blocks: dict[int, Block] = {
             number: part for index in whole for number, part in parts.of(index, whole[index])
         }
         self.order = list(self.blocks)
         self.entry = graph.entry.index
-        self.headers = self._headers(parts.cut, rotated)
+        loops = self._loops(parts.cut)
+        self.headers = [index for index in self.order if index in loops or index in parts.cut]
+        self.otherwise = self._otherwise(loops)
+        """For headers of loops that begin with a question whether to go on, the block behind it."""
         self.begins = {cut: kind_of_effect(self.blocks[cut].steps[0]) for cut in parts.cut}
         """For each cut that is no header of a loop, what it begins with."""
         self.live = live_registers(self.blocks)
@@ -75,16 +82,69 @@ class Program:
         self.contracted = contracted(steps)
         self.arguments = frozenset(arguments_read(steps))
 
-    def _headers(self, cut: set[int], rotated: bool) -> list[int]:
-        """Where it is cut, and blocks that a retreating edge leads to, in the order of control."""
+    def _loops(self, cut: set[int]) -> dict[int, set[int]]:
+        """Blocks that retreating edges lead to, and where these come from.
+
+        A loop that is cut anyway needs no cut at its header.
+        """
         place = {index: number for number, index in enumerate(self.order)}
         found: dict[int, set[int]] = {}
         for index in self.order:
             for target in self.blocks[index].targets:
                 if target in place and place[target] <= place[index]:
-                    found.setdefault(target, set()).add(index)
-        heads = {self._behind(head, found[head]) if rotated else head for head in found}
-        return [index for index in self.order if index in heads | cut]
+                    if index in self._behind_without(target, cut):
+                        found.setdefault(target, set()).add(index)
+        return found
+
+    def _behind_without(self, start: int, cut: set[int]) -> set[int]:
+        """The blocks that control can come to from one on without a cut."""
+        found: set[int] = set()
+        pending = [start]
+        while pending:
+            one = pending.pop()
+            if one in self.blocks and one not in found | cut:
+                found.add(one)
+                pending += self.blocks[one].targets
+        return found
+
+    def _otherwise(self, loops: dict[int, set[int]]) -> dict[int, int]:
+        found = {head: self._behind(head, latches) for head, latches in loops.items()}
+        return {
+            head: behind
+            for head, behind in found.items()
+            if behind not in loops and list(found.values()).count(behind) == 1
+        }
+
+    def turned(self, header: int) -> Program:
+        """The same, cut behind the question of a loop, or before it again.
+
+        >>> import ptxkit
+        >>> m = ptxkit.parse('''.version 8.0
+        ... .target sm_80
+        ... .entry k(.param .u32 n) {
+        ...     .reg .pred %p; .reg .b32 %r<2>;
+        ...     ld.param.u32 %r1, [n];
+        ... L:  setp.eq.u32 %p, %r1, 0;
+        ...     @%p bra E;
+        ...     sub.u32 %r1, %r1, 1;
+        ...     bra L;
+        ... E:  ret;
+        ... }''')
+        >>> program = Program(m, m["k"], {}, lambda name: (name,))
+        >>> turned = program.turned(program.headers[0])
+        >>> program.headers, turned.headers, turned.turned(turned.headers[0]).headers
+        ([1], [2], [1])
+        """
+        made = copy(self)
+        behind = self.otherwise[header]
+        made.headers = sorted(
+            (behind if one == header else one for one in self.headers), key=self.order.index
+        )
+        made.otherwise = {
+            **{head: other for head, other in self.otherwise.items() if head != header},
+            behind: header,
+        }
+        return made
 
     def _behind(self, head: int, latches: set[int]) -> int:
         """The block that a loop goes on with if it does, where its first only asks for that."""
@@ -135,6 +195,14 @@ def as_global(step: Step) -> Step:
     place += place and words[place] in _SCOPES
     opcode = ".".join((name, *words[:place], "global", *words[place:]))
     return replace(step, opcode=opcode, modifiers=step.modifiers | {".global"})
+
+
+def _changing(step: Step) -> Step:
+    """A load that does not rely on memory that nobody changes."""
+    if step.name != "ld" or ".nc" not in step.modifiers:
+        return step
+    opcode = ".".join(word for word in step.opcode.split(".") if word != "nc")
+    return replace(step, opcode=opcode, modifiers=step.modifiers - {".nc"})
 
 
 _ORDERS = frozenset("weak volatile relaxed acquire release acq_rel mmio".split())
