@@ -7,8 +7,12 @@ import re
 from tests.decompiler.lifting import lifted_text
 
 import ptxkit
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.printer import print_function
+from ptxkit.cuda.types import INT, VOID, Pointer
 from ptxkit.decompiler.choose import Decompiled
 from ptxkit.decompiler.lift.lifter import Options
+from ptxkit.decompiler.lift.volatile_pointers import with_volatile_variables
 from ptxkit.decompiler.verify.dialect import Dialect
 from ptxkit.syntax.scopes import Scopes
 
@@ -225,3 +229,40 @@ def test_an_argument_keeps_the_type_that_chooses_the_function() -> None:
     module = ptxkit.compile_cuda(NIBBLES, arch="sm_90")
     for options in (Options(roll=True), Options()):
         ptxkit.compile_cuda(lifted_text(module, options), arch="sm_90")
+
+
+WARP_SUMS = """
+extern "C" __global__ void sums(const float *x, float *out, int n) {
+    __shared__ float part[64];
+    int t = threadIdx.x;
+    part[t] = t < n ? x[blockIdx.x * 64 + t] : 0.0f;
+    __syncthreads();
+    if (t < 32) {
+        volatile float *v = part;
+        v[t] += v[t + 32];
+        v[t] += v[t + 16];
+        v[t] += v[t + 8];
+    }
+    if (t == 0) out[blockIdx.x] = part[0];
+}
+"""
+
+
+def test_a_pointer_says_once_that_others_change_what_it_points_to() -> None:
+    found = decompiled(WARP_SUMS)
+    assert found.cuda.count("volatile") == 1
+    assert len(re.findall(r"\w+\[.*\] \+= \w+\[.* \+ \d+\];", found.cuda)) == 3
+    assert found.verdict.same_ptx
+
+
+def test_a_pointer_that_moves_on_is_told_at_each_access() -> None:
+    def at(index: int) -> n.Expression:
+        place = n.Binary("+", n.Name("p"), n.integer(index))
+        return n.Unary("*", n.Cast(Pointer(INT, volatile=True), place))
+
+    step = n.Assign(n.Name("p"), n.integer(4), "+=")
+    parameters = (n.Parameter(Pointer(INT), "p"), n.Parameter(INT, "i"))
+    for between, told in (((), 1), ((step,), 3)):
+        body = (n.Assign(at(0), at(1)), *between, n.Assign(at(2), n.Name("i")))
+        made = with_volatile_variables(n.Function("k", parameters, body, VOID))
+        assert print_function(made).count("volatile") == told

@@ -64,7 +64,10 @@ from ptxkit.decompiler.lift.switches import find_switches
 from ptxkit.decompiler.lift.unswitched import with_one_loop
 from ptxkit.decompiler.lift.values import forget
 from ptxkit.decompiler.lift.variable_types import VariableTypes, restrict
-from ptxkit.decompiler.lift.volatile_pointers import with_volatile_pointers
+from ptxkit.decompiler.lift.volatile_pointers import (
+    with_volatile_pointers,
+    with_volatile_variables,
+)
 from ptxkit.deep import deeply
 from ptxkit.syntax import Function, Module, Scopes
 from ptxkit.syntax.debug import debug_names
@@ -259,6 +262,8 @@ class ModuleLifter:
         structs = self.types.structs
         halves = half_structs(structs)
         made = [with_volatile_pointers(with_plain_halves(f, halves)) for f in made]
+        if not self.options.careful:
+            made = [with_volatile_variables(f) for f in made]
         alone = self.variables.alone()
         made = [with_single(f, alone) for f in made]
         early = bool(self.variables.tables)

@@ -100,6 +100,31 @@ def _undone(
             yield "spread", n.Binary(inner, n.Binary("*", a, right), n.Binary("*", b, right))
         case "-", _, n.Binary(operator="*", left=_, right=divisor):
             yield "remainder", n.Binary("%", left, divisor)
+        case "&", n.Binary(operator="<<", left=n.Literal(value=1), right=place), _:
+            yield "bit", n.Binary("&", n.Binary(">>", right, place), n.integer(1))
+        case "&", _, n.Binary(operator="<<", left=n.Literal(value=1), right=place):
+            yield "bit", n.Binary("&", n.Binary(">>", left, place), n.integer(1))
+    if operator == "+":
+        yield from _one_more(n.Binary(operator, left, right))
+
+
+def _one_more(node: n.Binary) -> Iterator[tuple[str, n.Expression]]:
+    """``a * b + a + c`` as ``a * (b + 1) + c``."""
+    terms = [term for plus, term in _terms(node) if plus]
+    if len(terms) < len(_terms(node)):
+        return
+    for place, product in enumerate(terms):
+        match product:
+            case n.Binary(operator="*", left=a, right=b):
+                for one, other in ((a, b), (b, a)):
+                    rest = [t for k, t in enumerate(terms) if k != place]
+                    if one in rest:
+                        rest.remove(one)
+                        made: n.Expression = n.Binary("+", other, n.integer(1))
+                        made = n.Binary("*", one, made)
+                        for term in rest:
+                            made = n.Binary("+", made, term)
+                        yield "factor", made
 
 
 Products = Mapping[str, tuple[n.Expression, n.Expression]]

@@ -39,6 +39,8 @@ EFFORT = 60_000
 _MOST = 1000
 #: What is further away than this share of its instructions is not worth a search.
 _FAR = 0.6
+#: What is nearer than this share of its instructions comes first, however long its text is.
+_NEAR = 0.05
 #: How far a form is taken to be away for each of its statements.
 _STATEMENT = 0.15
 #: How many changes of one kind are tried before some of the next kind.
@@ -107,7 +109,10 @@ class Search:
             for score in [distance(self.original, code).score]
         ]
         # What is short is read more easily, and has fewer places to change.
-        starts.sort(key=lambda start: start[0] + _STATEMENT * _length(start[2])[0])
+        near = _NEAR * self.length
+        starts.sort(
+            key=lambda start: (start[1] > near, start[0] + _STATEMENT * _length(start[2])[0])
+        )
         for (away, score, function, tree), share in zip(starts, _SHARES, strict=False):
             if away > _FAR * self.length:
                 continue
@@ -329,7 +334,7 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 #: What is tried first.
 _KINDS = {kind: place for place, kind in enumerate((
     "members", "ldg", "memory", "pointee", "swap", "whole", "indices", "rebase", "remainder",
-    "factor", "flag", "move", "group", "spread", "address", "index", "load", "name", "split",
+    "factor", "bit", "flag", "move", "group", "spread", "address", "index", "load", "name", "split",
     "join", "turn", "loop", "early", "sign", "width", "fuse", "inline", "sink", "raise", "guard",
     "choice", "branch", "start", "unroll", "restrict", "cast", "power",
 ))}  # fmt: skip
