@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint32_t kSlice = 1u << 14;   // warp instructions before others get a turn
 constexpr std::uint32_t kTurn = 1u << 11;    // instructions before divergent lanes take turns
+constexpr std::uint32_t kAlone = 1u << 20;   // both of these where each lane runs by itself
 constexpr std::uint32_t kPolling = 1u << 14; // what a turn of a cluster that only polls counts
 constexpr std::uint32_t kPolls = 64;         // of a warp's parts before other warps get a turn
 constexpr std::uint32_t kIdleRounds = 1000;  // vain waits at mbarriers before it is a deadlock
@@ -170,10 +171,13 @@ bool Worker::run(Cluster &cluster, std::uint32_t budget) {
     }
 }
 
+std::uint32_t Worker::turn_length() const { return engine_.options.descending ? kAlone : kTurn; }
+
 std::uint32_t Worker::run_warp(Machine &machine, Warp &warp) {
     std::uint32_t steps = 0, polls = 0;
+    const std::uint32_t most = engine_.options.descending ? kAlone : kSlice;
     machine.warp = &warp;
-    while (steps < kSlice) {
+    while (steps < most) {
         machine.yielded = false;
         Part *part = choose(warp, turn_, engine_.options.descending);
         if (part == nullptr) break;
@@ -185,7 +189,7 @@ std::uint32_t Worker::run_warp(Machine &machine, Warp &warp) {
             // Another part of the warp may be what this one waits for.
             ++turn_;
             if (warp.parts.size() < 2 || ++polls > kPolls) break;
-        } else if (steps - before >= kTurn || is_fair(turn_)) {
+        } else if (steps - before >= turn_length() || is_fair(turn_)) {
             ++turn_;
         }
         if (engine_.stopping() || engine_.overdue()) break;
@@ -205,7 +209,7 @@ void Worker::run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &
         engine_.options.count ? counts[frame.function].data() : nullptr;
     std::uint8_t *shown = engine_.options.count ? sides[frame.function].data() : nullptr;
     std::uint32_t pc = start.pc;
-    const std::uint32_t limit = steps + kTurn;
+    const std::uint32_t limit = steps + turn_length();
     const bool hurried = is_fair(turn_) || engine_.options.descending;
     for (;;) {
         const Inst &inst = code[pc];

@@ -24,6 +24,7 @@ class Worker {
     };
     Turn run_block(Block &block);
     std::uint32_t run_warp(Machine &machine, Warp &warp);
+    std::uint32_t turn_length() const;
     template <bool kObserved>
     void run_part(Machine &machine, Warp &warp, Part &start, std::uint32_t &steps);
     // Point the machine at a thread that still runs, for a fault; gives its lane.
