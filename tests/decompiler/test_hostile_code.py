@@ -204,6 +204,15 @@ def test_a_race_excuses_nothing_that_differs_one_thread_after_another() -> None:
     assert verify(module, text % "(i < 1 ? 0 : -i)").equivalent
 
 
+def test_any_block_may_be_the_first() -> None:
+    text = """extern "C" __global__ void k(int *x, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, b = blockIdx.x;
+    if (i < n) { int v = x[0]; x[0] = i; y[i] = v >= 0 ? i : %s; } }"""
+    module = ptxkit.compile_cuda(text % "b", arch="sm_90")
+    assert not verify(module, text % "b + (b >> 1)").equivalent
+    assert verify(module, text % "b + (b >> 31)").equivalent
+
+
 def test_fields_of_64_bits_take_their_place_whole() -> None:
     """A place of 259 is outside; of a field of 32 bits it is 3."""
     text = """.version 8.0

@@ -29,7 +29,7 @@ from ptxkit.decompiler.verify.ranges import (
     marked_trials,
     wide_trials,
 )
-from ptxkit.decompiler.verify.trials import Experience, Trial, block_shapes, trials
+from ptxkit.decompiler.verify.trials import Experience, Trial, block_shapes, crowded, trials
 from ptxkit.decompiler.verify.unreached import Ground, ground
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Instruction, Module
@@ -59,7 +59,8 @@ _MULTIPLES = (1, 4, 16)
 _FAULTS = 2
 #: Launches from which larger ones start.
 _STARTS = 3
-#: What launches with memory that pointers share cost at most.
+#: What launches with memory that pointers share cost at most; as much do those of which the order
+#: of threads matters.
 _ALIASED = 1.5
 #: Launches for which the memory that the original touches is looked for.
 _BOUNDED = 10
@@ -121,6 +122,7 @@ class Comparison:
         ways = (
             self._again(),
             self._usual(wanted, most),
+            self._crowded(),
             self._search(),
             self._large(),
             self._extreme(),
@@ -212,6 +214,18 @@ class Comparison:
                 outcome == "bounds" and self._enlarge()
             ):
                 faults.clear()
+
+    def _crowded(self) -> Iterator[Against]:
+        """Where the order of threads makes a difference: launches in which many could be first."""
+        pair = self.pair
+        end = pair.cost + _ALIASED
+        starts = [trial for trial in pair.tried if min(trial.sizes, default=1) > 0]
+        for trial in crowded(pair.rules, starts[-1:]) if pair.unordered else ():
+            if pair.cost > end:
+                break
+            outcome = self._launch(trial)
+            if isinstance(outcome, Against):
+                yield outcome
 
     def _patience(self) -> int:
         """How many times the launches that are wanted are worth trying."""

@@ -38,8 +38,9 @@ from ptxkit.syntax import Module
 #: leave other parts of shared memory unwritten than many do.
 _SANITIZED = 12
 _TOGETHER = frozenset(("barriers", "shuffles", "votes"))
-#: Launches that also run with their last blocks and warps first.
-_TURNED = 6
+#: Launches that also run with their last blocks and warps first; and where the order was seen to
+#: make a difference, since then it matters who comes first.
+_TURNED, _UNORDERED = 6, 250
 #: Launches for which the memory that the original touches is looked for cost no more than that.
 _QUICK = 0.02
 #: What a launch is called that said something, and one that depends on the order of threads.
@@ -171,10 +172,9 @@ class Pair:
                 return self._raced(trial)
         if why is None and _TOGETHER & first.events.keys() and self._is_new(trial):
             why = self._races(trial, inputs)
-        if why is None and self.turned < _TURNED and _warps(trial) > 1:
+        turned = _UNORDERED if self.unordered else _TURNED
+        if why is None and self.turned < turned and _warps(trial) > 1:
             why = self._turned(trial, inputs, first)
-        if why == RACE:
-            return self._raced(trial)
         if why is not None:
             return Against(f"with {trial}, {why}")
         why = doubt(first, second, self.sides)
@@ -293,8 +293,6 @@ class Pair:
         outcomes = original, candidate, first, self._held(inputs)
         if only_by_order(*outcomes) and explained(*outcomes):
             return None
-        if self._raced_for(trial, inputs, original, candidate, descending=True):
-            return RACE
         return f"the last blocks first, {why}"
 
     def _raced(self, trial: Trial) -> Against | str:
@@ -305,16 +303,14 @@ class Pair:
                 return self.launch(other)
         return RACE
 
-    def _raced_for(
-        self, trial: Trial, inputs: Inputs, first: Outcome, second: Outcome, **options: Any
-    ) -> bool:
+    def _raced_for(self, trial: Trial, inputs: Inputs, first: Outcome, second: Outcome) -> bool:
         """Whether all that differs is memory that threads race for, in both alike.
 
         Nothing puts these threads in an order, so what they leave there means nothing.
         """
         try:
             found = [
-                self.outcome(side, trial, inputs, seconds=PATIENT, conflicts=True, **options)
+                self.outcome(side, trial, inputs, seconds=PATIENT, conflicts=True)
                 for side in (0, 1)
             ]
         except PtxkitError:
@@ -322,9 +318,7 @@ class Pair:
         mine, theirs = (one.report.conflicts for one in found)
         if mine is None or theirs is None or {b // 4 for b in mine} != {b // 4 for b in theirs}:
             return False
-        if not within(first, second, inputs, mine):
-            return False
-        if not options and not self._same_one_by_one(trial, inputs):
+        if not within(first, second, inputs, mine) or not self._same_one_by_one(trial, inputs):
             return False
         self.excused.append(_threads(trial))
         return True

@@ -38,6 +38,8 @@ _NEAR = 4
 _CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
 #: A way to fill memory beside those of `values`: each field of a record has its own.
 MIXED = "mixed"
+#: Threads of a block of :func:`crowded`, and how many launches with each kind of numbers.
+_CROWD, _CROWDS = 32, 4
 _ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2), (1, 1, 1))
 
 
@@ -144,6 +146,27 @@ def roomier(trial: Trial) -> Iterator[Trial]:
         yield replace(trial, grid=(1, 1, 1))
     elif apart != trial.sizes:
         yield replace(trial, sizes=apart)
+
+
+def crowded(rules: LaunchRules, starts: list[Trial]) -> Iterator[Trial]:
+    """Launches like some that said something, with work for all of a few small blocks.
+
+    Where the order makes a difference, any thread may come first, and find what was there before.
+    """
+    for start in starts:
+        if start.cluster or start.cooperative or rules.required_cluster:
+            continue
+        block = start.block
+        if rules.required_block is None and math.prod(block) > _CROWD:
+            block = (_CROWD, 1, 1)
+        for number in range(_CROWDS * len(KINDS)):
+            grid = (3 + number % 3, *start.grid[1:])
+            threads = math.prod(grid) * math.prod(block)
+            sizes = tuple(size if size <= 0 else max(size, threads) for size in start.sizes)
+            yield replace(
+                start, number=start.number + number, kind=KINDS[number % len(KINDS)],
+                grid=grid, block=block, sizes=sizes,
+            )  # fmt: skip
 
 
 def dynamic_shared(usage: Usage, rules: LaunchRules) -> int:

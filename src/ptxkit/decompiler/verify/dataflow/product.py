@@ -205,9 +205,7 @@ class Product:
                     continue
                 before |= {(side, block), (side, behind)}
                 first, second = self.programs
-                return (
-                    (first.turned(block), second) if side == 0 else (first, second.turned(block))
-                )
+                return (first.turned(block), second) if side == 0 else (first, second.turned(block))
         return None
 
     # ---- executing -------------------------------------------------------------------------
