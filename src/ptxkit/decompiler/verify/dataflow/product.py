@@ -202,9 +202,7 @@ class Product:
                     continue
                 before |= {(side, block), (side, behind)}
                 first, second = self.programs
-                return (
-                    (first.turned(block), second) if side == 0 else (first, second.turned(block))
-                )
+                return (first.turned(block), second) if side == 0 else (first, second.turned(block))
         return None
 
     # ---- executing -------------------------------------------------------------------------
@@ -314,9 +312,9 @@ class Product:
             width = SCALAR_TYPES[self.programs[name[0]].types.get(name[1], "b32")].width
             values = (self._told(way, h) for way, h in zip(ways, held, strict=True))
             key = (old, width, *values)
-            if key not in groups and old and self.narrow:
+            if key not in groups and (old or name[0]) and self.narrow:
                 # What looks different may be so only in cases that contradict themselves.
-                near = (k for k in groups if k[:2] == key[:2])
+                near = (k for k in groups if k[:2] == key[:2] and (old or self._alike(k, key)))
                 same = next((k for k in near if self._agree(ways, k[2:], key[2:])), None)
                 if same is not None:
                     groups[key] = groups[same]
@@ -327,6 +325,14 @@ class Product:
             meeting.classes[name] = groups[key]
         changed |= self.narrow and self._limit(meeting, ways, left)
         return self._derive(meeting, ways) or changed
+
+    def _alike(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+        """Whether values are the same where they have no cases."""
+        term = self.decisions.term
+        return all(
+            a == b or term(a) is None or term(b) is None
+            for a, b in zip(first[2:], second[2:], strict=True)
+        )
 
     def _limit(self, meeting: Meeting, ways: list[Way], names: list[Name]) -> bool:
         """Note how large numbers can be at a meeting; whether more is possible than before."""
