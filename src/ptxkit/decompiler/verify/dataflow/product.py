@@ -19,6 +19,7 @@ from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.bits import part
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed
+from ptxkit.decompiler.verify.dataflow.combined import combinations
 from ptxkit.decompiler.verify.dataflow.cuts import JOINT
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
@@ -37,6 +38,8 @@ _ROUNDS = 60
 _CASES, _NARROW_CASES = 50_000, 150_000
 #: Loops of one function that a loop of the other may meet, on average.
 _PARTNERS = 3
+#: Registers of which pairs are looked at.
+_OTHERS = 40
 
 Name = tuple[int, Register]
 """A register of one of the two sides."""
@@ -415,6 +418,8 @@ class Product:
                     made = self._in_words(ways, name, more[name[0]])
                 if made is None and self.narrow and self._width(name) == 32:
                     made = self._half(meeting, ways, name, [*shared, *free])
+                if made is None and self.narrow:
+                    made = self._combined(meeting, ways, name, [*shared, *free])
             changed |= made != meeting.derived.get(name)
             if made is not None:
                 meeting.derived[name] = made
@@ -463,6 +468,23 @@ class Product:
 
     def _apart(self, width: int, a: Term, b: Term, times: int) -> Term:
         return self.terms.add(width, a, self.terms.scale(width, b, times), -1)
+
+    def _combined(
+        self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
+    ) -> Diagram | None:
+        """A register as something that is made of two others."""
+        width = self._width(name)
+        near = [one for one in others if self._width(one) == width][:_OTHERS]
+        held = [self._told(way, self._held(way, name)) for way in ways]
+        first = {one: self._held(ways[0], one) for one in near}
+        for a, b, make in combinations(self.decisions, width, held[0], first):
+            made = (make(self._held(way, a), self._held(way, b)) for way in ways)
+            if all(
+                value == self._told(way, one)
+                for way, value, one in zip(ways, held, made, strict=True)
+            ):
+                return make(self._carried(meeting, a), self._carried(meeting, b))
+        return None
 
     def _half(
         self, meeting: Meeting, ways: list[Way], name: Name, wholes: list[Name]
