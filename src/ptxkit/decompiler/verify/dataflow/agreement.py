@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ptxkit.decompiler.verify.dataflow.bounds import as_signed, whole
 from ptxkit.decompiler.verify.dataflow.bits import masked
+from ptxkit.decompiler.verify.dataflow.bounds import as_signed, whole
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.fields import lowest
 from ptxkit.decompiler.verify.dataflow.reals import contradict

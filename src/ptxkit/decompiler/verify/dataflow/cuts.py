@@ -59,6 +59,8 @@ def kind_of_effect(step: Step) -> str:
 
 #: Where to cut, in this order: the fewer pieces there are, the more is known in each.
 CUTS: tuple[Cuts, ...] = (uncut, at_barriers, at_joint, at_effects)
+#: And for long functions: pieces that are too large take long, and nothing comes of it.
+CUTS_OF_LONG: tuple[Cuts, ...] = (at_joint, at_effects, at_barriers, uncut)
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.bits import part
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed
+from ptxkit.decompiler.verify.dataflow.combined import combinations
 from ptxkit.decompiler.verify.dataflow.cuts import JOINT
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
@@ -37,6 +38,8 @@ _ROUNDS = 60
 _CASES, _NARROW_CASES = 50_000, 150_000
 #: Loops of one function that a loop of the other may meet, on average.
 _PARTNERS = 3
+#: Registers of which pairs are looked at.
+_OTHERS = 40
 
 Name = tuple[int, Register]
 """A register of one of the two sides."""
@@ -315,9 +318,9 @@ class Product:
             width = SCALAR_TYPES[self.programs[name[0]].types.get(name[1], "b32")].width
             values = (self._told(way, h) for way, h in zip(ways, held, strict=True))
             key = (old, width, *values)
-            if key not in groups and old and self.narrow:
+            if key not in groups and (old or name[0]) and self.narrow:
                 # What looks different may be so only in cases that contradict themselves.
-                near = (k for k in groups if k[:2] == key[:2])
+                near = (k for k in groups if k[:2] == key[:2] and (old or self._alike(k, key)))
                 same = next((k for k in near if self._agree(ways, k[2:], key[2:])), None)
                 if same is not None:
                     groups[key] = groups[same]
@@ -328,6 +331,14 @@ class Product:
             meeting.classes[name] = groups[key]
         changed |= self.narrow and self._limit(meeting, ways, left)
         return self._derive(meeting, ways) or changed
+
+    def _alike(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+        """Whether values are the same where they have no cases."""
+        term = self.decisions.term
+        return all(
+            a == b or term(a) is None or term(b) is None
+            for a, b in zip(first[2:], second[2:], strict=True)
+        )
 
     def _limit(self, meeting: Meeting, ways: list[Way], names: list[Name]) -> bool:
         """Note how large numbers can be at a meeting; whether more is possible than before."""
@@ -410,6 +421,8 @@ class Product:
                     made = self._in_words(ways, name, more[name[0]])
                 if made is None and self.narrow and self._width(name) == 32:
                     made = self._half(meeting, ways, name, [*shared, *free])
+                if made is None and self.narrow:
+                    made = self._combined(meeting, ways, name, [*shared, *free])
             changed |= made != meeting.derived.get(name)
             if made is not None:
                 meeting.derived[name] = made
@@ -458,6 +471,23 @@ class Product:
 
     def _apart(self, width: int, a: Term, b: Term, times: int) -> Term:
         return self.terms.add(width, a, self.terms.scale(width, b, times), -1)
+
+    def _combined(
+        self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
+    ) -> Diagram | None:
+        """A register as something that is made of two others."""
+        width = self._width(name)
+        near = [one for one in others if self._width(one) == width][:_OTHERS]
+        held = [self._told(way, self._held(way, name)) for way in ways]
+        first = {one: self._held(ways[0], one) for one in near}
+        for a, b, make in combinations(self.decisions, width, held[0], first):
+            made = (make(self._held(way, a), self._held(way, b)) for way in ways)
+            if all(
+                value == self._told(way, one)
+                for way, value, one in zip(ways, held, made, strict=True)
+            ):
+                return make(self._carried(meeting, a), self._carried(meeting, b))
+        return None
 
     def _half(
         self, meeting: Meeting, ways: list[Way], name: Name, wholes: list[Name]

@@ -9,7 +9,7 @@ from math import prod
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget, OverdueError
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.dataflow.cuts import CUTS, Cuts, uncut
+from ptxkit.decompiler.verify.dataflow.cuts import CUTS, CUTS_OF_LONG, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TooManyCasesError
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Program, is_generic
@@ -168,6 +168,7 @@ class _Pair:
         self._make = partial(_programs, (m, n), (a, b), places, variables)
         self.programs = self._make()
         self.product = Product(self.programs, budget=budget)
+        self._work = 0
 
     def calls(self) -> set[str]:
         """The functions that either side calls."""
@@ -181,35 +182,48 @@ class _Pair:
             reason = self._whole()
         except GiveUpError as error:
             reason = str(error)
-        short = len(self.functions[0].instructions) <= _SHORT
         work = _THOROUGH if thorough else _PIECES
-        return "" if reason and (thorough or short) and self._in_pieces(work) else reason
+        tried = reason and (thorough or self._is_short())
+        return "" if tried and self._in_pieces(work) else reason
 
     def _in_pieces(self, work: int) -> bool:
         """Cut both where they must be at the same time: in few places, then in more."""
-        done: list[list[list[int]]] = []
-        for cuts in CUTS:
-            programs = self._make(cuts)
-            heads = [program.headers for program in programs]
-            if heads in done:
-                continue  # there is nothing else to cut at
-            done.append(heads)
-            # Values of many cases are compared as a whole first, which is quick, then in full.
-            for cases in (_FEW_CASES, None):
-                turned: set[tuple[int, int]] = set()
-                while True:
-                    self.product = Product(programs, cases, True, work, self.budget)
-                    try:
-                        if not (self.product.settle() or self.product.difference()):
-                            return True
-                    except GiveUpError:
-                        pass
-                    work -= self.product.decisions.work
-                    again = self.product.turned(turned)
-                    if again is None:
-                        break
-                    programs = again
+        short = self._is_short()
+        made: dict[Cuts, tuple[Program, Program]] = {}
+        # Values of many cases are compared as a whole first, which is quick, then in full.
+        for cases in (_FEW_CASES, None):
+            done: list[list[list[int]]] = []
+            for cuts in CUTS if short else CUTS_OF_LONG:
+                programs = made[cuts] = made.get(cuts) or self._make(cuts)
+                heads = [program.headers for program in programs]
+                if heads in done:
+                    continue  # there is nothing else to cut at
+                done.append(heads)
+                if self._with_turns(programs, cases, work):
+                    return True
+                work -= self._work
         return False
+
+    def _with_turns(
+        self, programs: tuple[Program, Program], cases: int | None, work: float
+    ) -> bool:
+        """Whether they are equal in pieces, with loops cut at one end or the other."""
+        turned: set[tuple[int, int]] = set()
+        self._work = 0
+        again: tuple[Program, Program] | None = programs
+        while again is not None:
+            self.product = Product(again, cases, True, work - self._work, self.budget)
+            try:
+                if not (self.product.settle() or self.product.difference()):
+                    return True
+            except GiveUpError:
+                pass
+            self._work += self.product.decisions.work
+            again = self.product.turned(turned)
+        return False
+
+    def _is_short(self) -> bool:
+        return len(self.functions[0].instructions) <= _SHORT
 
     def _whole(self) -> str:
         try:

@@ -91,9 +91,9 @@ class Program:
         found: dict[int, set[int]] = {}
         for index in self.order:
             for target in self.blocks[index].targets:
-                if target in place and place[target] <= place[index]:
-                    if index in self._behind_without(target, cut):
-                        found.setdefault(target, set()).add(index)
+                retreats = target in place and place[target] <= place[index]
+                if retreats and index in self._behind_without(target, cut):
+                    found.setdefault(target, set()).add(index)
         return found
 
     def _behind_without(self, start: int, cut: set[int]) -> set[int]:

@@ -516,6 +516,7 @@ class _Load:
         self.address = address_width(step.sources[0])
         words = plain_memory(step).split(".")
         self.opcode = ".".join(w for w in words[:-1] if w not in ("v2", "v4", "v8"))
+        self.space = next((word for word in words[1:-1] if word in _KINDS), "")
 
     def __hash__(self) -> int:
         return hash((self.opcode, self.width, self.address))
@@ -540,7 +541,23 @@ class _Load:
         self, terms: Terms, width: int, memory: Term, address: Term, by: int, rest: tuple[Term, ...]
     ) -> Term:
         place = terms.add(self.address, address, terms.constant(self.address, by))
-        return terms.make("ld", self.opcode, width, memory, place, *rest)
+        return terms.make("ld", self.opcode, width, self._untouched(terms, memory), place, *rest)
+
+    def _untouched(self, terms: Terms, memory: Term) -> Term:
+        """Memory as it was before stores to memory of another kind."""
+        row = terms.rows[memory]
+        while self.space and row[0] == "after" and _stored_to(row[1]) in _KINDS - {self.space}:
+            memory = row[2]
+            row = terms.rows[memory]
+        return memory
+
+
+def _stored_to(opcode: object) -> str:
+    """The kind of memory that a store is to, which orders nothing; nothing for all else."""
+    words = opcode.split(".") if isinstance(opcode, str) else [""]
+    if words[0] != "st" or ORDERED.intersection(f".{word}" for word in words):
+        return ""
+    return next((word for word in words[1:] if word in _KINDS), "")
 
 
 def address_width(operand: Operand) -> int:
@@ -549,6 +566,8 @@ def address_width(operand: Operand) -> int:
     return SCALAR_TYPES[base.parts[0].value].width if base.kind == "register" else 64
 
 
+#: Kinds of memory that have no place in common.
+_KINDS = frozenset(("global", "shared", "local"))
 #: Follows the opcode of what may still be put together with another.
 _OPEN = " or fma"
 #: Memory that is there for every thread, at places that are no numbers of the program.

@@ -1,0 +1,72 @@
+"""What one function has computed already, and the other one computes of two registers later.
+
+One compiler adds two numbers before it waits for other threads, another one afterwards. The sum
+that one of them holds is then the sum of what the other one holds, whatever the cases are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations_with_replacement
+from typing import TypeVar
+
+from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.terms import Term
+
+Key = TypeVar("Key")
+Operation = Callable[[Diagram, Diagram], Diagram]
+
+
+def combinations(
+    decisions: Decisions, width: int, value: Diagram, held: Mapping[Key, Diagram]
+) -> Iterator[tuple[Key, Key, Operation]]:
+    """Pairs of which a value may be made, and how: those of which it is made in one case.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> d = Decisions(t)
+    >>> p, x, y, z = d.ask(t.make("p")), t.make("x"), t.make("y"), t.make("z")
+    >>> held = {"a": d.choose(p, d.leaf(x), d.leaf(y)), "b": d.leaf(z)}
+    >>> both = d.choose(p, d.leaf(t.multiply(32, x, z)), d.leaf(t.multiply(32, y, z)))
+    >>> [(a, b, make(held[a], held[b]) == both) for a, b, make in combinations(d, 32, both, held)]
+    [('a', 'b', True)]
+    """
+    facts: dict[Term, bool] = {}
+    whole = _in_case(decisions, value, facts)
+    combine = _operation(decisions, width, whole)
+    if combine is None:
+        return
+    leaves = {key: _in_case(decisions, one, facts) for key, one in held.items()}
+    key, function = combine
+
+    def make(a: Diagram, b: Diagram) -> Diagram:
+        return decisions.apply(
+            ("combined", key), lambda x, y: decisions.leaf(function(x, y)), (a, b)
+        )
+
+    for a, b in combinations_with_replacement(leaves, 2):
+        if function(leaves[a], leaves[b]) == whole:
+            yield a, b, make
+
+
+def _in_case(decisions: Decisions, diagram: Diagram, facts: dict[Term, bool]) -> Term:
+    """What a value is in one case, which is noted."""
+    top, yes, no = decisions.nodes[diagram]
+    while top != LEAF:
+        top, yes, no = decisions.nodes[yes if facts.setdefault(top, True) else no]
+    return yes
+
+
+def _operation(
+    decisions: Decisions, width: int, term: Term
+) -> tuple[object, Callable[[Term, Term], Term]] | None:
+    """What made a term of two others, if that is seen from it."""
+    terms = decisions.terms
+    row = terms.rows[term]
+    if row[0] == "multiply" and row[1] == width:
+        return ("multiply", width), lambda a, b: terms.multiply(width, a, b)
+    if row[0] == "sum" and row[1] == width and len(row[3]) > 1:
+        return ("add", width), lambda a, b: terms.add(width, a, b)
+    if row[0] == "op" and len(row) == 5 and terms.constant_of(row[4]) is None:
+        return row[:3], lambda a, b: terms.operation(row[1], row[2], (a, b))
+    return None
