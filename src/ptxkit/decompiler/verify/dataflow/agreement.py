@@ -118,12 +118,13 @@ class Agreement:
         if first is None or second is None or first == second:
             return first is not None and first == second
         # What only one of the two asks for is looked at one case after the other.
-        several = both[0].open ^ both[1].open
+        several = {decisions.nodes[one][0] for one in both[0].open ^ both[1].open}
+        several -= {known for known, _ in facts}  # in other words, it stays open
         if not several or self._left <= 0:
             return False
         self._left -= 1
         decisions.check()
-        asked = min(decisions.nodes[one][0] for one in several)
+        asked = min(several)
         return all(self._equal(a, b, (*facts, (asked, holds))) for holds in (True, False))
 
     def words(self, condition: Diagram) -> dict[Term, Term]:
