@@ -75,11 +75,13 @@ nb::list counts(const Observation &self) {
 
 using PointRow = std::tuple<std::uint32_t, std::uint32_t, bool, Places, bool>;
 
-void look_at(Observation &self, const std::vector<PointRow> &rows) {
+void look_at(Observation &self, const std::vector<PointRow> &rows,
+             const std::vector<std::size_t> &running) {
     for (const auto &[function, instruction, after, places, tuples] : rows) {
         self.points_at.emplace(Where{function, instruction}, self.points.size());
         self.points.push_back({after, tuples, to_places(places)});
     }
+    for (const std::size_t number : running) self.points.at(number).running = true;
 }
 
 nb::list digests(const Observation &self) {
@@ -153,7 +155,7 @@ void bind_observe(nb::module_ &m) {
         .def("watch_conflicts", [](Observation &self) { self.conflicts = true; })
         .def("conflicts", &conflicts,
              "Words of global memory that depend on races, and which of their bytes; or None.")
-        .def("look_at", &look_at, "rows"_a,
+        .def("look_at", &look_at, "rows"_a, "running"_a = std::vector<std::size_t>(),
              "Places: function, instruction, whether after it, registers to sum up there, and "
              "whether to keep what they hold together.")
         .def("digests", &digests)

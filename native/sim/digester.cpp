@@ -32,24 +32,27 @@ Digester::Digester(Observation &observation, const Block &block)
 
 Digester::~Digester() { observation_.add(digests_); }
 
-void Digester::before(Machine &m, const Inst &inst, std::uint32_t) { look(m, inst, false); }
-
-void Digester::after(Machine &m, const Inst &inst, std::uint32_t) {
-    if (!m.switched) look(m, inst, true);
+void Digester::before(Machine &m, const Inst &inst, std::uint32_t lanes) {
+    look(m, inst, lanes, false);
 }
 
-void Digester::look(const Machine &m, const Inst &inst, bool after) {
+void Digester::after(Machine &m, const Inst &inst, std::uint32_t lanes) {
+    if (!m.switched) look(m, inst, lanes, true);
+}
+
+void Digester::look(const Machine &m, const Inst &inst, std::uint32_t lanes, bool after) {
     const auto [begin, end] = observation_.points_at.equal_range(Observation::where(m, inst));
     for (auto one = begin; one != end; ++one) {
         const Point &point = observation_.points[one->second];
-        if (point.after == after) look(m, point, digests_[one->second]);
+        if (point.after == after)
+            look(m, point, point.running ? lanes : m.part->mask, digests_[one->second]);
     }
 }
 
-void Digester::look(const Machine &m, const Point &point, Digest &digest) {
+void Digester::look(const Machine &m, const Point &point, std::uint32_t lanes, Digest &digest) {
     const std::vector<RegisterPlace> &places = point.places;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-        if (!(m.part->mask >> lane & 1)) continue;
+        if (!(lanes >> lane & 1)) continue;
         const std::uint32_t thread = m.warp->index * kLanes + lane;
         const std::uint64_t who = mix(block_, thread);
         digest.visits += mix(who, history_[thread]);

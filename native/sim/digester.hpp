@@ -20,8 +20,8 @@ class Digester : public Observer {
     void arrive(Machine &m, unsigned number) override;
 
   private:
-    void look(const Machine &m, const Inst &inst, bool after);
-    void look(const Machine &m, const Point &point, Digest &digest);
+    void look(const Machine &m, const Inst &inst, std::uint32_t lanes, bool after);
+    void look(const Machine &m, const Point &point, std::uint32_t lanes, Digest &digest);
 
     Observation &observation_;
     std::uint64_t block_ = 0;

@@ -73,6 +73,7 @@ struct Point {
     bool after = false;
     bool tuples = false;
     std::vector<RegisterPlace> places;
+    bool running = false;                // only threads for which the guard holds
 };
 
 // Sums over all threads that come to a point; `spread` has a bit for some of the values.

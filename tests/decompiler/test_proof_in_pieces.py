@@ -42,6 +42,16 @@ VALUES = {
         "mul.hi.u32 %r3, %r1, -858993459; shr.u32 %r3, %r3, 9;",
         "mul.hi.u32 %r3, %r1, -858993460; shr.u32 %r3, %r3, 9;",
     ),
+    "one of two numbers": (
+        "and.b32 %r4, %r1, 1; setp.eq.s32 %p1, %r4, 1; selp.b32 %r3, 5, 6, %p1;",
+        "and.b32 %r4, %r1, 1; setp.eq.s32 %p1, %r4, 0; selp.b32 %r3, 6, 5, %p1;",
+        "and.b32 %r4, %r1, 3; setp.eq.s32 %p1, %r4, 0; selp.b32 %r3, 6, 5, %p1;",
+    ),
+    "one of four numbers": (
+        "and.b32 %r4, %r1, 3; setp.eq.s32 %p1, %r4, 1; selp.b32 %r3, 5, 6, %p1;",
+        "and.b32 %r4, %r1, 3; setp.ne.s32 %p1, %r4, 1; selp.b32 %r3, 6, 5, %p1;",
+        "and.b32 %r4, %r1, 3; setp.eq.s32 %p1, %r4, 0; selp.b32 %r3, 6, 5, %p1;",
+    ),
     "a quotient of a quotient": (
         "div.u32 %r3, %r1, 10; shr.u32 %r3, %r3, 6;",
         "div.u32 %r3, %r1, 640;",

@@ -15,7 +15,8 @@ from ptxkit.decompiler.verify.dataflow.decode import Decoder
 from ptxkit.decompiler.verify.inputs import DATA
 from ptxkit.decompiler.verify.pair import Pair
 from ptxkit.decompiler.verify.possible import Possible
-from ptxkit.decompiler.verify.trials import Trial
+from ptxkit.decompiler.verify.trials import Trial, trials
+from ptxkit.decompiler.verify.usage import usage_of
 from ptxkit.syntax.scopes import Scopes
 from ptxkit.toolchain import compile_cuda
 
@@ -179,6 +180,65 @@ def test_a_side_that_came_is_not_hidden() -> None:
     assert len(covered.hiding()) >= 1
     covered.add(kernel[1, 4](np.array([10, 11, 20, 21], np.int32), count=True))
     assert not covered.hiding()
+
+
+#: What only some threads do: under a guard, and behind a branch.
+SOME = """extern "C" __global__ void k(const int *a, int *o, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, v = a[i]; %s }"""
+UNDER = (
+    'asm volatile("{.reg .pred p; setp.lt.s32 p, %0, %1; @p red.global.gpu.relaxed.max.s32 [%2], '
+    '%3;}" :: "r"(i), "r"(n), "l"(o + (i & 3)), "r"(v) : "memory");'
+)
+BEHIND = "if (i < n) atomicMax(o + (i & 3), v);"
+
+
+def test_an_atomic_under_a_guard_is_one_behind_a_branch() -> None:
+    module = compile_cuda(SOME % UNDER, arch="sm_90")
+    assert "bra" not in module.emit()
+    found = same_execution(module, compile_cuda(SOME % BEHIND, arch="sm_90"), "k")
+    assert found.equal, found.reason
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("v);", "v + (v * 747796405 == 12345));"),
+        ("v);", "v * 747796405 == 12345 ? 0x80000000 : v);"),
+        ("i < n)", "i < n && v * 747796405 != 12345)"),
+        ("i < n)", "i <= n)"),
+        ("Max(o", "Max((unsigned *)o"),
+        ("Max", "Min"),
+    ],
+)
+def test_but_no_other_one(right: str, wrong: str) -> None:
+    module = compile_cuda(SOME % UNDER, arch="sm_90")
+    other = compile_cuda(SOME % BEHIND.replace(right, wrong), arch="sm_90")
+    assert not same_execution(module, other, "k").equal
+
+
+def test_an_index_that_is_cut_out_of_a_number_is_tried_with_all_of_it() -> None:
+    """Where numbers are indices only small ones are tried: a mask would cut nothing off."""
+    module = compile_cuda(
+        'extern "C" __global__ void k(const int *a, float *o)'
+        " { int i = threadIdx.x; atomicAdd(o + (a[i] & 63), 1.0f); }",
+        arch="sm_90",
+    )
+    pair = Pair(module, module, "k", "k")
+    for trial in trials(pair.usage, pair.rules, 20):
+        pair.launch(trial)
+    (mask,) = (one.span[0] for one in module["k"].instructions if one.name == "and")
+    assert not pair.coverage[0].hiding().get(mask, 0) & 1
+
+
+def test_what_is_too_narrow_is_no_pointer() -> None:
+    """Indices and addresses lie in the same shared memory: one may seem to be the other."""
+    module = compile_cuda(
+        'extern "C" __global__ void k(const int *a, float *o) { __shared__ float *p[64];'
+        " int i = threadIdx.x, v = a[i]; p[i] = o + v; __syncthreads(); *p[63 - i] = 1.0f;"
+        " ((int *)p)[i] = v; __syncthreads(); o[((int *)p)[63 - i]] = 2.0f; }",
+        arch="sm_90",
+    )
+    assert all(not one.through for one in usage_of(module, module["k"]).pointers)
 
 
 # ---- memory ----------------------------------------------------------------------------------

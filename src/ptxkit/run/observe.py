@@ -57,7 +57,8 @@ class Observable:
         if watch.points:
             if self._looked is None or self._looked[0] is not watch.points:
                 self._looked = watch.points, [self._point(point) for point in watch.points]
-            observation.look_at(self._looked[1])
+            running = [n for n, point in enumerate(watch.points) if point.running]
+            observation.look_at(self._looked[1], *([running] if running else []))
         return observation
 
     def _point(self, point: Point) -> _PointRow:

@@ -58,6 +58,8 @@ class Point:
     """The number of the node that declares each, and its name."""
     tuples: bool = False
     """Whether to keep what they hold together, for each thread."""
+    running: bool = False
+    """Whether only threads count for which the guard of the instruction holds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class Together:
     def points(self) -> list[tuple[Place, Point]]:
         """The instructions to look at, and the numbers that they read."""
         return [
-            (place, Point(self.sides.instruction(place), False, form.leaves, True))
+            (place, self.sides.point(place, form.leaves, together=True))
             for place, form in self.forms.items()
         ]
 

@@ -12,6 +12,8 @@ from ptxkit.run import RunReport
 from ptxkit.syntax import Function, Instruction, Module
 from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph
 
+#: Of these it is told under their guards whether threads did them or not.
+_GUARDED = frozenset(("bra", "atom", "red"))
 _WRITES = frozenset(("st", "atom", "red", "sust", "sured", "call"))
 
 
@@ -25,7 +27,7 @@ class Coverage:
     ran: set[int] = field(default_factory=set)
     """Spans of instructions, by their starts."""
     sides: dict[int, set[bool]] = field(default_factory=dict)
-    """For each branch, by its start, the ways that threads went: taken, and not."""
+    """For each branch and atomic under a guard, by its start, what threads did: it, and not."""
     shown: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     """For each operation of an instruction, by its start: sides that came, and all there are."""
     wrote: bool = False
@@ -153,7 +155,7 @@ def _stops(one: Instruction) -> bool:
 
 @dataclass(slots=True)
 class _Branch:
-    """A branch at the end of a block, in the numbers that launches give for its operations."""
+    """A branch, or what some threads do, in the numbers that launches give for its operations."""
 
     start: int
     own: list[int]
@@ -198,11 +200,11 @@ class _Table:
             places.setdefault(start, []).append(place)
         branches = []
         for block in covered.blocks:
-            branch = block.instructions[-1]
             before = [places.get(i.span[0], []) for i in block.instructions if i.guard is None]
-            if branch.name == "bra" and branch.guard is not None and before:
-                start = branch.span[0]
-                branches.append(_Branch(start, places.get(start, []), before))
+            for one in block.instructions if before else ():
+                if one.guard is not None and one.name in _GUARDED:
+                    start = one.span[0]
+                    branches.append(_Branch(start, places.get(start, []), before))
         return _Table(
             instructions,
             np.array(starts, np.int64),

@@ -140,7 +140,7 @@ def doubt(first: Outcome, second: Outcome, sides: tuple[Side, Side]) -> str | No
     if second.widened[CUT] > first.widened[CUT]:
         return "it makes floating-point numbers of fewer bits than the original"
     if second.trusting > first.trusting:
-        return f"it takes memory for constant {second.trusting:,} times for {first.trusting:,}"
+        return f"it takes {second.trusting:,} bytes for constant, not {first.trusting:,}"
     if second.stored > first.stored:
         # What is written twice is the same only as long as nobody reads it in between.
         return f"it writes {second.stored:,} bytes for {first.stored:,}"

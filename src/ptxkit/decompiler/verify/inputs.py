@@ -29,6 +29,8 @@ _MORE, _ALL = (8 << 20, 48 << 20), 256 << 20
 _PERIOD = 65_537
 #: Bytes of a field of a record.
 _FIELD = 8
+#: One launch of so many has numbers for indices of which the code takes a part.
+_WHOLE = 4
 #: One launch of so many has any numbers in records, as in other memory.
 _WILD = 8
 
@@ -136,7 +138,7 @@ class InputMaker:
         if count > 2 * _PERIOD:
             part = self._contents(origin, _PERIOD * width, trial, generator)
             return np.resize(part, size)
-        if origin.loaded() in self.usage.indices and SCALAR_TYPES[type].kind != FLOAT:
+        if self._must_be_small(origin, trial) and SCALAR_TYPES[type].kind != FLOAT:
             limit = max((abs(s) for s in trial.sizes), default=16) or 1
             indices = places(
                 width, count, min(limit, 64), trial.ascending, trial.number % 3 == 2, generator
@@ -149,6 +151,15 @@ class InputMaker:
             return shifted(type, count, shift, trial.number, generator)[:size]
         marks = (*self.usage.marks, *trial.sizes)
         return filled(type, count, trial.kind, generator, marks)[:size]
+
+    def _must_be_small(self, origin: Origin, trial: Trial) -> bool:
+        """Whether what lies behind a pointer is to be indices.
+
+        Those of which the code takes a part before are any numbers in some launches.
+        """
+        if origin.loaded() not in self.usage.indices:
+            return False
+        return trial.number % _WHOLE != 1 or origin.loaded() not in self.usage.narrowed
 
     def _mixed(self, origin: Origin, size: int, trial: Trial, generator: Any) -> Bytes:
         """Records whose fields are each filled in a way of their own, as keys and values are."""

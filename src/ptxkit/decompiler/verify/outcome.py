@@ -188,7 +188,8 @@ class _Kinds:
         self.products: list[tuple[int, str]] = []
         self.signs: list[tuple[int, str]] = []
         self.events: list[tuple[int, str]] = []
-        loads, trusting, stores, widths = [], [], [], []
+        loads = []
+        trusting, widths = np.zeros((2, len(instructions)), np.int64)
         for place, node in enumerate(instructions):
             order = order_of(node)
             if order is not None:
@@ -197,15 +198,14 @@ class _Kinds:
                 if node.span[0] in kinds:
                     found.append((place, kinds[node.span[0]]))
             if node.name in _COUNTED:
-                self.events.append((place, _event(node)))
+                self.events.append((place, event(node)))
             elif _loads(node):
                 loads.append(place)
-                trusting += [place] * (".nc" in node.modifiers)
+                # Two loads are one of twice as many bytes.
+                trusting[place] = stored_bytes(node) * (".nc" in node.modifiers)
             elif node.name == "st" and not _PRIVATE.intersection(node.modifiers):
-                stores.append(place)
-                widths.append(stored_bytes(node))
-        self._loads, self._trusting = np.array(loads, np.int64), np.array(trusting, np.int64)
-        self._stores, self._widths = np.array(stores, np.int64), np.array(widths, np.int64)
+                widths[place] = stored_bytes(node)
+        self._loads, self._trusting, self._widths = np.array(loads, np.int64), trusting, widths
 
     def counted(
         self, executed: np.ndarray[Any, np.dtype[np.int64]]
@@ -214,8 +214,8 @@ class _Kinds:
         return (
             _sums(self.events, executed),
             int(executed[self._loads].sum()),
-            int(executed[self._trusting].sum()),
-            int((executed[self._stores] * self._widths).sum()),
+            int(executed @ self._trusting),
+            int(executed @ self._widths),
             _sums(self.orders, executed),
             _sums(self.products, executed),
             _sums(self.signs, executed),
@@ -231,12 +231,12 @@ def _sums(kinds: Sequence[tuple[int, _Kind]], executed: Any) -> Counter[_Kind]:
     return found
 
 
-def _event(node: Instruction) -> str:
+def event(node: Instruction) -> str:
     """What is counted: of atomics each operation by itself, as one may undo another's work.
 
     >>> import ptxkit
     >>> m = ptxkit.parse(".func f() { red.global.add.s32 [a], b; atom.global.add.u32 c, [a], b; }")
-    >>> [_event(i) for i in m["f"].instructions]
+    >>> [event(i) for i in m["f"].instructions]
     ['atomics (add.b32)', 'atomics (add.b32)']
     """
     what = _COUNTED[node.name]

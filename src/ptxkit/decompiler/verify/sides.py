@@ -25,6 +25,7 @@ from ptxkit.decompiler.verify.dataflow.decode import PURE, Known, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.decompiler.verify.expressions import Expressions, plain
+from ptxkit.decompiler.verify.outcome import event
 from ptxkit.decompiler.verify.possible import Possible
 from ptxkit.decompiler.verify.region import Seen
 from ptxkit.isa.types import SCALAR_TYPES
@@ -222,9 +223,19 @@ class Sides(Expressions):
         for place in wanted:
             numbers = [r for r in self._reads(self._step_at(place)) if self._type(r) != "pred"]
             if numbers and self.instruction(place).span[0] in self.coverage.ran:
-                point = Point(self.instruction(place), False, tuple(sorted(set(numbers))))
+                point = self.point(place, tuple(sorted(set(numbers))))
                 found.append(((self._key(place), _BEFORE), point))
         return found
+
+    def point(self, place: Place, read: tuple[Register, ...], *, together: bool = False) -> Point:
+        """Where to look at what an instruction reads: as those threads do it that do."""
+        node = self.instruction(place)
+        return Point(node, False, read, together, running=self._is_guarded(place))
+
+    def _is_guarded(self, place: Place) -> bool:
+        """Whether some threads do it and others not, as behind a branch that went both ways."""
+        step = self._step_at(place)
+        return step.guard is not None and _is_lossy(step) and self.both_ways(place)
 
     def _key(self, place: Place) -> int:
         return self.instruction(place).span[0]
@@ -265,6 +276,8 @@ class Sides(Expressions):
         if step.guard is None:
             return whole
         if _is_lossy(step):
+            if self._is_guarded(place):
+                return whole
             return self.terms.make("under", whole, self._asks(step.guard[0]))
         # What is done on the other side, code that ran shows: a jump, or nothing.
         asked = self._asks(step.guard[0])
@@ -346,9 +359,15 @@ class Sides(Expressions):
                 return truth
             if step.name in PURE and not any(s.kind == "restless" for s in step.sources):
                 return self._pure(step, operands)[0]
-            return self.terms.make("does", plain(step), *operands)
+            return self.terms.make("does", self._named(place, step), *operands)
         finally:
             self._here = before
+
+    def _named(self, place: Place, step: Step) -> str:
+        """What it is that an instruction does; who sees it when is compared elsewhere."""
+        if step.name in ("atom", "red"):
+            return event(self.instruction(place))
+        return plain(step)
 
     def _select(self, condition: Term, yes: Term, no: Term) -> Term:
         row = self.terms.rows[condition]
@@ -484,7 +503,7 @@ class Sides(Expressions):
         return step.name in PURE or _is_argument(step)
 
     def both_ways(self, place: Place) -> bool:
-        """Whether a branch went both of its ways."""
+        """Whether a branch went both of its ways, or an atomic was done and was not."""
         return len(self.coverage.sides.get(self._key(place), ())) == 2
 
     # ---- what they choose from, value by value ---------------------------------------------

@@ -51,6 +51,10 @@ _SHIFTS = 1 << 16
 _LAST_BITS = frozenset((1, 3, 7, 15, 31, 63, 127))
 #: Places in parameters that are noted for one register, at most.
 _PARTS = 256
+#: Bytes of a pointer.
+_POINTER = 8
+#: What takes a part of a number, which may lie in fewer places than the number itself.
+_NARROWING = frozenset(("and", "shr", "bfe", "rem", "prmt"))
 _FLOATS = frozenset(("f16", "f16x2", "bf16", "bf16x2", "f32", "f64"))
 _MEMORY = frozenset(("ld", "ldu", "st", "atom", "red", "prefetch", "cp", "ldmatrix", "stmatrix"))
 _TEXTURES = frozenset(("tex", "tld4", "suld", "sust", "sured", "txq", "suq"))
@@ -86,6 +90,8 @@ class Usage:
     """Numbers that bound, scale or are part of an index."""
     indices: set[Origin] = field(default_factory=set)
     """What lies behind pointers and becomes part of an address."""
+    narrowed: set[Origin] = field(default_factory=set)
+    """Of these the code takes some bits, or a remainder: the rest of them need not be small."""
     floats: dict[Origin, set[str]] = field(default_factory=dict)
     """Values that floating-point instructions take, by type."""
     textures: dict[Origin, str] = field(default_factory=dict)
@@ -264,6 +270,8 @@ class _Tracker:
         if name == "and" and type[1:] == "64" and evaluate(operands[2]) in _LAST_BITS:
             held = self._value(function, operands[1])
             self.masked.update(origin for origin, level in held.items() if level != COMPUTED)
+        if name in _NARROWING and isinstance(evaluate(operands[-1]), int):
+            self.usage.narrowed.update(self._value(function, operands[1]))
         for position, operand in enumerate(operands[1:], 1):
             strength = _strength(node, position)
             taint = self._value(function, operand)
@@ -465,8 +473,10 @@ class _Tracker:
                 # Added to a pointer as it is: an index of bytes, or a pointer inside a struct.
                 parameter = next(p for p in self.kernel.parameters if p.name == origin.name)
                 (usage.pointers if parameter.dimensions else usage.sizes).append(origin)
+        usage.indices |= {o for o in accessed if o.through and not self._may_point(o)}
+        known_names = {p.name for p in usage.pointers}
         usage.pointers += sorted(
-            (o for o in accessed if o.through and o.name in {p.name for p in usage.pointers}),
+            (o for o in accessed if o.through and o.name in known_names and self._may_point(o)),
             key=lambda o: (o.name, o.offset, len(o.through)),
         )
         usage.optional = [o for o in usage.pointers if o in self.compared and not o.through]
@@ -484,6 +494,13 @@ class _Tracker:
             for v in self.module.variables
             for d in v.declarators
         )
+
+    def _may_point(self, origin: Origin) -> bool:
+        """Whether what is loaded through a pointer has the bits of another one."""
+        access = self.usage.accesses.get(origin.pointer)
+        types = [self.usage.fields[origin]] if origin in self.usage.fields else []
+        types += access.types if access is not None else ()
+        return any(scalar_bytes(type) == _POINTER for type in types)
 
 
 _SPACES = frozenset(("param", "global", "shared", "local", "const"))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.bits import masked
-from ptxkit.decompiler.verify.dataflow.bounds import as_signed, whole
+from ptxkit.decompiler.verify.dataflow.bounds import as_signed, bounds, whole
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.fields import lowest
 from ptxkit.decompiler.verify.dataflow.reals import contradict
@@ -97,7 +97,35 @@ class Agreement:
             return True
         rewriter = self._rewriter(words)
         first, second = rewriter.term(a), rewriter.term(b)
-        return first is not None and first == second
+        if first is not None and first == second:
+            return True
+        return self.decisions.closes and self._equal_inside(a, b, facts, words)
+
+    def _equal_inside(
+        self, a: Term, b: Term, facts: tuple[Fact, ...], words: dict[Term, Term]
+    ) -> bool:
+        """Whether values of many cases are equal in those that facts leave of them."""
+        decisions = self.decisions
+        left = decisions.true
+        for asked, holds in facts:
+            answer = decisions.ask(asked)
+            left = decisions.both(left, answer if holds else decisions.negate(answer))
+        both = [
+            Rewriter(decisions, self.timeless, words, everything=True, condition=left)
+            for _ in range(2)
+        ]
+        first, second = (one.term(term) for one, term in zip(both, (a, b), strict=True))
+        if first is None or second is None or first == second:
+            return first is not None and first == second
+        # What only one of the two asks for is looked at one case after the other.
+        several = {decisions.nodes[one][0] for one in both[0].open ^ both[1].open}
+        several -= {known for known, _ in facts}  # in other words, it stays open
+        if not several or self._left <= 0:
+            return False
+        self._left -= 1
+        decisions.check()
+        asked = min(several)
+        return all(self._equal(a, b, (*facts, (asked, holds))) for holds in (True, False))
 
     def words(self, condition: Diagram) -> dict[Term, Term]:
         """What terms are wherever a condition holds."""
@@ -177,7 +205,7 @@ class Agreement:
         for asked, holds in facts:
             row = self.terms.rows[asked]
             if row[0] == "lt" and (limit := self.terms.constant_of(row[4])) is not None:
-                numbers = found.setdefault(row[3], _Numbers(row[2]))
+                numbers = found.setdefault(row[3], self._numbers(row[3], row[2]))
                 numbers.limit(bool(row[1]), limit, holds)
             elif row[0] == "eq":
                 constant, parts = self.terms.parts(row[1], row[2])
@@ -185,11 +213,18 @@ class Agreement:
                     ((term, factor),) = parts.items()
                     sign = as_signed(row[1], factor)
                     if abs(sign) == 1 and not holds:
-                        others = found.setdefault(term, _Numbers(row[1])).others
+                        others = found.setdefault(term, self._numbers(term, row[1])).others
                         others.add(-constant * sign % (1 << row[1]))
         return any(numbers.are_none() for numbers in found.values()) or any(
             self._none_fits(term, numbers, facts) for term, numbers in found.items()
         )
+
+    def _numbers(self, term: Term, width: int) -> _Numbers:
+        """What a term can be, whatever the facts."""
+        numbers = _Numbers(width)
+        for signed in (True, False):
+            numbers.ends[signed] = list(bounds(self.terms, term, width, signed))
+        return numbers
 
     def _none_fits(self, term: Term, numbers: _Numbers, facts: tuple[Fact, ...]) -> bool:
         """Whether a term can be few numbers only, and facts about others contradict each."""

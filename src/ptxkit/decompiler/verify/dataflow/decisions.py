@@ -149,6 +149,11 @@ class Decisions:
                 self.check()
         return found
 
+    @property
+    def closes(self) -> bool:
+        """Whether values of many cases are one term each."""
+        return self._most is not None
+
     def closed(self, value: Diagram) -> Diagram:
         """A value as one term, where there are many cases.
 

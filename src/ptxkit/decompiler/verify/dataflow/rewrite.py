@@ -30,8 +30,15 @@ class Rewriter:
         timeless: Timeless,
         words: Mapping[Term, Term],
         everything: bool = False,
+        condition: Diagram | None = None,
     ) -> None:
-        """With ``everything``, what has no word stays as it is, and no term is left out."""
+        """With ``everything``, what has no word stays as it is, and no term is left out.
+
+        Of values of many cases only those are left in which a ``condition`` holds.
+        """
+        self.condition = condition
+        self.open: set[Diagram] = set()
+        """Values of several cases that were met, and of which several are left."""
         self.decisions = decisions
         self.terms = decisions.terms
         self.timeless = timeless
@@ -86,6 +93,8 @@ class Rewriter:
         row = self.terms.rows[term]
         if row[0] == "sum":
             return self._sum(row[1], row[2], dict(row[3]), depth)
+        if row[0] == "cases" and self.condition is not None:
+            return self._cases(row[1])
         first = self.timeless.first_part(term)
         if first is None and self.everything:
             first = _LATER.get(row[0], len(row))
@@ -101,6 +110,18 @@ class Rewriter:
         if again is not None:
             return again(self.terms, row[:first], parts)
         return self.terms.make(*row[:first], *parts)
+
+    def _cases(self, value: Diagram) -> Term | None:
+        """A value of many cases."""
+        assert self.condition is not None
+        left = self.diagram(self.decisions.within(self.condition, value))
+        if left is None:
+            return None
+        alone = self.decisions.term(left)
+        if alone is not None:
+            return alone
+        self.open.add(left)
+        return self.terms.make("cases", left)
 
     def _sum(self, width: int, constant: int, parts: dict[Term, int], depth: int) -> Term | None:
         """A sum: first without the sums that registers hold, then part by part."""
