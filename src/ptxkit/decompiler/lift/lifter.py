@@ -68,6 +68,7 @@ from ptxkit.decompiler.lift.volatile_pointers import (
     with_volatile_pointers,
     with_volatile_variables,
 )
+from ptxkit.decompiler.lift.wide_variables import with_wide_variables
 from ptxkit.deep import deeply
 from ptxkit.syntax import Function, Module, Scopes
 from ptxkit.syntax.debug import debug_names
@@ -212,6 +213,7 @@ class ModuleLifter:
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         if not self.options.careful:
+            body = with_wide_variables(body, by_name)
             each = self.options.order != "free"
             body = with_row_pointers(body, places.steps, by_name, known, each=each)
         if self.options.keep_loops:
