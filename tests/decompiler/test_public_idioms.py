@@ -9,10 +9,12 @@ from tests.decompiler.lifting import lifted_text
 import ptxkit
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.printer import print_function
-from ptxkit.cuda.types import INT, VOID, Pointer
+from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, VOID, Pointer
 from ptxkit.decompiler.choose import Decompiled
 from ptxkit.decompiler.lift.lifter import Options
+from ptxkit.decompiler.lift.plain_sums import with_plain_sums
 from ptxkit.decompiler.lift.volatile_pointers import with_volatile_variables
+from ptxkit.decompiler.lift.wide_variables import with_wide_variables
 from ptxkit.decompiler.verify.dialect import Dialect
 from ptxkit.syntax.scopes import Scopes
 
@@ -266,3 +268,62 @@ def test_a_pointer_that_moves_on_is_told_at_each_access() -> None:
         body = (n.Assign(at(0), at(1)), *between, n.Assign(at(2), n.Name("i")))
         made = with_volatile_variables(n.Function("k", parameters, body, VOID))
         assert print_function(made).count("volatile") == told
+
+
+PLANES = """
+extern "C" __global__ void planes(const float *x, float *y, size_t depth, size_t rows,
+                                  size_t columns) {
+    size_t z = blockIdx.z * blockDim.z + threadIdx.z;
+    size_t row = blockIdx.y * blockDim.y + threadIdx.y;
+    size_t column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (z < 1 || z >= depth - 1 || row >= rows || column >= columns) return;
+    y[z * rows * columns + row * columns + column] =
+        x[(z - 1) * rows * columns + row * columns + column]
+        + x[(z + 1) * rows * columns + row * columns + column];
+}
+"""
+
+
+def test_sizes_are_wide_and_planes_are_told_apart() -> None:
+    found = decompiled(PLANES)
+    assert found.verdict.same_ptx
+    assert "(unsigned long long)" not in found.cuda
+
+
+def test_a_number_with_a_sign_stays_as_wide_as_it_is() -> None:
+    types = {"i": UINT, "a": INT, "size": UNSIGNED_LONG_LONG}
+    asked = n.Binary("<", n.Cast(UNSIGNED_LONG_LONG, n.Name("i")), n.Name("size"))
+    for value in (n.Name("a"), n.Name("size")):
+        body = (n.Declare(UINT, "i", value), n.If(asked, (n.Return(),)))
+        assert with_wide_variables(body, types) == body
+
+
+PAIRS = """
+extern "C" __global__ void nearest(const float *x, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float best = 1e30f;
+    for (int j = 0; j < n; j++) {
+        if (i == j) continue;
+        float d = x[2 * j] - x[2 * i] + x[2 * j + 1];
+        if (d < best) best = d;
+    }
+    out[i] = best;
+}
+"""
+
+
+def test_an_index_is_compared_with_another_one() -> None:
+    """A compiler counts the difference of both beside what it unrolled."""
+    found = decompiled(PAIRS)
+    assert re.search(r"if \(\w+ [!=]= \w+\)", found.cuda)
+    assert not re.search(r"\b0 (-|\+|<<) ", found.cuda)
+
+
+def test_a_sum_with_a_wider_name_is_not_compared_by_that() -> None:
+    types = {"a": INT, "b": INT, "k": INT}
+    whole = n.Binary("+", n.Name("a"), n.Name("b"))
+    asked = n.If(n.Binary("==", n.Name("k"), whole), (n.Return(),))
+    for type, same in ((INT, False), (LONG_LONG, True)):
+        body = (n.Declare(type, "c", whole), asked)
+        assert (with_plain_sums(body, {**types, "c": type}) == body) is same

@@ -44,6 +44,7 @@ from ptxkit.decompiler.lift.order import Order
 from ptxkit.decompiler.lift.pipelines import HEADER as PIPELINES
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.plain_parameters import half_structs, with_plain_halves
+from ptxkit.decompiler.lift.plain_sums import with_plain_sums
 from ptxkit.decompiler.lift.polish import Polisher
 from ptxkit.decompiler.lift.prelude import (
     helper_functions,
@@ -68,6 +69,7 @@ from ptxkit.decompiler.lift.volatile_pointers import (
     with_volatile_pointers,
     with_volatile_variables,
 )
+from ptxkit.decompiler.lift.wide_variables import with_wide_variables
 from ptxkit.deep import deeply
 from ptxkit.syntax import Function, Module, Scopes
 from ptxkit.syntax.debug import debug_names
@@ -212,6 +214,7 @@ class ModuleLifter:
         known = {v.name for v in program.parameters} | taken
         body = Declarer(by_name, known).run(body)
         if not self.options.careful:
+            body = with_wide_variables(with_plain_sums(body, by_name), by_name)
             each = self.options.order != "free"
             body = with_row_pointers(body, places.steps, by_name, known, each=each)
         if self.options.keep_loops:

@@ -22,6 +22,7 @@ from ptxkit.decompiler.refine.places import (
     statement_of,
 )
 from ptxkit.decompiler.refine.pointees import as_floats
+from ptxkit.decompiler.refine.polynomials import expanded, written_out
 
 #: The other sign of a variable.
 _OTHER = {
@@ -30,8 +31,8 @@ _OTHER = {
     LONG_LONG: UNSIGNED_LONG_LONG,
     UNSIGNED_LONG_LONG: LONG_LONG,
 }
-#: A type that holds the same numbers in 64 bits.
-_WIDER = {INT: LONG_LONG, UINT: LONG_LONG}
+#: A type that holds the same numbers in 64 bits, or those of 32 bits that it may be made of.
+_OTHER_WIDTH = {INT: LONG_LONG, UINT: LONG_LONG, UNSIGNED_LONG_LONG: UINT}
 #: Questions of form that the changes of here do not ask themselves.
 _ASKED = frozenset("power cast choice branch start loop".split())
 
@@ -68,6 +69,8 @@ def edits(
             for kind, expression in (*other_expressions(node), *factored(node, products)):
                 yield Edit(kind, path, node, expression)
             yield from (Edit(kind, path, node, one) for kind, one in _written(node))
+            if isinstance(node, n.Index) and (index := written_out(node.index)) is not None:
+                yield Edit("expand", path, node, n.Index(node.base, index))
     for path, body in bodies_in(function):
         here = frozenset(k for k in range(len(body)) if around is None or (*path, k) in around)
         if here:
@@ -84,7 +87,7 @@ def edits(
                     yield Edit(kind, path, body[start:end], new, start)
     for kind, whole in (*indices_first(function, order), *cached(function)):
         yield Edit(kind, ("body",), function.body, whole, 0)
-    for kind, other in as_floats(function):
+    for kind, other in (*as_floats(function), *expanded(function)):
         yield Edit(kind, (), function, other)
     for number, question in enumerate(questions(function)):
         if question.form in _ASKED:
@@ -103,8 +106,8 @@ def _written(node: n.Node) -> Iterator[tuple[str, n.Node]]:
                 yield "whole", n.Assign(target, n.Binary(operator, value, target))
         case n.Declare(type=Scalar() as type, space="") if type in _OTHER:
             yield "sign", replace(node, type=_OTHER[type])
-            if type in _WIDER:
-                yield "width", replace(node, type=_WIDER[type])
+            if type in _OTHER_WIDTH:
+                yield "width", replace(node, type=_OTHER_WIDTH[type])
         case n.Parameter(type=Scalar() as type) if type in _OTHER:
             yield "sign", replace(node, type=_OTHER[type])
         case n.Parameter(type=Pointer() as type):

@@ -69,7 +69,8 @@ def moved(body: Body, at: Container[int]) -> Iterator[Change]:
         while down + 1 < len(body) and not facts[place].before(facts[down + 1]):
             down += 1
         near = range(max(up, place - _NEAR), min(down, place + _NEAR) + 1)
-        for there in dict.fromkeys((up, down, *near)):
+        ends = (up, down, max(up, down - 1), min(up + 1, down))
+        for there in dict.fromkeys((*ends, *near)):
             if there < place - 1:  # one place up is the one before it one place down
                 yield "move", there, place + 1, (statement, *body[there:place])
             elif place < there:

@@ -12,7 +12,7 @@ from typing import Any
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
-from ptxkit.decompiler.lift.rewrite import rebuilt, size, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, size, written
 from ptxkit.decompiler.refine.moves import Body, Change, Facts, fixed
 
 Use = Callable[[Any], n.Expression | None]
@@ -101,7 +101,17 @@ def inlined(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterat
             value = n.Cast(statement.type, value)  # the variable converted
         last = max(k for k, s in enumerate(rest) if name in s.names())
         changed = tuple(_changed(s, _instead_of(n.Name(name), value)) for s in rest[: last + 1])
+        if isinstance(statement.type, Pointer):
+            changed = tuple(bottom_up(s, _from_the_start) for s in changed)
         yield "inline", place, place + last + 2, changed
+
+
+def _from_the_start(node: Any) -> Any:
+    """``(p + i)[j]`` as ``p[i + j]``."""
+    match node:
+        case n.Index(base=n.Binary(operator="+", left=n.Name() as base, right=offset), index=index):
+            return n.Index(base, n.Binary("+", offset, index))
+    return node
 
 
 def _members(statement: n.Declare, place: int, rest: Body) -> Iterator[Change]:

@@ -47,6 +47,8 @@ _STATEMENT = 0.15
 _FEW = 6
 #: Rounds after the first with a nearer version, for others that go together with it.
 _ENOUGH = 1
+#: A change that brings less than this, or this part of what is left, is taken where no other does.
+_WORTH, _PART = 1.0, 0.25
 #: Changes that often do nothing alone.
 _FIRST = frozenset("remainder spread fuse early split join turn loop guard flag".split())
 #: Changes that leave out variables, or name what is written several times; and how many of them
@@ -189,14 +191,20 @@ class Search:
         beside = hot | {
             (*p[:-1], p[-1] + k) for p in hot for k in (-1, 1) if isinstance(p[-1], int)
         }
-        for some in (
-            _sorted(edits(version.function, hot, self.original.indices)),
-            _sorted(edits(version.function, beside)),
+        better: list[tuple[float, Edit]] = []
+        for places, order in (
+            (hot, self.original.indices),
+            (beside, ()),
+            (_related(version.function, hot), ()),
         ):
-            better = self._better(version, some)
-            if better:
-                better.sort(key=lambda one: one[0])
-                return self._together(version, [edit for _, edit in better])
+            better += self._better(version, _sorted(edits(version.function, places, order)))
+            best = min((score for score, _ in better), default=version.score)
+            # A small step may lead away from a large one.
+            if version.score - best >= min(_WORTH, _PART * version.score) or self.over:
+                break
+        if better:
+            better.sort(key=lambda one: one[0])
+            return self._together(version, [edit for _, edit in better])
         found = self._pair(version, beside)
         if found is not None:
             return found
@@ -302,17 +310,23 @@ def _length(function: n.Function) -> tuple[int, int]:
     return sum(isinstance(node, n.Declare | n.Assign) for node in nodes), len(nodes)
 
 
-def _beside(function: n.Function, places: set[Path]) -> set[Path]:
-    """Statements, those right before and after them, and those that declare what they read."""
+def _related(function: n.Function, places: set[Path]) -> set[Path]:
+    """The statements that declare what some read, and those that read what these declare."""
     declared: dict[str, Path] = {}
-    read: set[str] = set()
+    readers: dict[str, set[Path]] = {}
     for path, node in nodes_in(function):
         if isinstance(node, n.Declare):
             declared[node.name] = path
-        elif isinstance(node, n.Name) and statement_of(path) in places:
-            read.add(node.name)
-    near = {(*p[:-1], p[-1] + k) for p in places for k in (-1, 1) if isinstance(p[-1], int)}
-    return places | near | {path for name, path in declared.items() if name in read}
+        elif isinstance(node, n.Name):
+            readers.setdefault(node.name, set()).add(statement_of(path))
+    found: set[Path] = set()
+    for name, path in declared.items():
+        own = readers.get(name, set())
+        if path in places:
+            found |= own
+        elif own & places:
+            found.add(path)
+    return found - places
 
 
 def _sorted(some: Iterable[Edit]) -> list[Edit]:
@@ -334,9 +348,9 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 #: What is tried first.
 _KINDS = {kind: place for place, kind in enumerate((
     "members", "ldg", "memory", "pointee", "swap", "whole", "indices", "rebase", "remainder",
-    "factor", "bit", "flag", "move", "group", "spread", "address", "index", "load", "name", "split",
-    "join", "turn", "loop", "early", "sign", "width", "fuse", "inline", "sink", "raise", "guard",
-    "choice", "branch", "start", "unroll", "restrict", "cast", "power",
+    "expand", "factor", "bit", "flag", "move", "group", "spread", "address", "index", "load",
+    "name", "split", "join", "turn", "loop", "early", "sign", "width", "fuse", "inline", "sink",
+    "raise", "guard", "choice", "branch", "start", "unroll", "restrict", "cast", "power",
 ))}  # fmt: skip
 
 

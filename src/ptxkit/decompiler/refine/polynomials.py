@@ -1,0 +1,126 @@
+"""Indices as people write them: what a compiler took out of sums, and shared, put back.
+
+Nothing here is trusted: who takes a change compiles it and compares the PTX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.rewrite import bottom_up
+
+Monomial = tuple[n.Expression, ...]
+"""The factors of a product, in the order in which they were first seen."""
+Polynomial = dict[Monomial, int]
+#: Longer sums are left as they are.
+_MANY = 8
+
+
+def expanded(function: n.Function) -> Iterator[tuple[str, n.Function]]:
+    """The function with all of its indices written out."""
+    made = bottom_up(function, _changed)
+    if made != function:
+        yield "expand", made
+
+
+def _changed(node: Any) -> Any:
+    if not isinstance(node, n.Index):
+        return node
+    made = written_out(node.index)
+    return n.Index(node.base, made) if made is not None and made != node.index else node
+
+
+def written_out(index: n.Expression) -> n.Expression | None:
+    """A sum of products in which rows and columns are told apart; None where there are none.
+
+    >>> from ptxkit.cuda import print_expression
+    >>> k, w, h, x = map(n.Name, "kwhx")
+    >>> rows = n.Binary("+", n.Binary("-", n.Binary("*", k, h), h), n.Binary("<<", h, n.integer(1)))
+    >>> print_expression(written_out(n.Binary("+", n.Binary("*", rows, w), x)))
+    '(k + 1) * h * w + x'
+    """
+    found = _polynomial(index)
+    if found is None or len(found) > _MANY or all(len(factors) < 2 for factors in found):
+        return None
+    left = {factors: by for factors, by in found.items() if by}
+    terms: list[tuple[bool, n.Expression]] = []
+    for factors in sorted(left, key=len, reverse=True):
+        if factors not in left:
+            continue
+        by = left.pop(factors)
+        joined = next(
+            (x for x in factors if len(factors) > 1 and _without(factors, x) in left), None
+        )
+        if joined is not None and by == 1:
+            rest = _without(factors, joined)
+            more = left.pop(rest)
+            head: n.Expression = n.Binary("+" if more > 0 else "-", joined, n.integer(abs(more)))
+            terms.append((True, _product((head, *rest), 1)))
+        else:
+            terms.append((by > 0, _product(factors, abs(by))))
+    terms.sort(key=lambda term: not term[0])
+    if not terms or not terms[0][0]:
+        return None
+    made = terms[0][1]
+    for plus, term in terms[1:]:
+        made = n.Binary("+" if plus else "-", made, term)
+    return made
+
+
+def _without(factors: Monomial, one: n.Expression) -> Monomial:
+    place = factors.index(one)
+    return (*factors[:place], *factors[place + 1 :])
+
+
+def _product(factors: Monomial, by: int) -> n.Expression:
+    parts = factors if by == 1 and factors else (*factors, n.integer(by))
+    made = parts[0]
+    for part in parts[1:]:
+        made = n.Binary("*", made, part)
+    return made
+
+
+def _polynomial(node: n.Expression) -> Polynomial | None:
+    match node:
+        case n.Literal(value=int() as value):
+            return {(): value}
+        case n.Binary(operator="+" | "-" as operator, left=left, right=right):
+            return _sum(_polynomial(left), _polynomial(right), 1 if operator == "+" else -1)
+        case n.Binary(operator="*", left=left, right=right):
+            return _times(_polynomial(left), _polynomial(right))
+        case n.Binary(operator="<<", left=left, right=n.Literal(value=int() as value)) if (
+            value < 31
+        ):
+            return _times(_polynomial(left), {(): 1 << value})
+    return {(node,): 1}
+
+
+def _sum(one: Polynomial | None, two: Polynomial | None, sign: int) -> Polynomial | None:
+    if one is None or two is None:
+        return None
+    made = dict(one)
+    for factors, by in two.items():
+        known = _known(made, factors)
+        made[known] = made.get(known, 0) + sign * by
+    return made
+
+
+def _times(one: Polynomial | None, two: Polynomial | None) -> Polynomial | None:
+    if one is None or two is None or len(one) * len(two) > _MANY:
+        return None
+    made: Polynomial = {}
+    for first, by in one.items():
+        for second, times in two.items():
+            known = _known(made, (*first, *second))
+            made[known] = made.get(known, 0) + by * times
+    return made
+
+
+def _known(made: Polynomial, factors: Monomial) -> Monomial:
+    """The same product in the order in which it is known already."""
+    for other in made:
+        if len(other) == len(factors) and all(other.count(x) == factors.count(x) for x in factors):
+            return other
+    return factors
