@@ -51,6 +51,18 @@ SOURCES = {
         ["__float2half2_rn(1.0f)", "__float2half2_rn(0.5f)", "__hbgt2(", "__hgt2("],
         ["asm", "as_uint", "as_ushort"],
     ),
+    "structures in shared memory": (
+        """struct Item { int key; float w; };
+        extern "C" __global__ void k(const int *d, const float *w, float *o) {
+            __shared__ Item s[64]; int t = threadIdx.x;
+            s[t].key = d[t]; s[t].w = w[t]; __syncthreads();
+            for (int r = 32; r > 0; r >>= 1) {
+                if (t < r && s[t + r].w > s[t].w) s[t] = s[t + r];
+                __syncthreads(); }
+            if (t == 0) { o[0] = s[0].w; o[1] = s[0].key * 3; } }""",
+        ["__shared__ Struct0 s[64];", ".field_4"],
+        ["_as_int", "_as_float"],
+    ),
     "short numbers with a sign in pairs": (
         """extern "C" __global__ void k(const short2 *x, int *o) {
             short2 v = x[threadIdx.x]; o[threadIdx.x] = v.x * 3 + v.y; }""",

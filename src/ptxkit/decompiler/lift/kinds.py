@@ -18,6 +18,7 @@ from ptxkit.decompiler.lift.cells import (
     FLOATS,
     Cell,
     is_float,
+    is_number,
     scalar_type,
     vector_type,
 )
@@ -27,7 +28,7 @@ from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.joining import halves_of, join_copies, join_lanes
 from ptxkit.decompiler.lift.looks import looks_like_float
 from ptxkit.decompiler.lift.reading import exit_values
-from ptxkit.decompiler.lift.records import Record, find_records
+from ptxkit.decompiler.lift.records import Holder, Record, find_records, holder_of
 from ptxkit.decompiler.lift.sums import sum_of
 from ptxkit.decompiler.lift.values import Step, Value, Variable, parts_of
 from ptxkit.isa.types import SCALAR_TYPES
@@ -74,10 +75,10 @@ class Kinds:
     """The cells of one function."""
 
     program: Program
-    plain: Container[Variable] | None = None
+    plain: Container[Holder] | None = None
     """Parameters that point to numbers; None where all that point to anything do."""
-    records: dict[Variable, Record] = field(default_factory=dict)
-    """The parameters that point to structures."""
+    records: dict[Holder, Record] = field(default_factory=dict)
+    """The parameters that point to structures, and the arrays of them."""
     cells: dict[object, Cell] = field(default_factory=dict)
     bases: dict[Value, Value | None] = field(default_factory=dict)
     weak: list[tuple[Cell, ...]] = field(default_factory=list)
@@ -155,11 +156,24 @@ class Kinds:
                 for at in range(0, record.size, record.vector.element.size):
                     self.part(record, at, width).votes[kind] += _CERTAIN
 
-    def doubtful(self) -> set[Variable]:
-        """Parameters whose structures hold numbers of one type alone, and may be just these."""
-        return {variable for variable, record in self.records.items()
-                if not record.certain and len({self.type_of(self.part(record, at, width), width)
-                                               for at, width, _ in record.parts}) == 1}  # fmt: skip
+    def doubtful(self) -> set[Holder]:
+        """What may hold numbers of one type alone, and no structures of these."""
+        found: set[Holder] = set()
+        for holder, record in self.records.items():
+            cells = [(self.part(record, at, width), width) for at, width, _ in record.parts]
+            types: set[object] = {self.type_of(cell, width) for cell, width in cells}
+            if isinstance(holder, str):
+                # Nobody says that an array holds more than numbers, but that they are both kinds.
+                types = {is_number(cell.find()) for cell, _ in cells}
+                types.discard(None)
+            if not record.certain and len(types) < 2:
+                found.add(holder)
+        return found
+
+    def record_of(self, base: Value | None) -> Record | None:
+        """The structures in what an address begins with."""
+        holder = holder_of(base) if base is not None else None
+        return self.records.get(holder) if holder is not None else None
 
     def like(self, variable: Variable) -> Variable:
         """The first of the parameters that are structures of the same class."""
@@ -272,7 +286,7 @@ class Kinds:
         base = self.base(address)
         if base is None:
             return []
-        record = self.records.get(base.data.variable) if base.op == "var" else None
+        record = self.record_of(base)
         if record is not None:
             _, inside = record.place(sum_of(address).without(base))
             return [self.part(record, inside + k * width // 8, width) for k in range(count)]
@@ -293,7 +307,7 @@ class Kinds:
         if count_it:
             cell.accesses[(width, count)] += 1
             cell.stored = cell.stored or stored
-        record = self.records.get(base.data.variable) if base.op == "var" else None
+        record = self.record_of(base)
         if record is not None:
             _, inside = record.place(sum_of(address).without(base))
             return self.part(record, inside, width)

@@ -16,7 +16,7 @@ from ptxkit.decompiler.lift.declared import agreed, declared_classes, declared_t
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.kinds import Kinds
 from ptxkit.decompiler.lift.places import Places
-from ptxkit.decompiler.lift.records import Record
+from ptxkit.decompiler.lift.records import Holder, Record
 from ptxkit.decompiler.lift.signatures import Signatures
 from ptxkit.decompiler.lift.structs import Layout, united
 from ptxkit.decompiler.lift.values import Value, Variable, parts_of
@@ -36,10 +36,10 @@ class VariableTypes:
 
     def find(
         self, program: Program, kinds: Kinds
-    ) -> tuple[dict[Variable, Type], dict[Variable, Layout]]:
+    ) -> tuple[dict[Variable, Type], dict[Holder, Layout]]:
         """The types of all variables, and the layouts of those that are structures."""
         types: dict[Variable, Type] = {}
-        layouts: dict[Variable, Layout] = {}
+        layouts: dict[Holder, Layout] = {}
         calls = _call_slots(program)
         function = program.lift.function
         signature = self.signatures.functions[function.name]
@@ -52,11 +52,13 @@ class VariableTypes:
             else:
                 types[variable] = kinds.type_of(kinds.cell(variable), variable.width)
         made: dict[Record, Layout] = {}
-        for variable, record in kinds.records.items():
+        for holder, record in kinds.records.items():
             if record not in made:
                 made[record] = self._record_layout(record, kinds)
-            layouts[variable] = made[record]
-            types[variable] = Pointer(made[record].type, const=not kinds.cell(variable).stored)
+            layouts[holder] = made[record]
+            if isinstance(holder, Variable):
+                const = not kinds.cell(holder).stored
+                types[holder] = Pointer(made[record].type, const=const)
         for variable, declared in zip(program.parameters, kinds.declared, strict=False):
             used = kinds.cell(variable).used
             types[variable] = agreed(types[variable], declared, used=used)
