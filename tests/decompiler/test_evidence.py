@@ -48,6 +48,11 @@ def kernel(body: str) -> n.Function:
         ("(let float a ([] x 0)) (while (< n 3) (= a (call fmaxf a ([] x 1)))) (= ([] x 1) a)",
          {"a": "largest"}),
         ("(let int sum 0) (while (< n 3) (+= sum n) (= ([] x sum) 0.0f))", {"sum": "offset"}),
+        # How far two places are from each other, by the axis; along one alone nothing is said.
+        ("(let float4 v) (let float a (- v.y v.w)) (let float b (- ([] x 1) v.x))"
+         "(= ([] x 2) (+ a b))", {"a": "dy", "b": "dx"}),
+        ("(let float4 v) (let float a (- v.y v.w)) (= ([] x 2) a)", {}),
+        ("(let bool n3 (< n 7)) (if n3 (then (= ([] x 2) 0.0f)))", {"n3": "cond"}),
     ],
 )  # fmt: skip
 def test_what_is_evident(body: str, wanted: dict[str, str]) -> None:
@@ -58,3 +63,12 @@ def test_an_index_is_no_result_and_a_column_no_row() -> None:
     place = "(let int a (+ (* blockIdx.x blockDim.x) threadIdx.x))"
     found = contexts(kernel(f"{place} (= ([] x (+ a n)) 0.0f)"))
     assert spoken_against(found["a"], ("sum", "row", "col", "i", "lane")) == {"sum", "row", "lane"}
+
+
+def test_what_is_written_is_no_input_and_a_warp_no_row() -> None:
+    found = contexts(kernel("(let int a (/ threadIdx.x 32)) (= ([] x a) 0.0f)"))
+    assert spoken_against(found["x"], ("x", "out", "in", "y")) == {"x", "in"}
+    assert spoken_against(found["a"], ("row", "warp")) == {"row"}
+    read_only = contexts(kernel("(let float a ([] x n)) (let bool b (< a 1.0f))"))
+    assert spoken_against(read_only["x"], ("x", "out", "dst")) == {"out", "dst"}
+    assert spoken_against(read_only["b"], ("n", "found")) == {"n"}

@@ -9,13 +9,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.functions import BUILTINS
 from ptxkit.cuda.types import (
+    BFLOAT16,
     BOOL,
+    FLOAT,
+    HALF,
     INT,
     LONG_LONG,
     UINT,
@@ -40,7 +44,20 @@ _RESULTS: dict[str, Type] = {
     "__syncthreads_and": INT, "__syncthreads_or": INT,
     "clock": LONG_LONG, "clock64": LONG_LONG,
     "__match_any_sync": UINT,
+    **dict.fromkeys(("__float2half_rn", "__float2half_rz", "__double2half", "__low2half",
+                     "__high2half", "__ushort_as_half"), HALF),
+    **dict.fromkeys(("__float2bfloat16_rn", "__float2bfloat16_rz", "__double2bfloat16",
+                     "__low2bfloat16", "__high2bfloat16", "__ushort_as_bfloat16"), BFLOAT16),
+    **dict.fromkeys(("__float2half2_rn", "__floats2half2_rn", "__half2half2", "__halves2half2"),
+                    VECTORS["half2"]),
+    **dict.fromkeys(("__float2bfloat162_rn", "__floats2bfloat162_rn", "__bfloat162bfloat162",
+                     "__halves2bfloat162"), VECTORS["bfloat162"]),
+    **dict.fromkeys(("__bfloat162float", "__low2float", "__high2float"), FLOAT),
 }  # fmt: skip
+#: Functions of halves and of pairs of them, which give what they are given.
+_OF_HALVES = re.compile(
+    r"__h(add|sub|mul|fma|neg|abs|min|max|div)2?(_rn|_nan|_sat)?|__h2div|h2?exp"
+)
 
 
 def infer(node: n.Expression, types: Mapping[str, Type]) -> Type:
@@ -119,6 +136,8 @@ def _call(node: n.Call, types: Mapping[str, Type]) -> Type:
     if builtin is not None and builtin.result is not None:
         return builtin.result
     arguments = [infer(a, types) for a in node.arguments]
+    if _OF_HALVES.fullmatch(name) and arguments:
+        return arguments[0]
     if builtin is not None:
         scalars = [a for a in arguments if isinstance(a, Scalar)]
         result = promoted(scalars[0])

@@ -244,7 +244,8 @@ class _Reader:
                 self._indexed(base, index)
                 self._expression(base, ("base", *path))
                 self._expression(index, ("index", *path))
-                if path[0] != "target" and isinstance(base, n.Name):
+                to = next((p for p in path if not p.startswith(".")), "")
+                if to != "target" and isinstance(base, n.Name):
                     self.loaded.add(base.name)
             case n.Binary(operator=operator, left=left, right=right):
                 for one, other, side in ((left, right, "l"), (right, left, "r")):

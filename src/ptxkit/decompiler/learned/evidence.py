@@ -6,11 +6,12 @@ question of habit.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import Scalar, Type
+from ptxkit.cuda.types import BOOL, Scalar, Type
 from ptxkit.decompiler.learned.contexts import Context
 
 #: Where a thread is in a grid of several dimensions, and in its block.
@@ -23,6 +24,16 @@ _GROWN = {"fmaxf": "largest", "fmax": "largest", "max": "largest",
 _RESULTS = frozenset("sum acc total count result max min mean val value temp tmp".split())
 _PLACES = {"row": "y", "col": "x", "column": "x", "lane": "", "lane_id": "", "warp": "",
            "warp_id": "", "tid": ""}  # fmt: skip
+#: What people call that of which nothing is stored, and that of which nothing is read.
+_SOURCES = frozenset("x a b u in input src from idata g_idata image text".split())
+_TARGETS = frozenset("out dst to odata g_odata result".split())
+#: What a condition may be called.
+_FLAGS = frozenset("active done flag found inside keep first".split())
+#: Names that say something which nobody but their author knew.
+_PRIVATE = frozenset(("me",))
+_NUMBERED = re.compile(r"n\d*")
+_DISTANCES = frozenset(("dx",))
+_WARPS = frozenset(("threadIdx.x/32", "threadIdx.x>>5"))
 #: Longer values are not put in the place of names.
 _LARGEST = 40
 
@@ -45,24 +56,40 @@ def evident_names(function: n.Function) -> dict[str, str]:
     return reader.names()
 
 
-def spoken_against(context: Context, names: Iterable[str]) -> frozenset[str]:
-    """Those of some names that a variable cannot have, by how it is set and used."""
+def spoken_against(
+    context: Context, names: Iterable[str], others: Iterable[Context] = ()
+) -> frozenset[str]:
+    """Those of some names that a variable cannot have, by how it is set and used.
+
+    ``others`` are all variables: of several distances nobody knows which is along which axis.
+    """
     words = {word.removeprefix(f"{context.kind} ") for word in context.words}
     found: set[str] = set()
     if context.kind in ("whole", "counter") and any(w.startswith("index of ") for w in words):
         found |= _RESULTS
+    if "is output" in words:
+        found |= _SOURCES
+    elif "is input" in words:
+        found |= _TARGETS
+    if context.kind == "flag":
+        found |= set(names) - _FLAGS
+    found |= _PRIVATE
     sets = {w.rpartition(" ")[2] for w in words if w.startswith("set = ")}
+    if sets & _WARPS and not any(s.startswith(("blockIdx", "globalIdx")) for s in sets):
+        found |= {"row", "col"}
+    if "set = -" not in words or sum("real set = -" in one.words for one in others) > 1:
+        found |= _DISTANCES
     for name, axis in _PLACES.items():
         if name == "tid":
             moved = "set 2 times" in words or "set 3 times" in words
             if context.kind not in ("pointer", "size", "number") and moved:
                 found.add(name)
         elif axis:
-            others = {f"{kind}.{a}" for kind in ("globalIdx", "threadIdx", "blockIdx")
+            across = {f"{kind}.{a}" for kind in ("globalIdx", "threadIdx", "blockIdx")
                       for a in "xyz" if a != axis}  # fmt: skip
             mine = {f"{kind}.{axis}" for kind in ("globalIdx", "threadIdx", "blockIdx")}
             # Rows by blocks along x are rows all the same.
-            if sets & (others - {"blockIdx.x"}) and not sets & mine:
+            if sets & (across - {"blockIdx.x"}) and not sets & mine:
                 found.add(name)
         elif context.kind == "whole" and not any(
             any(s.endswith(f"{sign}{number}") for sign, number in
@@ -140,6 +167,7 @@ class _Reader:
         axes = {name: _axis(given[0]) for name, given in self.given.items()}
         inner = {name: _thread(given[0]) for name, given in self.given.items()}
         plane = {"x", "y"} <= set(axes.values()) | set(inner.values())
+        distances = self._distances()
         found: dict[str, str] = {}
         for name, given in self.given.items():
             once = self.sets[name] == 1
@@ -150,11 +178,27 @@ class _Reader:
                     found[name] = _IN_BLOCK[inner[name]]
             elif once and (part := _warp_part(given[0])):
                 found[name] = part
+            elif once and name in distances:
+                found[name] = distances[name]
+            elif self.types.get(name) == BOOL and _NUMBERED.fullmatch(name):
+                found[name] = "cond"
             elif len(given) > 1 and (grown := self._grown(name, given)):
                 found[name] = grown
             elif name in self.indices and name.rstrip("0123456789") in _RESULTS:
                 found[name] = "offset"
         return found
+
+    def _distances(self) -> dict[str, str]:
+        """How far two places are from each other along each axis, where all axes are there."""
+        found: dict[str, str] = {}
+        for name, given in self.given.items():
+            match given[0]:
+                case n.Binary("-", left, right) if self.sets[name] == 1:
+                    axes = [part.field for part in (left, right)
+                            if isinstance(part, n.Member) and part.field in "xyz"]  # fmt: skip
+                    if axes and len(set(axes)) == 1 and not isinstance(left, n.Literal):
+                        found[name] = f"d{axes[0]}"
+        return found if {"dx", "dy"} <= set(found.values()) else {}
 
     def _grown(self, name: str, given: list[n.Expression]) -> str:
         """What a variable that becomes more and more is called."""

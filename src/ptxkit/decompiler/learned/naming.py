@@ -37,6 +37,8 @@ LEAST = 0.1
 #: One that says what a variable is for, as ``sum`` does and ``v`` does not, has to be surer.
 SURE = 0.2
 _LETTERS = 2
+#: Of these there may be several, with numbers.
+_SEVERAL = {"offset": 4, "cond": 10}
 
 
 def usable(name: str) -> bool:
@@ -65,15 +67,17 @@ def chosen_names(
     known = spans(function)
     used = {*taken, *fixed, *(_mentioned(function) - found.keys())}
     made: dict[str, str] = {}
-    for name, wish in evident_names(function).items():
-        near = [other for other, label in made.items() if label == wish]
-        clash = any(overlap(known[name], known[other]) for other in near) if name in found else True
-        if not clash and wish not in used:
-            made[name] = wish
+    for name, first in evident_names(function).items():
+        for wish in (first, *(f"{first}{k}" for k in range(1, _SEVERAL.get(first, 1)))):
+            near = [other for other, label in made.items() if label == wish]
+            clash = name not in found or any(overlap(known[name], known[o]) for o in near)
+            if not clash and wish not in used:
+                made[name] = wish
+                break
     names = [name for name in found if name not in made]
     table = model.probabilities([sample(found[name]) for name in names])
     for row, name in enumerate(names):
-        for label in spoken_against(found[name], model.labels):
+        for label in spoken_against(found[name], model.labels, found.values()):
             table[row, model.labels.index(label)] = 0.0
     held = {label: [known[name]] for name, label in made.items()}
     said = assigned(table, model.labels, [known[name] for name in names], used, held)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptxkit.decompiler.lift.algebra import make
-from ptxkit.decompiler.lift.context import Intrinsic, Lift, NotLiftedError, types_of, words_of
-from ptxkit.decompiler.lift.halves import half_arithmetic, half_compare, half_convert, is_half
+from ptxkit.decompiler.lift.context import Intrinsic, Lift, NotLiftedError, Pack, types_of, words_of
+from ptxkit.decompiler.lift.halves import (
+    half_arithmetic,
+    half_compare,
+    half_convert,
+    half_masks,
+    is_half,
+)
 from ptxkit.decompiler.lift.values import Value, const
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Instruction
@@ -404,15 +410,20 @@ def _setp(lift: Lift, node: Instruction) -> None:
 def _set(lift: Lift, node: Instruction) -> None:
     words = words_of(node)
     types = types_of(words)
-    if len(types) != 2 or len(node.operands) != 3 or types[0] not in ("s32", "u32"):
+    if len(types) != 2 or len(node.operands) != 3:
+        raise NotLiftedError(node.opcode)
+    if is_half(types[1]):
+        return half_masks(lift, node, words, *types)
+    if types[0] not in ("s32", "u32"):
         raise NotLiftedError(node.opcode)
     _flush(lift, words, types[1])
-    if types[1] not in _PLAIN or is_half(types[1]):
+    if types[1] not in _PLAIN:
         raise NotLiftedError(node.opcode)
     a, b = (lift.read(o, types[1]) for o in node.operands[1:3])
     condition = compared(words[:1], types[1], a, b)
     chosen = make("select", 32, condition, const(-1, 32), const(0, 32))
     lift.write(node.operands[0], types[0], chosen)
+    return None
 
 
 def _selp(lift: Lift, node: Instruction) -> None:
@@ -507,15 +518,24 @@ def _pack(lift: Lift, node: Instruction, type: str) -> None:
     part = f"b{each}"
     if source.kind == "Vector":
         total = const(0, width)
-        for place, child in enumerate(parts):
-            wide = make("zext", width, lift.read(child, part))
+        values = tuple(lift.read(child, part) for child in parts)
+        for place, one in enumerate(values):
+            wide = make("zext", width, one)
             total = make("or", width, make("shl", width, wide, const(place * each, 32)), total)
-        return lift.write(target, type, total)
+        lift.write(target, type, total)
+        definition = lift.versions.writes.get(target.index)
+        if definition is not None and definition.variable.definitions == 1:
+            lift.packs[definition] = Pack(lift.block, len(lift.steps), values)
+        return
     value = lift.read(source, type)
+    known = lift.unpacked(value, len(parts))
+    if known is not None:
+        for child, one in zip(parts, known, strict=True):
+            lift.write(child, part, one)
+        return
     for place, child in enumerate(parts):
         moved = make("shr.u", width, value, const(place * each, 32))
         lift.write(child, part, make("trunc", each, moved))
-    return None
 
 
 LIFTERS: dict[str, Lifter] = {

@@ -21,6 +21,10 @@ from ptxkit.cuda.types import (
 FLOATS = frozenset("f16 bf16 f32 f64 f16x2 bf16x2".split())
 
 
+#: A part of vectors: bits, how many parts there are, and which one it is.
+Lane = tuple[int, int, int]
+
+
 class Cell:
     """Bits that must be of one type: a variable, the elements of an array."""
 
@@ -30,8 +34,8 @@ class Cell:
         self.parent: Cell | None = None
         self.votes: Counter[str] = Counter()
         self.pointer = 0
-        self.pointee: dict[int, Cell] = {}
-        """What it points to, by width in bits."""
+        self.pointee: dict[int | Lane, Cell] = {}
+        """What it points to, by width in bits; the parts of vectors each by itself."""
         self.accesses: Counter[tuple[int, int]] = Counter()
         """How it is accessed: (bits, count)."""
         self.stored = False
@@ -73,8 +77,8 @@ class Cell:
                 else:
                     one.pointee[width] = cell
 
-    def element(self, width: int) -> Cell:
-        """What it points to, of a width."""
+    def element(self, width: int | Lane) -> Cell:
+        """What it points to, of a width, or a part of the vectors there."""
         root = self.find()
         if width not in root.pointee:
             root.pointee[width] = Cell()
@@ -84,6 +88,13 @@ class Cell:
 def is_float(cell: Cell) -> bool:
     """Whether anything takes it for a floating-point number."""
     return any(cell.votes[f] for f in FLOATS)
+
+
+def is_number(cell: Cell) -> bool | None:
+    """Whether most take it for a whole number, and not for one of floating point; None: nobody."""
+    numbers = cell.votes["s"] + cell.votes["u"] + cell.votes["b"]
+    floats = max(cell.votes[f] for f in ("f32", "f64"))
+    return None if numbers == floats == 0 else numbers > floats
 
 
 _WORDS = {8: ("schar", "uchar"), 16: ("short", "ushort"), 32: ("int", "uint"),

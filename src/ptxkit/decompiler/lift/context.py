@@ -29,6 +29,15 @@ class NotLiftedError(PtxkitError):
 
 
 @dataclass(frozen=True, slots=True)
+class Pack:
+    """A number that was put together of parts, and where that was."""
+
+    block: int
+    place: int
+    parts: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """How memory is read or written."""
 
@@ -120,6 +129,8 @@ class Lift:
     """Numbers that variables were set to, once and for all."""
     computed: dict[Definition, Value] = field(default_factory=dict)
     """What variables were set to, once and for all, from what does not change either."""
+    packs: dict[Definition, Pack] = field(default_factory=dict)
+    """Variables that were put together of parts."""
     pointers: set[Value] = field(default_factory=set)
     """Values that are addresses, since they were converted as such."""
 
@@ -286,6 +297,21 @@ class Lift:
         if definition.variable.definitions == 1 and _lasts(value):
             self.computed[definition] = value
         self.steps.append(Step("set", [definition], [value], line=self.line))
+
+    def unpacked(self, value: Value, count: int) -> tuple[Value, ...] | None:
+        """The parts that a number was put together of, if they are what they were then."""
+        pack = self.packs.get(value.data) if value.op == "var" else None
+        if pack is None or len(pack.parts) != count:
+            return None
+        steps = self.steps[pack.place :] if pack.block == self.block else None
+        for part in pack.parts:
+            if part.op == "const" or (part.op == "var" and part.data.variable.definitions == 1):
+                continue
+            if part.op != "var" or steps is None:
+                return None
+            if any(t.variable is part.data.variable for s in steps for t in s.targets):
+                return None
+        return pack.parts
 
     def behind(self, value: Value) -> Value:
         """What a variable was set to, where that is the same everywhere; any other as it is."""

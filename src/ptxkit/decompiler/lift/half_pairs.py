@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ptxkit.cuda import nodes as n
@@ -17,6 +18,8 @@ _FP16 = ("__ushort_as_half", "__half_as_ushort", "uint_as_half2", "half2_as_uint
 _BF16 = ("__ushort_as_bfloat16", "__bfloat16_as_ushort", "uint_as_bfloat162", "bfloat162_as_uint",
          "__bfloat162float", "__low2bfloat16", "__high2bfloat16", "__low2float", "__high2float",
          "__halves2bfloat162", "__bfloat162bfloat162")  # fmt: skip
+#: Both halves of a pair compared.
+_MASK = re.compile(r"__h(\w+)2_mask")
 _BY_NAME = {name: words for words in (_FP16, _BF16) for name in (words[0], words[2], words[4])}
 
 
@@ -36,6 +39,15 @@ def with_half_pairs(body: Body) -> Body:
 
 
 def _pair(node: Any) -> Any:
+    match node:
+        case n.Binary("==", n.Call(function=name) as call, n.Literal(value=0xFFFFFFFF | -1)) if (
+            found := _MASK.fullmatch(name)
+        ):
+            return n.Call(f"__hb{found[1]}2", call.arguments)
+        case n.Call("__half2half2", (n.Call("__float2half_rn", arguments),)):
+            return n.Call("__float2half2_rn", arguments)
+        case n.Call("__bfloat162bfloat162", (n.Call("__float2bfloat16_rn", arguments),)):
+            return n.Call("__float2bfloat162_rn", arguments)
     if not isinstance(node, n.Call) or node.function not in _BY_NAME or len(node.arguments) != 1:
         return node
     words = _BY_NAME[node.function]
@@ -70,7 +82,8 @@ def _together(bits: n.Expression, words: tuple[str, ...]) -> n.Expression | None
             if low is None or high is None or not _is_short(two):
                 return None
             if low == high:
-                return n.Call(words[10], (low,))
+                made: n.Expression = _pair(n.Call(words[10], (low,)))
+                return made
             return n.Call(words[9], (low, high))
     return None
 

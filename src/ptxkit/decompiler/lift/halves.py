@@ -44,6 +44,18 @@ def half_compare(lift: Lift, words: list[str], type: str, a: Value, b: Value) ->
     return lift.pure(Intrinsic(name, (type, type), "pred", header=HALF_HEADERS[type]), a, b)
 
 
+def half_masks(lift: Lift, node: Instruction, words: list[str], target: str, type: str) -> None:
+    """set of pairs: all bits of a half where it holds, or the number 1."""
+    name = _COMPARE.get(words[0])
+    wanted = {"u32": "_mask", "s32": "_mask", type: ""}.get(target)
+    if name is None or wanted is None or not type.endswith("x2") or "ftz" in words:
+        raise NotLiftedError("this comparison of halves")
+    gives = type if target == type else "u32"
+    call = Intrinsic(f"{name}2{wanted}", (type, type), gives, header=HALF_HEADERS[type])
+    values = (lift.read(o, type) for o in node.operands[1:3])
+    lift.write(node.operands[0], gives, lift.pure(call, *values))
+
+
 _WORDS = {"f16": "half", "bf16": "bfloat16", "s16": "short", "u16": "ushort", "s32": "int",
           "u32": "uint", "s64": "ll", "u64": "ull", "f32": "float", "f64": "double"}  # fmt: skip
 _ROUNDING = {"rn": "rn", "rz": "rz", "rm": "rd", "rp": "ru"}

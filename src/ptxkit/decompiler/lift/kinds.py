@@ -8,19 +8,27 @@ Votes decide where uses disagree; casts make up for the rest.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
 
-from ptxkit.cuda.types import SCALARS, Pointer, Type
-from ptxkit.decompiler.lift.cells import FLOATS, Cell, is_float, scalar_type, vector_type
+from ptxkit.cuda.types import SCALARS, Pointer, Scalar, Type
+from ptxkit.decompiler.lift.cells import (
+    FLOATS,
+    Cell,
+    is_float,
+    is_number,
+    scalar_type,
+    vector_type,
+)
 from ptxkit.decompiler.lift.context import copied_bytes
 from ptxkit.decompiler.lift.declared import declared_classes, declared_types, votes_of
 from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.joining import halves_of, join_copies, join_lanes
 from ptxkit.decompiler.lift.looks import looks_like_float
 from ptxkit.decompiler.lift.reading import exit_values
-from ptxkit.decompiler.lift.records import Record, find_records
+from ptxkit.decompiler.lift.records import Holder, Record, find_records, holder_of
 from ptxkit.decompiler.lift.sums import sum_of
 from ptxkit.decompiler.lift.values import Step, Value, Variable, parts_of
 from ptxkit.isa.types import SCALAR_TYPES
@@ -46,6 +54,7 @@ _PASS_ON = frozenset("function call collective texture generic specific cvt".spl
 
 
 _PAIRS = {"f16": "f16x2", "bf16": "bf16x2"}
+_HALVES = {pair: half for half, pair in _PAIRS.items()}
 
 
 def kind_of(type: str) -> str:
@@ -55,6 +64,8 @@ def kind_of(type: str) -> str:
     return {"s": "s", "u": "u"}.get(type[0], "")
 
 
+#: Vectors have no more parts than this.
+_MOST_PARTS = 4
 #: More votes than a function has instructions.
 _CERTAIN = 1 << 20
 
@@ -64,13 +75,17 @@ class Kinds:
     """The cells of one function."""
 
     program: Program
-    plain: Container[Variable] | None = None
+    plain: Container[Holder] | None = None
     """Parameters that point to numbers; None where all that point to anything do."""
-    records: dict[Variable, Record] = field(default_factory=dict)
-    """The parameters that point to structures."""
+    records: dict[Holder, Record] = field(default_factory=dict)
+    """The parameters that point to structures, and the arrays of them."""
     cells: dict[object, Cell] = field(default_factory=dict)
     bases: dict[Value, Value | None] = field(default_factory=dict)
     weak: list[tuple[Cell, ...]] = field(default_factory=list)
+    copies: list[tuple[Cell, Cell]] = field(default_factory=list)
+    """What is loaded from memory, or stored there, and where: of one type, unless uses differ."""
+    pairs: list[tuple[Value, Cell]] = field(default_factory=list)
+    """Two halves of bits put together, and where they go."""
     votes: dict[Value, Counter[tuple[Variable, str]] | None] = field(default_factory=dict)
     """How sums take the variables in them: an address may be the one before plus something."""
 
@@ -101,6 +116,9 @@ class Kinds:
                 self._step(step)
             for value in exit_values(block):
                 self.visit(value, "b")
+        self._join_pairs()
+        join_copies(self.copies)
+        join_lanes(self.cells.values())
         self._spread_signs()
 
     def _declared(self) -> None:
@@ -123,7 +141,9 @@ class Kinds:
             elif type is not None and variable.declared == "struct":
                 width, kind = votes_of(type)
                 for at in range(0, variable.width if kind else 0, width or 1):
-                    self.cell(("field", variable, at // 8, width)).votes[kind] += _CERTAIN
+                    self.cell(("field", self.like(variable), at // 8, width)).votes[kind] += (
+                        _CERTAIN
+                    )
             elif type is not None and variable.declared != "vector":
                 width, kind = votes_of(type)
                 if kind and width == variable.width:
@@ -133,14 +153,42 @@ class Kinds:
         for record in set(self.records.values()):
             if record.vector is not None:
                 width, kind = votes_of(record.vector)
-                for at, _, _ in record.parts:
+                for at in range(0, record.size, record.vector.element.size):
                     self.part(record, at, width).votes[kind] += _CERTAIN
 
-    def doubtful(self) -> set[Variable]:
-        """Parameters whose structures hold numbers of one type alone, and may be just these."""
-        return {variable for variable, record in self.records.items()
-                if not record.certain and len({self.type_of(self.part(record, at, width), width)
-                                               for at, width, _ in record.parts}) == 1}  # fmt: skip
+    def doubtful(self) -> set[Holder]:
+        """What may hold numbers of one type alone, and no structures of these."""
+        found: set[Holder] = set()
+        for holder, record in self.records.items():
+            cells = [(self.part(record, at, width), width) for at, width, _ in record.parts]
+            types: set[object] = {self.type_of(cell, width) for cell, width in cells}
+            if isinstance(holder, str):
+                # Nobody says that an array holds more than numbers, but that they are both kinds.
+                types = {is_number(cell.find()) for cell, _ in cells}
+                types.discard(None)
+            if not record.certain and len(types) < 2:
+                found.add(holder)
+        return found
+
+    def record_of(self, base: Value | None) -> Record | None:
+        """The structures in what an address begins with."""
+        holder = holder_of(base) if base is not None else None
+        return self.records.get(holder) if holder is not None else None
+
+    def like(self, variable: Variable) -> Variable:
+        """The first of the parameters that are structures of the same class."""
+        return self._classes.get(variable, variable)
+
+    @cached_property
+    def _classes(self) -> dict[Variable, Variable]:
+        first: dict[tuple[str, int, int], Variable] = {}
+        found: dict[Variable, Variable] = {}
+        names = declared_classes(self.program.lift.function.name)
+        for variable, name in zip(self.program.parameters, names, strict=False):
+            if name and variable.declared == "struct":
+                key = name, variable.width, variable.alignment
+                found[variable] = first.setdefault(key, variable)
+        return found
 
     def part(self, record: Record, at: int, width: int) -> Cell:
         """The cell of a part of a structure."""
@@ -226,8 +274,24 @@ class Kinds:
         if op == "load":
             return self.accessed(value.args[0], value.data.width, value.data.count, count_it=False)
         if op == "component":
-            return self.cell(("component", value.args[0].data.variable))
+            return self.component(value.args[0].data.variable, value.data)
         return None
+
+    def component(self, vector: Variable, place: int) -> Cell:
+        """The cell of a part of a vector."""
+        return self.cell(("component", vector, place))
+
+    def lanes(self, address: Value, width: int, count: int) -> list[Cell]:
+        """The cells of the parts of a vector that is accessed; none where nobody knows."""
+        base = self.base(address)
+        if base is None:
+            return []
+        record = self.record_of(base)
+        if record is not None:
+            _, inside = record.place(sum_of(address).without(base))
+            return [self.part(record, inside + k * width // 8, width) for k in range(count)]
+        cell = self._base_cell(base)
+        return [cell.element((width, count, k)) for k in range(count)]
 
     def accessed(self, address: Value, width: int, count: int, *, count_it: bool = True,
                  stored: bool = False) -> Cell | None:  # fmt: skip
@@ -238,12 +302,12 @@ class Kinds:
         if base.op == "slot":
             at = sum_of(address).without(base)
             if not at.terms:
-                return self.cell(("field", base.data, at.constant, width))
+                return self.cell(("field", self.like(base.data), at.constant, width))
         cell = self._base_cell(base)
         if count_it:
             cell.accesses[(width, count)] += 1
             cell.stored = cell.stored or stored
-        record = self.records.get(base.data.variable) if base.op == "var" else None
+        record = self.record_of(base)
         if record is not None:
             _, inside = record.place(sum_of(address).without(base))
             return self.part(record, inside, width)
@@ -255,11 +319,11 @@ class Kinds:
         if step.kind == "set":
             variable, value = step.targets[0].variable, step.args[0]
             if variable.declared == "vector":
-                target = self.cell(("component", variable))
                 if value.op == "load":
-                    self._access(value, target)
+                    self._vector_load(value, variable)
                 else:
-                    target.votes[kind_of(variable.register)] += 1
+                    for place in range(_MOST_PARTS):
+                        self.component(variable, place).votes[kind_of(variable.register)] += 1
                     self.visit(value, "")
                 return
             self._flows(value, self.cell(variable), variable.width)
@@ -269,11 +333,14 @@ class Kinds:
             address, *values = step.args
             self.visit_address(address)
             access = step.data
-            cell = self.accessed(address, access.width, access.count, stored=True)
-            if kind_of(access.type) and cell is not None:
-                cell.votes[kind_of(access.type)] += 1 if access.type[0] != "u" else 0
-            for value in values:
-                self._flows(value, cell, access.width)
+            whole = self.accessed(address, access.width, access.count, stored=True)
+            cells: list[Cell | None] = [whole]
+            if access.count > 1:
+                cells = [*self.lanes(address, access.width, access.count)] or [None] * len(values)
+            for value, cell in zip(values, cells, strict=True):
+                if kind_of(access.type) and cell is not None:
+                    cell.votes[kind_of(access.type)] += 1 if access.type[0] != "u" else 0
+                self._flows(value, cell, access.width, memory=True)
                 if value.op == "const" and value.data and cell is not None:
                     cell.votes["looks" if looks_like_float(value.data, access.width) else "no"] += 1
                 if access.width == 64:
@@ -328,17 +395,55 @@ class Kinds:
             elif kind and access.count == 1:
                 cell.votes["word"] += 3  # a number, with a sign or without, or two halves
             if target is not None:
-                cell.join(target)
+                self._copy(cell, target)
         elif target is not None and kind and access.type[0] != "u":
             target.votes[kind] += 1
 
-    def _flows(self, value: Value, target: Cell | None, width: int) -> None:
-        """A value goes where a cell says what it is, or is said what it is by it."""
+    def _vector_load(self, value: Value, variable: Variable) -> None:
+        self.visit_address(value.args[0])
+        access = value.data
+        self.accessed(value.args[0], access.width, access.count)
+        kind = kind_of(access.type) if access.type[0] != "u" or access.width < 32 else ""
+        cells = self.lanes(value.args[0], access.width, access.count)
+        for place in range(access.count):
+            component = self.component(variable, place)
+            if kind and (place == 0 or kind in FLOATS):
+                (cells[place] if cells else component).votes[kind] += 1
+            if cells:
+                self._copy(cells[place], component)
+
+    def _copy(self, one: Cell, two: Cell) -> None:
+        """Bits in memory and in a variable: of one type, but for what uses of both say."""
+        if one.find().pointer or two.find().pointer:
+            one.join(two)
+        else:
+            self.copies.append((one, two))
+
+    def _join_pairs(self) -> None:
+        """What two halves are put together in is a pair of them, if anybody takes it for one."""
+        for value, target in self.pairs:
+            kind = next((k for k in _HALVES if target.find().votes[k]), "b")
+            target.find().votes[kind] += 1
+            self.visit(value, kind)
+
+    def vector_element(self, cells: Sequence[Cell], width: int) -> Type:
+        """What most parts of a vector are."""
+        known = [c for c in (c.find() for c in cells) if c.pointer or any(c.votes.values())]
+        types = Counter(self.type_of(c, width) for c in known or cells)
+        return max(types, key=lambda t: (types[t], isinstance(t, Scalar) and t.is_float))
+
+    def _flows(
+        self, value: Value, target: Cell | None, width: int, *, memory: bool = False
+    ) -> None:
+        """A value goes where a cell says what it is, or is said what it is by it.
+
+        What goes to ``memory`` may be something else there.
+        """
         op = value.op
         if op == "select":
             self.visit(value.args[0], "b")
-            self._flows(value.args[1], target, width)
-            self._flows(value.args[2], target, width)
+            self._flows(value.args[1], target, width, memory=memory)
+            self._flows(value.args[2], target, width, memory=memory)
             return None
         if op == "load":
             return self._access(value, target)
@@ -346,13 +451,19 @@ class Kinds:
             # A shuffle gives what it takes.
             for position, argument in enumerate(value.args):
                 if value.data[0].takes[position] == "b32":
-                    self._flows(argument, target, 32)
+                    self._flows(argument, target, 32, memory=memory)
                 else:
                     self.visit(argument, kind_of(value.data[0].takes[position]))
             return None
+        if op == "or" and target is not None and halves_of(value) is not None:
+            self.pairs.append((value, target))
+            return None
         cell = self.cell_of(value)
         if cell is not None and target is not None:
-            cell.join(target)
+            if memory:
+                self._copy(cell, target)
+            else:
+                cell.join(target)
             return None
         gives = self.gives(value)
         if target is not None and gives:
@@ -405,7 +516,7 @@ class Kinds:
             return
         if op == "component":
             if kind:
-                self.cell(("component", value.args[0].data.variable)).votes[kind] += 1
+                self.component(value.args[0].data.variable, value.data).votes[kind] += 1
             return
         if op == "select":
             self.visit(value.args[0], "b")
@@ -421,6 +532,10 @@ class Kinds:
             whole = value.args[0]
             up = whole.op == "shr.u" and whole.args[1].op == "const" and whole.args[1].data == 16
             self.visit(whole.args[0] if up else whole, _PAIRS[kind])
+            return
+        if op == "or" and kind in _HALVES and (halves := halves_of(value)) is not None:
+            for half in halves:
+                self.visit(half, _HALVES[kind])
             return
         if op in _SUMS and value.args[0].op in _SUMS and (votes := self._votes(value)) is not None:
             for (variable, taken), times in votes.items():

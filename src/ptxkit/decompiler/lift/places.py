@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import (
@@ -25,10 +25,10 @@ from ptxkit.decompiler.lift.context import Access
 from ptxkit.decompiler.lift.conversions import C_TYPES, UNSIGNED, Expr, bits_of
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.ranges import fits
-from ptxkit.decompiler.lift.records import Record
-from ptxkit.decompiler.lift.structs import Layout
+from ptxkit.decompiler.lift.records import Holder, Record, holder_of
+from ptxkit.decompiler.lift.structs import Layout, plain
 from ptxkit.decompiler.lift.sums import Sum, sum_of
-from ptxkit.decompiler.lift.values import Value, Variable, signed
+from ptxkit.decompiler.lift.values import Value, Variable, const, parts_of, signed
 
 _CHAR = SCALARS["char"]
 _LOADS = {"ca": "__ldca", "cg": "__ldcg", "cs": "__ldcs", "lu": "__ldlu", "cv": "__ldcv"}
@@ -55,8 +55,8 @@ class Places:
     emitter: Emitter
     arrays: dict[str, Type]
     """Types of the variables of memory; filled as they are met."""
-    layouts: dict[Variable, Layout]
-    """Structures: of parameters, results and what is passed."""
+    layouts: dict[Holder, Layout]
+    """Structures: of parameters, results and what is passed, and of arrays by name."""
     restricted: set[Variable] = field(default_factory=set)
     """Pointers that promise that nobody writes what they read."""
     used: set[str] = field(default_factory=set)
@@ -76,6 +76,10 @@ class Places:
         type = default if cell is None else kinds.type_of(cell, access.width)
         if access.count == 1:
             return type
+        base = kinds.base(address)
+        if kinds.record_of(base) is not None:
+            lanes = kinds.lanes(address, access.width, access.count)
+            type = kinds.vector_element(lanes, access.width)
         made = vector_type(type, access.count)
         if made is None:
             made = vector_type(UNSIGNED[access.width], access.count)
@@ -103,8 +107,43 @@ class Places:
         base = self.emitter.kinds.base(address)
         return base is not None and base.op == "var" and base.data.variable in self.restricted
 
-    def stored(self, access: Access, address: Value, values: list[Value]) -> n.Statement:
-        """A store."""
+    def stored(self, access: Access, address: Value, values: list[Value]) -> list[n.Statement]:
+        """A store: one statement, or one for each field of a structure that it fills."""
+        if access.count > 1 and self._fills_fields(access, address, values):
+            one = replace(access, count=1)
+            places = (_moved(address, k * access.width // 8) for k in range(access.count))
+            return [self._stored(one, at, [v]) for at, v in zip(places, values, strict=True)]
+        return [self._stored(access, address, values)]
+
+    def _fills_fields(self, access: Access, address: Value, values: list[Value]) -> bool:
+        """Whether a vector is stored where a structure has fields of several types.
+
+        What one field is set to must not be read from memory after another one was set.
+        """
+        base = self.emitter.kinds.base(address)
+        record = self.emitter.kinds.record_of(base)
+        if base is None or record is None or access.volatile or access.hint in _STORES:
+            return False
+        _, inside = record.place(sum_of(address).without(base))
+        fields = self._layout(base).fields
+        lanes = [fields.get(inside + k * access.width // 8) for k in range(access.count)]
+        if any(lane is None or isinstance(lane[1], Vector) for lane in lanes):
+            return False
+        total = sum_of(address)
+        for place, value in enumerate(values):
+            for part in parts_of((value,), set()):
+                if part.op == "atomic":
+                    return False
+                if part.op == "load" and place:
+                    read = sum_of(part.args[0])
+                    at = read.constant - total.constant
+                    size = part.data.width * part.data.count // 8
+                    before = place * access.width // 8
+                    if read.terms != total.terms or (at < before and at + size > 0):
+                        return False
+        return True
+
+    def _stored(self, access: Access, address: Value, values: list[Value]) -> n.Statement:
         type = self.element(address, access)
         place = self.place(address, access, type)
         if isinstance(type, Vector) and access.count > 1:
@@ -150,9 +189,9 @@ class Places:
     def _indexed(self, base: Value, total: Sum, type: Type) -> n.Expression:
         """An element: ``base[index]``, with a cast where the array holds something else."""
         array = self.base_expression(base)
-        record = self.emitter.kinds.records.get(base.data.variable) if base.op == "var" else None
+        record = self.emitter.kinds.record_of(base)
         if record is not None:
-            return self._part(record, self.layouts[base.data.variable], array.node, total, type)
+            return self._part(record, self._layout(base), array, total, type)
         have = _element_of(array.type)
         index = self.index(total, size_of(type))
         if have is not None and index is None and size_of(have) < size_of(type):
@@ -173,25 +212,34 @@ class Places:
             self._note_steps(made, total, size_of(type))
         return made
 
+    def _layout(self, base: Value) -> Layout:
+        holder = holder_of(base)
+        assert holder is not None
+        return self.layouts[holder]
+
     def _part(
-        self, record: Record, layout: Layout, array: n.Expression, total: Sum, type: Type
+        self, record: Record, layout: Layout, array: Expr, total: Sum, type: Type
     ) -> n.Expression:
         """A field of a structure in an array: ``base[index].field``."""
         before, inside = record.place(total)
         index = self.index(before, record.size)
         assert index is not None
         whole: n.Expression
-        if isinstance(index, n.Literal) and index.value == 0:
-            whole = n.Unary("*", array)
+        if isinstance(index, n.Literal) and index.value == 0 and not isinstance(array.type, Array):
+            whole = n.Unary("*", array.node)
         else:
-            whole = n.Index(array, index)
-            if isinstance(array, n.Name):
+            whole = n.Index(array.node, index)
+            if isinstance(array.node, n.Name) and isinstance(array.type, Pointer):
                 self._note_steps(whole, before, record.size)
         if type == layout.type:
             return whole
         name, have = layout.fields[inside]
         field = n.Member(whole, name)
-        return field if have == type else n.Unary("*", n.Cast(Pointer(type), n.Unary("&", field)))
+        return (
+            field
+            if plain(have) == plain(type)
+            else n.Unary("*", n.Cast(Pointer(type), n.Unary("&", field)))
+        )
 
     def _note_steps(self, made: n.Index, total: Sum, size: int) -> None:
         """Whether parts of an index were each made as wide as an address: a step for each."""
@@ -238,6 +286,10 @@ class Places:
         if known is None:
             memory = self.emitter.lift.signatures.by_name[name]
             kinds = self.emitter.kinds
+            if name in kinds.records:
+                layout = self.layouts[name]
+                known = self.arrays[name] = Array(layout.type, (memory.size // layout.size,))
+                return known
             element = kinds.element_type(kinds.cell(("array", name)))
             if size_of(element) > max(memory.alignment, 1) or memory.size % size_of(element):
                 element = SCALARS["uchar"]
@@ -428,6 +480,10 @@ def _whole_vector(values: list[Value]) -> Variable | None:
         return None
     found = {v.args[0].data.variable for v in values}
     return found.pop() if len(found) == 1 else None
+
+
+def _moved(address: Value, bytes: int) -> Value:
+    return make("add", 64, address, const(bytes, 64)) if bytes else address
 
 
 def _maker(type: Vector) -> str:

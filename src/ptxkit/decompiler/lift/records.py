@@ -1,4 +1,4 @@
-"""Arrays of structures: parameters whose elements have parts at fixed places."""
+"""Arrays of structures: parameters and shared arrays of parts at fixed places."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from ptxkit.decompiler.lift.reading import exit_values
 from ptxkit.decompiler.lift.sums import Sum, sum_of
 from ptxkit.decompiler.lift.values import Value, Variable
 
+#: What holds structures: a parameter that points to them, or an array by its name.
+Holder = Variable | str
 #: Where an access is, and how many bits of how many elements it takes.
 Part = tuple[int, int, int]
 #: What has more bytes than this is no structure that anybody reads whole.
@@ -57,8 +59,8 @@ def find_records(
     base: Callable[[Value], Value | None],
     declared: Sequence[Type | None],
     classes: Sequence[str],
-) -> dict[Variable, Record]:
-    """The parameters that point to structures; those of one class to the same ones."""
+) -> dict[Holder, Record]:
+    """The parameters that point to structures, those of one class to the same ones; and arrays."""
     uses = _uses(program, base)
     groups: dict[object, list[Variable]] = {}
     vectors: dict[object, Vector] = {}
@@ -75,7 +77,12 @@ def find_records(
         elif type is not None:
             continue
         groups.setdefault(key, []).append(variable)
-    found: dict[Variable, Record] = {}
+    found: dict[Holder, Record] = {}
+    for name, one in uses.items():
+        if isinstance(name, str) and not one.otherwise:
+            record = _record(one.totals, "", None, array=True)
+            if record is not None and not any(access.volatile for _, access in one.totals):
+                found[name] = record
     for key, variables in groups.items():
         wish = key if isinstance(key, str) else ""
         for some in (variables, *([v] for v in variables)):
@@ -88,16 +95,36 @@ def find_records(
     return found
 
 
-def _uses(program: Program, base: Callable[[Value], Value | None]) -> dict[Variable, _Uses]:
-    found: dict[Variable, _Uses] = {v: _Uses() for v in program.parameters if v.width == 64}
+def holder_of(base: Value) -> Holder | None:
+    """What an address begins with, if that may hold structures."""
+    if base.op == "var":
+        variable: Variable = base.data.variable
+        return variable
+    return str(base.data[1]) if base.op == "symbol" and base.data[0] == "shared" else None
+
+
+class _Every(dict[Holder, _Uses]):
+    """Uses of parameters, and of whatever arrays there are."""
+
+    def of(self, base: Value | None) -> _Uses | None:
+        """The uses of what an address begins with."""
+        holder = holder_of(base) if base is not None else None
+        if isinstance(holder, str):
+            return self.setdefault(holder, _Uses())
+        return self.get(holder) if holder is not None else None
+
+
+def _uses(program: Program, base: Callable[[Value], Value | None]) -> dict[Holder, _Uses]:
+    found = _Every({v: _Uses() for v in program.parameters if v.width == 64})
     seen: set[Value] = set()
     pending: list[Value] = []
 
     def accessed(address: Value, access: Access) -> None:
         start = base(address)
         terms = sum_of(address).terms
-        if start is not None and start.op == "var" and start.data.variable in found:
-            found[start.data.variable].totals.append((sum_of(address).without(start), access))
+        own = found.of(start)
+        if start is not None and own is not None:
+            own.totals.append((sum_of(address).without(start), access))
             pending.extend(t for t in terms if t is not start)
         else:
             pending.append(address)
@@ -113,9 +140,10 @@ def _uses(program: Program, base: Callable[[Value], Value | None]) -> dict[Varia
             if one in seen:
                 continue
             seen.add(one)
-            if one.op == "var":
-                if one.data.variable in found:
-                    found[one.data.variable].otherwise = True
+            if one.op in ("var", "symbol"):
+                own = found.of(one)
+                if own is not None:
+                    own.otherwise = True
             elif one.op in ("load", "atomic"):
                 accessed(one.args[0], one.data if one.op == "load" else one.data[1])
                 pending.extend(one.args[1:])
@@ -132,7 +160,11 @@ def _steps(program: Program) -> Iterator[tuple[Sequence[Value], Access | None]]:
 
 
 def _record(
-    accesses: Iterable[tuple[Sum, Access]], wish: str, vector: Vector | None
+    accesses: Iterable[tuple[Sum, Access]],
+    wish: str,
+    vector: Vector | None,
+    *,
+    array: bool = False,
 ) -> Record | None:
     accesses = list(accesses)
     stride = gcd(*(times for total, _ in accesses for times in total.terms.values()))
@@ -156,7 +188,7 @@ def _record(
     largest = max(width // 8 * count for _, width, count in parts)
     # Where two numbers are read at once that are set one by one, they are two.
     end = _end(parts)
-    if end is None and wish:
+    if end is None and (wish or array):
         parts = frozenset((at + k * width // 8, width, 1)
                           for at, width, count in parts for k in range(count))  # fmt: skip
         end = _end(parts)

@@ -53,7 +53,7 @@ class Statements:
         return [n.Assign(target, node)]
 
     def _store(self, step: Step) -> list[n.Statement]:
-        return [self.places.stored(step.data, step.args[0], step.args[1:])]
+        return self.places.stored(step.data, step.args[0], step.args[1:])
 
     def _effect(self, step: Step) -> list[n.Statement]:
         return [n.Evaluate(self.emitter.natural(step.args[0]).node)]

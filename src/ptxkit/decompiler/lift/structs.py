@@ -14,6 +14,28 @@ def _size(type: Type) -> int:
     return type.size if isinstance(type, Scalar | Vector) else 0
 
 
+def plain(type: Type) -> Type:
+    """A type without what it promises about what it points to."""
+    return Pointer(type.target) if isinstance(type, Pointer) else type
+
+
+def united(one: dict[int, Type], two: dict[int, Type]) -> dict[int, Type] | None:
+    """The fields of a structure that is used in two ways; None where these do not go together.
+
+    What one way only reads, and the other writes, is written.
+
+    >>> united({0: Pointer(SCALARS["int"], const=True)}, {0: Pointer(SCALARS["int"])})[0].const
+    False
+    """
+    made = {**one, **two}
+    for offset in one.keys() & two.keys():
+        types = one[offset], two[offset]
+        if plain(types[0]) != plain(types[1]):
+            return None
+        made[offset] = next((t for t in types if not getattr(t, "const", False)), types[0])
+    return made
+
+
 @dataclass(slots=True)
 class Layout:
     """A structure of some bytes: fields by offset, or one array of bytes."""
@@ -52,7 +74,7 @@ class Layout:
     def field_at(self, offset: int, type: Type) -> str | None:
         """The field that an access is of."""
         found = self.fields.get(offset)
-        return found[0] if found is not None and found[1] == type else None
+        return found[0] if found is not None and plain(found[1]) == plain(type) else None
 
     def definition(self) -> n.StructDefinition:
         """Its definition, gaps filled with bytes."""

@@ -10,15 +10,15 @@ from typing import TypeVar
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Pointer, Scalar, Type, Vector
 from ptxkit.cuda.words import is_free
-from ptxkit.decompiler.lift.cells import vector_type
+from ptxkit.decompiler.lift.cells import is_number, vector_type
 from ptxkit.decompiler.lift.conversions import C_TYPES
 from ptxkit.decompiler.lift.declared import agreed, declared_classes, declared_types
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.kinds import Kinds
 from ptxkit.decompiler.lift.places import Places
-from ptxkit.decompiler.lift.records import Record
+from ptxkit.decompiler.lift.records import Holder, Record
 from ptxkit.decompiler.lift.signatures import Signatures
-from ptxkit.decompiler.lift.structs import Layout
+from ptxkit.decompiler.lift.structs import Layout, united
 from ptxkit.decompiler.lift.values import Value, Variable, parts_of
 
 T = TypeVar("T")
@@ -31,13 +31,15 @@ class VariableTypes:
     signatures: Signatures
     structs: list[n.StructDefinition] = field(default_factory=list)
     layouts: dict[tuple[str, str], Layout] = field(default_factory=dict)
+    fields: dict[str, tuple[int, int, dict[int, Type]]] = field(default_factory=dict)
+    """The structures by their names: bytes, alignment, and fields by offset."""
 
     def find(
         self, program: Program, kinds: Kinds
-    ) -> tuple[dict[Variable, Type], dict[Variable, Layout]]:
+    ) -> tuple[dict[Variable, Type], dict[Holder, Layout]]:
         """The types of all variables, and the layouts of those that are structures."""
         types: dict[Variable, Type] = {}
-        layouts: dict[Variable, Layout] = {}
+        layouts: dict[Holder, Layout] = {}
         calls = _call_slots(program)
         function = program.lift.function
         signature = self.signatures.functions[function.name]
@@ -50,11 +52,13 @@ class VariableTypes:
             else:
                 types[variable] = kinds.type_of(kinds.cell(variable), variable.width)
         made: dict[Record, Layout] = {}
-        for variable, record in kinds.records.items():
+        for holder, record in kinds.records.items():
             if record not in made:
                 made[record] = self._record_layout(record, kinds)
-            layouts[variable] = made[record]
-            types[variable] = Pointer(made[record].type, const=not kinds.cell(variable).stored)
+            layouts[holder] = made[record]
+            if isinstance(holder, Variable):
+                const = not kinds.cell(holder).stored
+                types[holder] = Pointer(made[record].type, const=const)
         for variable, declared in zip(program.parameters, kinds.declared, strict=False):
             used = kinds.cell(variable).used
             types[variable] = agreed(types[variable], declared, used=used)
@@ -79,10 +83,10 @@ class VariableTypes:
         return types, layouts
 
     def _vector(self, kinds: Kinds, variable: Variable) -> Type:
-        cell = kinds.cell(("component", variable))
         width, count = self._shape(kinds.program, variable)
-        made = vector_type(kinds.type_of(cell, width), count)
-        if made is None or not isinstance(kinds.type_of(cell, width), Scalar):
+        cells = [kinds.component(variable, place) for place in range(count)]
+        made = vector_type(kinds.vector_element(cells, width), count)
+        if made is None:
             made = vector_type(C_TYPES[f"u{width}"], count)
         assert made is not None
         return made
@@ -119,7 +123,7 @@ class VariableTypes:
         wanted: dict[int, Type] = {}
         if self.signatures.functions.get(key[0]) is None or self._is_kernel(key[0]):
             for cell_key, cell in kinds.cells.items():
-                if isinstance(cell_key, tuple) and cell_key[:2] == ("field", variable):
+                if isinstance(cell_key, tuple) and cell_key[:2] == ("field", kinds.like(variable)):
                     _, _, offset, width = cell_key
                     if offset in wanted:
                         wanted = {}
@@ -148,7 +152,14 @@ class VariableTypes:
         wanted: dict[int, Type] = {}
         before: dict[int, Type] = {}
         for at, width, count in sorted(record.parts):
-            cell = kinds.part(record, at, width).find()
+            lanes = [kinds.part(record, at + k * width // 8, width) for k in range(count)]
+            if len({is_number(c) for c in lanes} - {None}) > 1:
+                # A vector of nothing that is one type: its parts are fields.
+                wanted |= {
+                    at + k * width // 8: kinds.type_of(c, width) for k, c in enumerate(lanes)
+                }
+                continue
+            cell = max((c.find() for c in lanes), key=lambda c: any(c.votes.values()))
             type = kinds.type_of(cell, width)
             if width in before and not cell.pointer and not any(cell.votes.values()):
                 type = before[width]  # read together with that, and used by nobody
@@ -160,8 +171,8 @@ class VariableTypes:
         return self._named(record.wish, wanted, record.size, record.alignment)
 
     def _named(self, wish: str, wanted: dict[int, Type], size: int, alignment: int) -> Layout:
-        """A layout that has a name; the one that is there already, if it has the same fields."""
-        known = {one.name: one for one in self.structs}
+        """A layout that has a name; that of the same class, if their fields go together."""
+        known = [one.name for one in self.structs]
         wish, first = (wish, 1) if wish and is_free(wish) else ("Struct", 0)
         names = (f"{wish}{number}" for number in itertools.count(first))
         taken = self.signatures.by_name.keys() | {
@@ -169,13 +180,18 @@ class VariableTypes:
         }
         for name in itertools.chain([wish] if first else [], names):
             layout = Layout(name, size, alignment)
-            layout.give_fields(wanted)
-            made = layout.definition()
-            if known.get(name) == made and first:
-                return layout
             if name not in known and name not in taken:
-                self.structs.append(made)
+                layout.give_fields(wanted)
+                self.structs.append(layout.definition())
+                self.fields[name] = size, alignment, wanted
                 return layout
+            if first and name in self.fields and self.fields[name][:2] == (size, alignment):
+                both = united(self.fields[name][2], wanted)
+                layout.give_fields(both or {})
+                if both is not None and len(layout.fields) == len(both):
+                    self.structs[known.index(name)] = layout.definition()
+                    self.fields[name] = size, alignment, both
+                    return layout
         raise AssertionError("names do not end")
 
     def _is_kernel(self, name: str) -> bool:

@@ -14,8 +14,10 @@ from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.learned.contexts import bare_name
 from ptxkit.decompiler.tidy.conditions import plain_conditions
+from ptxkit.decompiler.tidy.constants import named_once
 from ptxkit.decompiler.tidy.conversions import implicit_conversions
 from ptxkit.decompiler.tidy.counters import halving_counters
+from ptxkit.decompiler.tidy.counting import counting_up
 from ptxkit.decompiler.tidy.indices import indices_by_counters
 from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
 from ptxkit.decompiler.tidy.turns import last_turns
@@ -29,8 +31,8 @@ Take = Callable[[], bool]
 Pass = Callable[[n.Function, Take], n.Function]
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
-    plain_conditions, unguarded_loops, halving_counters, last_turns, indices_by_counters,
-    implicit_conversions, started_loops,
+    named_once, plain_conditions, unguarded_loops, halving_counters, last_turns,
+    counting_up, indices_by_counters, implicit_conversions, started_loops,
 )  # fmt: skip
 #: Longer files (instructions) are left as they are; of others so many are compiled at most.
 _MOST, _EFFORT = 3000, 30_000

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import bottom_up
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, written
+
+Body = tuple[n.Statement, ...]
 
 _LOGIC = frozenset(("&&", "||"))
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!=", *_LOGIC))
@@ -23,8 +26,44 @@ def plain_conditions(function: n.Function, take: Callable[[], bool]) -> n.Functi
         if (n < 3 && n == 1) x[n] = 0.0f;
     }
     """
-    body = tuple(bottom_up(s, lambda node: _plain(node, take)) for s in function.body or ())
+    body = function.body or ()
+    uses = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
+    sets = Counter(name for s in body for name in written(s))
+
+    def asked(inner: Body) -> Body:
+        """Statements with what is only asked for by the next one, there."""
+        made: list[n.Statement] = []
+        for statement in inner:
+            one = rebuilt_lists(statement, asked)
+            while isinstance(one, n.If) and made:
+                match made[-1]:
+                    case n.Declare(name=name, space="", value=n.Node() as value) if (
+                        uses[name] == sets[name] == 1
+                        and name in one.condition.names()
+                        and _is_read(value)
+                        and take()
+                    ):
+                        made.pop()
+                        one = replace(one, condition=_with(one.condition, name, value))
+                    case _:
+                        break
+            made.append(one)
+        return tuple(made)
+
+    body = tuple(bottom_up(s, lambda node: _plain(node, take)) for s in asked(body))
     return replace(function, body=body)
+
+
+def _is_read(value: n.Expression) -> bool:
+    """Whether something is short enough to be asked for where it is read."""
+    if isinstance(value, n.Index | n.Member):
+        return sum(isinstance(p, n.Index) for p in value.walk()) <= 1
+    return _is_condition(value)
+
+
+def _with(node: n.Expression, name: str, value: n.Expression) -> n.Expression:
+    made: n.Expression = bottom_up(node, lambda part: value if part == n.Name(name) else part)
+    return made
 
 
 def _plain(node: n.Node, take: Callable[[], bool]) -> n.Node:

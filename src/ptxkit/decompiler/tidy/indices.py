@@ -130,13 +130,14 @@ def _with_places(function: n.Function, take: Callable[[], bool]) -> n.Function:
                         type=Pointer(),
                         name=name,
                         space="",
-                        value=n.Binary("+", n.Name(name=base), by),
+                        value=n.Binary("+", base, by),
                     ) as first
                 ) if (
-                    uses[name] == indexed[name] == 1
+                    isinstance(base, n.Name | n.Member)
+                    and uses[name] == indexed[name] == 1
                     and sets[name] == 1
                     and not any(sets[x] > 1 for x in by.names())
-                    and not sets[base]
+                    and not any(sets[x] for x in base.names())
                     and take()
                 ):
                     assert isinstance(first.value, n.Binary)

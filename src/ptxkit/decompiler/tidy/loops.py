@@ -105,18 +105,18 @@ def started_loops(function: n.Function, take: Callable[[], bool]) -> n.Function:
         made: list[n.Statement] = []
         for place, statement in enumerate(body):
             one: Any = rebuilt_lists(statement, started)
-            stepping = _stepping(one) if isinstance(one, n.While) else one
-            if isinstance(stepping, n.For) and stepping.start is None:
-                start = _start(made, stepping, body[place + 1 :])
+            loop = stepping(one) if isinstance(one, n.While) else one
+            if isinstance(loop, n.For) and loop.start is None:
+                start = _start(made, loop, body[place + 1 :])
                 if start is not None and take():
-                    one = replace(stepping, start=made.pop(start))
+                    one = replace(loop, start=made.pop(start))
             made.append(one)
         return tuple(made)
 
     return replace(function, body=started(function.body or ()))
 
 
-def _stepping(loop: n.While) -> n.For | n.While:
+def stepping(loop: n.While) -> n.For | n.While:
     """A loop that ends with a step as a ``for`` with that step."""
     asked = loop.condition.names()
     if any(isinstance(p, n.Continue | n.Goto | n.Label) for p in loop.walk()):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import Scalar
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, terms_of, written
 
 Body = tuple[n.Statement, ...]
@@ -106,30 +107,26 @@ def _ways(loop: n.For, before: list[n.Statement]) -> list[tuple[n.For, n.Stateme
             now = _a_turn_before(value, known, loop)
             if now is None or changed & value.names():
                 return found
-            if _folded(_at(now, known.counter, known.values[0])) != _folded(start):
+            if _alike(_at(now, known.counter, known.values[0])) != _alike(start):
                 return found
             found.append((replace(loop, body=(replace(first, value=now), *rest)), first))
     return found
 
 
 def _a_turn_before(value: n.Expression, known: _Range, loop: n.For) -> n.Expression | None:
-    """What a sum with the counter was a turn before."""
+    """What was computed with the counter a turn before."""
     match loop.step:
         case n.Assign(value=n.Literal(value=int() as by), operator="+="):
             pass
         case _:
             return None
-    terms, number = _split(value)
-    moved = 0
-    for term in terms:
-        match term:
-            case n.Name() if term == known.counter:
-                moved += by
-            case n.Binary("*", left, n.Literal(value=int() as times)) if left == known.counter:
-                moved += by * times
-            case _ if known.counter.name in term.names():
-                return None
-    return _sum(terms, number - moved) if moved else None
+    if known.counter.name not in value.names():
+        return None
+    before = n.Binary("-", known.counter, n.integer(by))
+    made: n.Expression = _folded(
+        bottom_up(value, lambda part: before if part == known.counter else part)
+    )
+    return made
 
 
 def _longer(loop: n.For, after: Sequence[n.Statement]) -> tuple[n.For, list[n.Statement]] | None:
@@ -146,10 +143,10 @@ def _longer(loop: n.For, after: Sequence[n.Statement]) -> tuple[n.For, list[n.St
         body = body[1:]
     if len(after) < len(body) or not body:
         return None
-    turn = [_folded(_at(s, known.counter, known.next)) for s in body]
+    turn = [_alike(_at(s, known.counter, known.next)) for s in body]
     if own and moved and any(own[0].name in s.names() for s in after[len(body) :]):
         return None
-    given = [_folded(s) for s in after[: len(body)]]
+    given = [_alike(s) for s in after[: len(body)]]
     rest = list(after[len(body) :])
     if turn[:-1] != given[:-1]:
         return None
@@ -235,6 +232,18 @@ def _sum(terms: Sequence[n.Expression], number: int) -> n.Expression:
     return n.Binary("+" if number > 0 else "-", made, n.integer(abs(number)))
 
 
+def _alike(node: Any) -> Any:
+    """A tree as it is compared with others: without conversions of whole numbers."""
+
+    def bare(part: Any) -> Any:
+        match part:
+            case n.Cast(Scalar(kind="int", bits=32 | 64), operand):
+                return operand
+        return part
+
+    return _folded(bottom_up(node, bare))
+
+
 def _folded(node: Any) -> Any:
     """A tree with numbers added up and multiplied."""
 
@@ -242,6 +251,9 @@ def _folded(node: Any) -> Any:
         match part:
             case n.Binary("*", n.Literal(value=int() as a), n.Literal(value=int() as b)):
                 return n.integer(a * b)
+            case n.Binary("*", n.Binary("-" | "+" as sign, left, n.Literal(value=int() as a)),
+                          n.Literal(value=int() as b) as times):  # fmt: skip
+                return n.Binary(sign, n.Binary("*", left, times), n.integer(a * b))
             case n.Binary("+" | "-"):
                 terms, number = _split(part)
                 return _sum(terms, number)

@@ -1,0 +1,83 @@
+"""Types of parts: of vectors, of structures in several places, of pairs of halves."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxkit
+
+SOURCES = {
+    "a whole number beside others in a vector": (
+        """__global__ void k(float4 *o, const float *x, const int *d, int n) {
+            int i = threadIdx.x, best = -1;
+            #pragma unroll 1
+            for (int j = 0; j < n; j++) if (d[j] > d[i]) best = j;
+            o[i] = make_float4(x[i], x[i] * 2, x[i] + 1, __int_as_float(best)); }""",
+        ["__int_as_float("],
+        ["__float_as_int"],
+    ),
+    "a whole number in a structure that is stored at once": (
+        """struct Hit { float t; int id; float2 uv; };
+        __global__ void k(Hit *h, const float *x, int n) {
+            int i = threadIdx.x; Hit b; b.t = 1e30f; b.id = -1; b.uv = make_float2(0, 0);
+            #pragma unroll 1
+            for (int j = 0; j < n; j++) if (x[j] < b.t) {
+                b.t = x[j]; b.id = j; b.uv = make_float2(x[j] * 2, x[j] + 3); }
+            h[i] = b; }""",
+        ["int field_4;", ".field_4 = "],
+        ["__float_as_int", "__int_as_float"],
+    ),
+    "one class for several parameters": (
+        """struct Matrix { int w, h; float *e; };
+        __global__ void k(Matrix a, Matrix b, Matrix c) {
+            int i = threadIdx.x; if (i < a.h) c.e[i * c.w] = a.e[i] + b.e[i * b.w]; }""",
+        ["struct Matrix {", "(Matrix "],
+        ["Matrix1"],
+    ),
+    "one class for several kernels": (
+        """struct Grid { float *e; int w, h; };
+        __global__ void k(Grid a) { if (threadIdx.x < a.w) a.e[threadIdx.x] = 1; }
+        __global__ void l(Grid a, float *o) { if (threadIdx.x < a.h) *o = a.e[threadIdx.x]; }""",
+        ["struct Grid {", "int field_12;"],
+        ["Grid1"],
+    ),
+    "pairs of halves": (
+        """#include <cuda_fp16.h>
+        __global__ void k(__half2 *x) {
+            __half2 v = x[threadIdx.x];
+            v = __hmul2(__hadd2(v, __float2half2_rn(1.0f)), __float2half2_rn(0.5f));
+            if (__hbgt2(v, x[0])) v = __hgt2(v, x[1]);
+            x[threadIdx.x] = v; }""",
+        ["__float2half2_rn(1.0f)", "__float2half2_rn(0.5f)", "__hbgt2(", "__hgt2("],
+        ["asm", "as_uint", "as_ushort"],
+    ),
+    "structures in shared memory": (
+        """struct Item { int key; float w; };
+        extern "C" __global__ void k(const int *d, const float *w, float *o) {
+            __shared__ Item s[64]; int t = threadIdx.x;
+            s[t].key = d[t]; s[t].w = w[t]; __syncthreads();
+            for (int r = 32; r > 0; r >>= 1) {
+                if (t < r && s[t + r].w > s[t].w) s[t] = s[t + r];
+                __syncthreads(); }
+            if (t == 0) { o[0] = s[0].w; o[1] = s[0].key * 3; } }""",
+        ["__shared__ Struct0 s[64];", ".field_4"],
+        ["_as_int", "_as_float"],
+    ),
+    "short numbers with a sign in pairs": (
+        """extern "C" __global__ void k(const short2 *x, int *o) {
+            short2 v = x[threadIdx.x]; o[threadIdx.x] = v.x * 3 + v.y; }""",
+        ["const short2 *"],
+        ["(short)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
+@pytest.mark.parametrize("name", SOURCES)
+def test_parts_have_their_types(name: str, arch: str) -> None:
+    source, parts, others = SOURCES[name]
+    module = ptxkit.compile_cuda(source, arch=arch)
+    found = ptxkit.decompile(module, "symbolic", effort=0)
+    assert found.verdict.equivalent
+    assert not any(part in found.cuda for part in others), found.cuda
+    assert all(part in found.cuda for part in parts), found.cuda
