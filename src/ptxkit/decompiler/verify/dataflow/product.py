@@ -161,6 +161,8 @@ class Product:
                     # What is known only becomes less, so that this stays possible.
                     self.parted = way
                     return f"a condition differs {self._place(meeting)}"
+            for arriving in arrivals.values():
+                arriving.pop(meeting, None)
             for target, ways in reached.items():
                 arriving = arrivals.setdefault(target, {})
                 arriving[meeting] = ways
