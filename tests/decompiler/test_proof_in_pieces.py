@@ -42,6 +42,30 @@ VALUES = {
         "mul.hi.u32 %r3, %r1, -858993459; shr.u32 %r3, %r3, 9;",
         "mul.hi.u32 %r3, %r1, -858993460; shr.u32 %r3, %r3, 9;",
     ),
+    "one more than an even number": (
+        "shl.b32 %r4, %r1, 1; add.s32 %r4, %r4, -1; mul.wide.s32 %rd3, %r4, 4;"
+        "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4];",
+        "shl.b32 %r4, %r1, 1; add.s32 %r4, %r4, -2; mul.wide.s32 %rd3, %r4, 4;"
+        "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4+4];",
+        "shl.b32 %r4, %r1, 1; mul.wide.s32 %rd3, %r4, 4;"
+        "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4+-4];",
+    ),
+    "one more than an even number without a sign": (
+        "mad.lo.u32 %r4, %r1, 6, 1; mul.wide.u32 %rd3, %r4, 4;"
+        "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4];",
+        "mul.lo.u32 %r4, %r1, 6; mul.wide.u32 %rd3, %r4, 4;"
+        "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4+4];",
+        "mad.lo.u32 %r4, %r1, 3, 1; mul.wide.u32 %rd3, %r4, 4;"
+        "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4+4];",
+    ),
+    "one more than a multiple of three": (
+        "mad.lo.u32 %r4, %r1, 3, 1; mul.wide.u32 %rd3, %r4, 4;"
+        "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4];",
+        "mul.lo.u32 %r4, %r1, 3; add.u32 %r4, %r4, 1; cvt.u64.u32 %rd3, %r4; shl.b64 %rd3, %rd3, 2;"
+        "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4];",
+        "mul.lo.u32 %r4, %r1, 3; mul.wide.u32 %rd3, %r4, 4;"
+        "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4+4];",
+    ),
     "one of two numbers": (
         "and.b32 %r4, %r1, 1; setp.eq.s32 %p1, %r4, 1; selp.b32 %r3, 5, 6, %p1;",
         "and.b32 %r4, %r1, 1; setp.eq.s32 %p1, %r4, 0; selp.b32 %r3, 6, 5, %p1;",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from ptxkit.decompiler.verify.dataflow.bits import bitwise
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
-from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
+from ptxkit.decompiler.verify.dataflow.terms import Question, Term, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 
 #: Terms are looked into so far.
@@ -65,12 +65,33 @@ class Rewriter:
         if top == LEAF:
             term = self.term(yes)
             return None if term is None else self.decisions.leaf(term)
-        asked = self.term(top)
-        first = None if asked is None else self.diagram(yes)
-        second = None if first is None else self.diagram(no)
-        if asked is None or first is None or second is None:
+        question = self._question(top)
+        if question is None:
             return None
+        asked, turned = question
+        if asked is None:
+            return self.diagram(yes if turned else no)
+        first = self.diagram(yes)
+        second = None if first is None else self.diagram(no)
+        if first is None or second is None:
+            return None
+        if turned:
+            first, second = second, first
         return self.decisions.choose(self.decisions.ask(asked), first, second)
+
+    def _question(self, asked: Term) -> Question | None:
+        """A question in those words, or its answer."""
+        row = self.terms.rows[asked]
+        if row[0] not in ("eq", "lt"):
+            found = self.term(asked)
+            return None if found is None else (found, False)
+        parts: list[Term] = []
+        for one in row[2 if row[0] == "eq" else 3 :]:
+            part = self.term(one)
+            if part is None:
+                return None
+            parts.append(part)
+        return _answered(self.terms, row, parts)
 
     def term(self, term: Term, depth: int = _DEPTH) -> Term | None:
         """A term in those words."""
@@ -171,12 +192,15 @@ def _truncated(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
 
 def _compared(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:
     """A comparison, if it is still the same question."""
-    if prefix[0] == "eq":
-        width = int(str(prefix[1]))
-        asked, turned = terms.equal(width, parts[0], terms.constant(width, 0))
-    else:
-        asked, turned = terms.less(bool(prefix[1]), int(str(prefix[2])), parts[0], parts[1])
+    asked, turned = _answered(terms, prefix, parts)
     return None if turned else asked
+
+
+def _answered(terms: Terms, row: Prefix, parts: list[Term]) -> Question:
+    if row[0] == "eq":
+        width = int(str(row[1]))
+        return terms.equal(width, parts[0], terms.constant(width, 0))
+    return terms.less(bool(row[1]), int(str(row[2])), parts[0], parts[1])
 
 
 def _ordered(terms: Terms, prefix: Prefix, parts: list[Term]) -> Term | None:

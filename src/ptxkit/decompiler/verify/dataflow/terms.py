@@ -188,6 +188,11 @@ class Terms:
                 break
         else:
             signed = False
+        low = self._free(narrow, row)
+        if low:
+            rest = self.add(narrow, a, self.constant(narrow, -low))
+            more = self.extend(signed, narrow, wide, rest)
+            return self.add(wide, more, self.constant(wide, low))
         if row[0] == "truncate" and row[2] == narrow:
             # What was cut off was nothing.
             low, high = bounds(self, row[3], row[1], signed)
@@ -200,6 +205,15 @@ class Terms:
         if inside and row[2] == narrow:
             return self.extend(row[0] == "signed", row[1], wide, row[3])
         return self.make("signed" if signed else "unsigned", narrow, wide, a)
+
+    def _free(self, width: int, row: tuple[Any, ...]) -> int:
+        """What a sum adds to a multiple of some power of two, and less than that.
+
+        No bit above changes by it: ``2 * x + 1`` never leaves the numbers that ``2 * x`` is in.
+        """
+        if row[0] != "sum" or row[1] != width or not row[3]:
+            return 0
+        return int(row[2]) % (1 << min(zeros(factor) for _, factor in row[3]))
 
     def _extended_parts(
         self, signed: bool, narrow: int, wide: int, row: tuple[Any, ...]
