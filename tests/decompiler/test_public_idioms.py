@@ -327,3 +327,19 @@ def test_a_sum_with_a_wider_name_is_not_compared_by_that() -> None:
     for type, same in ((INT, False), (LONG_LONG, True)):
         body = (n.Declare(type, "c", whole), asked)
         assert (with_plain_sums(body, {**types, "c": type}) == body) is same
+
+
+ROWS = """
+extern "C" __global__ void swept(float *x, const float *a, int n) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < n)
+        for (int i = 1; i < n; i++)
+            x[row * 256 + i] = x[row * 256 + i] - x[row * 256 + i - 1] * a[row * 256 + i];
+}
+"""
+
+
+def test_a_loop_begins_where_the_source_began() -> None:
+    found = decompiled(ROWS)
+    assert found.verdict.same_ptx
+    assert re.search(r"for \(int (\w+) = 1; \1 < \w+; \1\+\+\)", found.cuda)
