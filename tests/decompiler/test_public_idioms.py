@@ -343,3 +343,22 @@ def test_a_loop_begins_where_the_source_began() -> None:
     found = decompiled(ROWS)
     assert found.verdict.same_ptx
     assert re.search(r"for \(int (\w+) = 1; \1 < \w+; \1\+\+\)", found.cuda)
+
+
+WINDOW = """
+extern "C" __global__ void window(const float *x, float *out, int n, int r) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+    for (int d = -r; d <= r; d++) {
+        int k = i + d;
+        if (k >= 0 && k < n) sum += x[k];
+    }
+    out[i] = sum;
+}
+"""
+
+
+def test_a_loop_to_its_limit_is_rolled_up() -> None:
+    found = decompiled(WINDOW)
+    assert found.verdict.same_ptx
+    assert re.search(r"for \(.*<= \w+; \w+\+\+\)", found.cuda) and found.cuda.count("sum +=") == 1
