@@ -327,3 +327,38 @@ def test_a_sum_with_a_wider_name_is_not_compared_by_that() -> None:
     for type, same in ((INT, False), (LONG_LONG, True)):
         body = (n.Declare(type, "c", whole), asked)
         assert (with_plain_sums(body, {**types, "c": type}) == body) is same
+
+
+ROWS = """
+extern "C" __global__ void swept(float *x, const float *a, int n) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < n)
+        for (int i = 1; i < n; i++)
+            x[row * 256 + i] = x[row * 256 + i] - x[row * 256 + i - 1] * a[row * 256 + i];
+}
+"""
+
+
+def test_a_loop_begins_where_the_source_began() -> None:
+    found = decompiled(ROWS)
+    assert found.verdict.same_ptx
+    assert re.search(r"for \(int (\w+) = 1; \1 < \w+; \1\+\+\)", found.cuda)
+
+
+WINDOW = """
+extern "C" __global__ void window(const float *x, float *out, int n, int r) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+    for (int d = -r; d <= r; d++) {
+        int k = i + d;
+        if (k >= 0 && k < n) sum += x[k];
+    }
+    out[i] = sum;
+}
+"""
+
+
+def test_a_loop_to_its_limit_is_rolled_up() -> None:
+    found = decompiled(WINDOW)
+    assert found.verdict.same_ptx
+    assert re.search(r"for \(.*<= \w+; \w+\+\+\)", found.cuda) and found.cuda.count("sum +=") == 1

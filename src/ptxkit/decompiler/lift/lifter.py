@@ -30,6 +30,7 @@ from ptxkit.decompiler.lift.kinds import surveyed
 from ptxkit.decompiler.lift.known_turns import KnownTurns
 from ptxkit.decompiler.lift.last_turns import with_last_turns
 from ptxkit.decompiler.lift.launches import launch_attributes, launch_bounds
+from ptxkit.decompiler.lift.loop_starts import with_loop_starts
 from ptxkit.decompiler.lift.mathlib.calls import restore_calls
 from ptxkit.decompiler.lift.mathlib.miner import architecture
 from ptxkit.decompiler.lift.mathlib.unused import still_used
@@ -215,6 +216,7 @@ class ModuleLifter:
         body = Declarer(by_name, known).run(body)
         if not self.options.careful:
             body = with_wide_variables(with_plain_sums(body, by_name), by_name)
+            body = with_loop_starts(body)
             each = self.options.order != "free"
             body = with_row_pointers(body, places.steps, by_name, known, each=each)
         if self.options.keep_loops:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ptxkit.cuda import nodes as n
@@ -60,7 +60,7 @@ def roll_peeled(
                 if name not in known:
                     continue
                 if then and isinstance(then[-1], n.DoWhile):
-                    made = _rest_first(body, place, name, known[name])
+                    made = _rest_first(body, place, name, known[name], values)
                 else:
                     made = _rest_written_out(body, place, name, known[name], values)
                     made = made or _first_written_out(body, place, name, known[name], values)
@@ -241,7 +241,13 @@ def _accesses(body: Sequence[n.Statement]) -> int:
 # ---- the rest first, in a loop --------------------------------------------------------------
 
 
-def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> str:
+def _rest_first(
+    body: list[n.Statement],
+    place: int,
+    name: str,
+    rest: Rest,
+    known: Mapping[str, n.Expression],
+) -> str:
     node = body[place]
     assert isinstance(node, n.If)
     *setup, loop = node.then
@@ -254,33 +260,49 @@ def _rest_first(body: list[n.Statement], place: int, name: str, rest: Rest) -> s
     changed = {x for s in loop.body for x in written(s)}
     steps = {_target(s): by for s in loop.body if (by := _step(s, changed)) is not None}
     bound = _bound(body[many])
-    if bound is None or bound[0] not in steps:
+    if bound is None:
         return ""
-    index, limit = bound
+    counter, operator, limit = bound
+    index = counter
+    if counter not in steps:
+        # Where the last turn is that of the limit, what is counted is the one before.
+        index = _one_behind(body[many], counter)
+        operator = "<="
+    if index not in steps or not _steps_by(body[many], counter, steps[index], rest.mask + 1):
+        return ""
     values = {_target(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
-    first = values.get(index)
-    if not _steps_by(body[many], index, steps[index], rest.mask + 1):
-        return ""
+    first = values.get(index) or _begin(rest.turns, known)
+    # What moves may begin where something else does that moves.
+    moving = {x: values[x] for x in steps if x in values and x != index}
+    starts = {x: _resolved(value, moving) for x, value in moving.items()}
     # A pointer begins where the index does: there by its name, or by what it is set to.
     places: dict[str, tuple[n.Expression, n.Expression]] = {}
+    numbers: dict[str, n.Expression] = {}
     for x in steps:
         times = ratio(steps[x], steps[index]) if x != index else None
         if times is None:
             continue
         for begin in (first, n.Name(index)):
-            at = None if begin is None else _element(values.get(x), begin, index, times)
+            at = None if begin is None else _element(starts.get(x), begin, index, times)
             if at is not None:
                 places[x] = at
-    gone = {index, name, *places}
+            elif begin is not None and times == _ONE and x in starts:
+                number = _from(starts[x], begin, index)
+                if number is not None:
+                    numbers[x] = number
+    gone = {index, name, *places, *numbers}
     turn = tuple(_at(s, places) for s in loop.body if _target(s) not in gone)
+    for x, number in numbers.items():
+        use = partial(_instead, old=n.Name(x), new=number)
+        turn = tuple(bottom_up(s, use) for s in turn)
     used = {p.name for s in turn for p in s.walk() if isinstance(p, n.Name)}
     # What is set up before the rest, and not by a number, must be gone.
     begun = {_target(s) for s in setup if isinstance(s, n.Assign) and not _is_literal(s.value)}
     if used & (places.keys() | (begun - {index})):
         return ""
     step = n.Assign(n.Name(index), steps[index], "+=")
-    condition = n.Binary("<", n.Name(index), limit)
-    start = None if first is None else n.Assign(n.Name(index), first)
+    condition = n.Binary(operator, n.Name(index), limit)
+    start = n.Assign(n.Name(index), values[index]) if index in values else None
     body[place] = n.For(start, condition, step, turn)
     del body[many]
     body[:] = [s for s in body if _target(s) not in (index, name)]
@@ -300,14 +322,69 @@ def _step(node: n.Statement, changed: set[str]) -> n.Expression | None:
     return None
 
 
-def _bound(many: n.Statement) -> tuple[str, n.Expression] | None:
-    """The index of the loop of many turns, and where it ends."""
+def _bound(many: n.Statement) -> tuple[str, str, n.Expression] | None:
+    """What the loop of many turns counts with, how that is compared, and where it ends."""
     loop = _loop_of(many)
     assert isinstance(loop, _LOOPS)
     match loop.condition:
         case n.Binary("<", n.Name(name=index), limit):
-            return index, limit
+            return index, "<", limit
     return None
+
+
+def _resolved(value: n.Expression, moving: Mapping[str, n.Expression]) -> n.Expression:
+    """What a pointer is set to, with the numbers in it that others are set to."""
+    match value:
+        case n.Binary("+", base, n.Name(name=name)) if name in moving:
+            return n.Binary("+", base, moving[name])
+    return value
+
+
+def _begin(turns: n.Expression, known: Mapping[str, n.Expression]) -> n.Expression | None:
+    """Where a loop begins whose turns are ``max(first, last) - first + 1``."""
+    match turns:
+        case n.Binary("+", n.Name(name=name), n.Literal(value=1)) if name in known:
+            turns = known[name]
+    match turns:
+        case n.Binary("+", n.Call("max"), less):
+            return n.Unary("-", less)
+        case n.Binary("-", n.Call("max"), less):
+            return less
+    return None
+
+
+def _one_behind(many: n.Statement, counter: str) -> str:
+    """The index that a variable is set to be 1 less than before a loop; empty if there is none."""
+    for statement in many.then if isinstance(many, n.If) else ():
+        match statement:
+            case n.Assign(n.Name(name=name), n.Binary(operator, n.Name(name=index), by), "=") if (
+                name == counter
+                and isinstance(by, n.Literal)
+                and (operator, by.value) in (("-", 1), ("+", -1))
+            ):
+                return index
+    return ""
+
+
+def _from(start: n.Expression, first: n.Expression, index: str) -> n.Expression | None:
+    """A number that moves with an index, by the index."""
+    start = _with_negative(start, first)
+    if sum(p == first for p in start.walk()) != 1 or not _is_term(start, first):
+        return None
+    return bottom_up(start, lambda part: n.Name(index) if part == first else part)  # type: ignore[no-any-return]
+
+
+def _with_negative(total: n.Expression, first: n.Expression) -> n.Expression:
+    """A difference as a sum, where what is taken away is where an index begins."""
+    match total, first:
+        case n.Binary("-", left, right), n.Unary("-", operand) if right == operand:
+            return n.Binary("+", left, first)
+        case n.Binary("+", left, right), _:
+            made = n.Binary("+", _with_negative(left, first), _with_negative(right, first))
+            return made if made != total else total
+        case n.Cast(operand=inner), _:
+            return replace(total, operand=_with_negative(inner, first))
+    return total
 
 
 def _steps_by(many: n.Statement, index: str, by: n.Expression, times: int) -> bool:
@@ -351,10 +428,8 @@ def _element(
         if rest is None:
             return None
         return base, moved if rest == _ZERO else n.Binary("+", moved, rest)
-    places = sum(p == first for p in offset.walk())
-    if places != 1 or not _is_term(offset, first):
-        return None
-    return base, bottom_up(offset, lambda part: n.Name(index) if part == first else part)
+    found = _from(offset, first, index)
+    return None if found is None else (base, found)
 
 
 def _is_term(total: n.Expression, term: n.Expression) -> bool:

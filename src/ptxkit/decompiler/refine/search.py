@@ -50,7 +50,7 @@ _ENOUGH = 1
 #: A change that brings less than this, or this part of what is left, is taken where no other does.
 _WORTH, _PART = 1.0, 0.25
 #: Changes that often do nothing alone.
-_FIRST = frozenset("remainder spread fuse early split join turn loop guard flag".split())
+_FIRST = frozenset("members remainder spread fuse early split join turn loop guard flag".split())
 #: Changes that leave out variables, or name what is written several times; and how many of them
 #: are made in what was found.
 _SHORTENS, _SHORTER = frozenset(("inline", "join", "name")), 6
