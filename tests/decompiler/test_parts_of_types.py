@@ -63,6 +63,21 @@ SOURCES = {
         ["__shared__ Struct0 s[64];", ".field_4"],
         ["_as_int", "_as_float"],
     ),
+    "bytes of a vector": (
+        """extern "C" __global__ void k(const uchar4 *x, const char4 *y, float *o) {
+            uchar4 v = x[threadIdx.x]; char4 w = y[threadIdx.x];
+            o[threadIdx.x] = v.x * 0.5f + v.y * 0.25f + v.z - v.w
+                + w.x * 2.0f + w.y * 3.0f + w.z * 4.0f + w.w; }""",
+        ["const uchar4 *", "const char4 *"],
+        ["__byte_perm", "asm", ">>", "&"],
+    ),
+    "some parts of a vector are stored": (
+        """extern "C" __global__ void k(float4 *x, float a) {
+            float4 v = x[threadIdx.x];
+            v.x *= a; v.y += a; v.z -= v.w; x[threadIdx.x] = v; }""",
+        ["float4 *"],
+        ["(float2 *)", "(float4 *)"],
+    ),
     "short numbers with a sign in pairs": (
         """extern "C" __global__ void k(const short2 *x, int *o) {
             short2 v = x[threadIdx.x]; o[threadIdx.x] = v.x * 3 + v.y; }""",

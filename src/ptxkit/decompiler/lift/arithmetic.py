@@ -300,11 +300,34 @@ def _prmt(lift: Lift, node: Instruction) -> None:
         raise NotLiftedError(node.opcode)
     call = Intrinsic("__byte_perm", ("u32", "u32", "u32"), "u32")
     values = [lift.read(o, "b32") for o in node.operands[1:4]]
+    byte = _byte_taken(*values)
+    if byte is not None:
+        if values[0].op == "var":
+            lift.words.add(values[0].data)
+        return lift.write(node.operands[0], "b32", byte)
     # The function leaves out the bit that asks for a sign in place of a byte.
     masks = values[2].args if values[2].op == "and" else values[2:]
     if not any(one.op == "const" and not one.data & 0x8888 for one in masks):
         raise NotLiftedError("a selector with signs")
     lift.write(node.operands[0], "b32", lift.pure(call, *values))
+    return None
+
+
+#: Selectors of one byte, by the byte: the others are of a 0, or each the sign of that one.
+_BYTES = {0x7770 + k: (k, False) for k in range(4)} | {
+    0x8880 + 0x1111 * k: (k, True) for k in range(4)
+}
+
+
+def _byte_taken(word: Value, zero: Value, selector: Value) -> Value | None:
+    """The byte of a word that newer compilers take as a part of a vector."""
+    if zero.op != "const" or zero.data or selector.op != "const" or selector.data not in _BYTES:
+        return None
+    place, sign = _BYTES[selector.data]
+    moved = make("shr.u", 32, word, const(8 * place, 32))
+    if sign:
+        return make("sext", 32, make("trunc", 8, moved))
+    return make("and", 32, moved, const(255, 32))
 
 
 def _funnel(lift: Lift, node: Instruction) -> None:

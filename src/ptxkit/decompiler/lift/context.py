@@ -129,6 +129,8 @@ class Lift:
     """Numbers that variables were set to, once and for all."""
     computed: dict[Definition, Value] = field(default_factory=dict)
     """What variables were set to, once and for all, from what does not change either."""
+    words: set[Definition] = field(default_factory=set)
+    """Variables that bytes are taken of as of a vector."""
     packs: dict[Definition, Pack] = field(default_factory=dict)
     """Variables that were put together of parts."""
     pointers: set[Value] = field(default_factory=set)

@@ -12,6 +12,7 @@ from ptxkit.cuda.infer import infer
 from ptxkit.cuda.printer import print_module
 from ptxkit.cuda.types import BFLOAT16, BOOL, HALF, INT, VOID, Pointer, Scalar, Type, Vector
 from ptxkit.decompiler.lift.byte_counters import count_elements
+from ptxkit.decompiler.lift.byte_vectors import with_byte_vectors
 from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.copies import Copies
@@ -142,6 +143,8 @@ class ModuleLifter:
         self.wide = self.wide or any(v.declared == "b128" for v in program.variables)
         if self.options.math:
             restore_calls(program, self.arch)
+        if not self.options.careful:
+            with_byte_vectors(program)
         if not self.options.exact:
             count_elements(program)
             count_in_elements(program)

@@ -33,6 +33,8 @@ class Record:
     alignment: int
     vector: Vector | None = None
     """The vector that each is, where the function's name tells."""
+    lanes: tuple[int, int] | None = None
+    """The bits and the number of the parts of the vector that each is, where accesses tell."""
 
     def place(self, total: Sum) -> tuple[Sum, int]:
         """The bytes up to a structure, and those from there on to an access."""
@@ -42,7 +44,8 @@ class Record:
     @property
     def certain(self) -> bool:
         """Whether it cannot be an array of numbers, whatever these are."""
-        return bool(self.wish) or self.vector is not None or len({p[1:] for p in self.parts}) > 1
+        known = bool(self.wish) or self.vector is not None or self.lanes is not None
+        return known or len({p[1:] for p in self.parts}) > 1
 
 
 @dataclass(slots=True)
@@ -179,23 +182,40 @@ def _record(
         return None
     parts = frozenset((t.constant % size, a.width, a.count) for t, a in accesses)
     if vector is not None:
-        whole = (0, vector.element.bits, vector.count)
-        one = {p for p in parts if p[1:] == (vector.element.bits, 1)}
-        fits = parts - {whole} == one and one
-        return Record(wish, size, frozenset(one), size, vector) if fits else None
+        shape: tuple[int, int] | None = (vector.element.bits, vector.count)
+    else:
+        shape = None if wish or array else _shape(parts, stride)
+    if shape is not None:
+        one = _singles(parts - {(0, *shape)})
+        fits = one and {width for _, width, _ in one} == {shape[0]}
+        if fits:
+            return Record(wish, size, one, size, vector, None if vector else shape)
+        if vector is not None:
+            return None
     if not stride and any(t.constant < 0 for t, _ in accesses):
         return None
     largest = max(width // 8 * count for _, width, count in parts)
     # Where two numbers are read at once that are set one by one, they are two.
     end = _end(parts)
     if end is None and (wish or array):
-        parts = frozenset((at + k * width // 8, width, 1)
-                          for at, width, count in parts for k in range(count))  # fmt: skip
+        parts = _singles(parts)
         end = _end(parts)
     if end is None or len(parts) < 2:
         return None
     size = size if stride else -(-end // largest) * largest
     return None if end > size or size % largest else Record(wish, size, parts, largest)
+
+
+def _shape(parts: Iterable[Part], size: int) -> tuple[int, int] | None:
+    """The bits and the number of the parts of vectors that structures of a size are all read as."""
+    found = [part for part in parts if part[0] == 0 and part[1] * part[2] == 8 * size]
+    return found[0][1:] if len(found) == 1 and found[0][2] in (2, 4) else None
+
+
+def _singles(parts: Iterable[Part]) -> frozenset[Part]:
+    """Each number by itself, of what is accessed several at once."""
+    return frozenset((at + k * width // 8, width, 1)
+                     for at, width, count in parts for k in range(count))  # fmt: skip
 
 
 def _end(parts: Iterable[Part]) -> int | None:

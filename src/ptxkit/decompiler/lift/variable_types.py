@@ -145,9 +145,15 @@ class VariableTypes:
 
     def _record_layout(self, record: Record, kinds: Kinds) -> Layout:
         """The layout of what a parameter points to; one of the same fields may be there already."""
-        if record.vector is not None:
-            layout = Layout(record.vector.spelling, record.size, record.vector.size)
-            layout.give_parts(record.vector)
+        vector = record.vector
+        if record.lanes is not None:
+            width, count = record.lanes
+            cells = [kinds.part(record, k * width // 8, width) for k in range(count)]
+            vector = vector_type(kinds.vector_element(cells, width), count)
+            vector = vector or vector_type(C_TYPES[f"u{width}"], count)
+        if vector is not None:
+            layout = Layout(vector.spelling, record.size, vector.size)
+            layout.give_parts(vector)
             return layout
         wanted: dict[int, Type] = {}
         before: dict[int, Type] = {}
@@ -165,9 +171,9 @@ class VariableTypes:
                 type = before[width]  # read together with that, and used by nobody
             wanted[at] = before[width] = type
             if count > 1:
-                vector = vector_type(type, count) or vector_type(C_TYPES[f"u{width}"], count)
-                assert vector is not None
-                wanted[at] = vector
+                whole = vector_type(type, count) or vector_type(C_TYPES[f"u{width}"], count)
+                assert whole is not None
+                wanted[at] = whole
         return self._named(record.wish, wanted, record.size, record.alignment)
 
     def _named(self, wish: str, wanted: dict[int, Type], size: int, alignment: int) -> Layout:

@@ -16,6 +16,7 @@ from ptxkit.decompiler.learned.contexts import bare_name
 from ptxkit.decompiler.tidy.conditions import plain_conditions
 from ptxkit.decompiler.tidy.constants import named_once
 from ptxkit.decompiler.tidy.conversions import implicit_conversions
+from ptxkit.decompiler.tidy.copies import without_copies
 from ptxkit.decompiler.tidy.counters import halving_counters
 from ptxkit.decompiler.tidy.counting import counting_up
 from ptxkit.decompiler.tidy.indices import indices_by_counters
@@ -31,8 +32,8 @@ Take = Callable[[], bool]
 Pass = Callable[[n.Function, Take], n.Function]
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
-    named_once, plain_conditions, unguarded_loops, halving_counters, last_turns,
-    counting_up, indices_by_counters, implicit_conversions, started_loops,
+    named_once, without_copies, plain_conditions, unguarded_loops, halving_counters,
+    last_turns, counting_up, indices_by_counters, implicit_conversions, started_loops,
 )  # fmt: skip
 #: Longer files (instructions) are left as they are; of others so many are compiled at most.
 _MOST, _EFFORT = 3000, 30_000
