@@ -174,6 +174,11 @@ class Product:
                 if fresh and self._refine(target, fresh):
                     target.stale = True
                     pending.add(target)
+        # What was found one way after the other must hold on all of them at once.
+        for target, arriving in arrivals.items():
+            ways = [way for some in arriving.values() for way in some]
+            if ways and self._refine(target, ways):
+                return "the loops did not settle"
         return ""
 
     def _rank(self, meeting: Meeting) -> tuple[int, ...]:
