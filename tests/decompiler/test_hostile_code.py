@@ -311,3 +311,26 @@ def test_no_launch_comes_through_a_null_pointer() -> None:
     # Where all launches fail, nothing is said.
     assert not same_dataflow(broken, other, "k").equal
     assert not certify(other, original, "k").equivalent
+
+
+@pytest.mark.parametrize(
+    "asked", ["setp.lt.and.u32 %p2, %r2, %r1, {};", "vote.sync.any.pred %p2, {}, -1;"]
+)
+def test_what_is_not_so(asked: str) -> None:
+    text = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u32 n) {
+    .reg .pred %p<3>; .reg .b32 %r<3>; .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [x]; ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x;
+    setp.eq.u32 %p1, %r2, 7;
+    ASKED
+    mad.wide.u32 %rd2, %r2, 4, %rd1;
+    @%p2 st.global.u32 [%rd2], %r2;
+    ret; }"""
+    original, wrong = (text.replace("ASKED", asked.format(one)) for one in ("!%p1", "%p1"))
+    same = wrong.replace("setp.eq", "setp.ne")
+    module = ptxkit.parse(original)
+    assert same_dataflow(module, ptxkit.parse(same), "k").equal
+    assert not same_dataflow(module, ptxkit.parse(wrong), "k").equal

@@ -146,6 +146,10 @@ class Decoder:
             return self._address(node)
         if node.kind == "Application":
             return Operand("vector", node.text.split()[0], (self._operand(node.children[-1]),))
+        if node.kind == "Unary" and node.text.startswith("!"):
+            asked = self._operand(node.children[0])
+            if asked.kind == "register" and asked.parts[0].value == "pred":
+                return Operand("not", parts=(asked,))
         value = evaluate(node)
         if isinstance(value, int):
             return Operand("number", value)

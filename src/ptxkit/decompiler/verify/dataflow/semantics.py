@@ -106,6 +106,8 @@ class Semantics:
                     (held,),
                 )
             return held
+        if kind == "not":
+            return decisions.negate(self.value(state, operand.parts[0], "pred"))
         if kind == "number":
             if type == "pred":
                 return decisions.true if operand.value else decisions.false
@@ -322,6 +324,8 @@ class Semantics:
                 values.append(self.decisions.leaf(self.terms.make("special", source.value)))
             elif source.kind == "sink":
                 values.append(self.decisions.leaf(self.terms.make("sink")))
+            elif source.kind == "not":
+                values.append(self._as_term(self.value(state, source, "pred")))
             elif source.kind == "register" and source.parts[0].value == "pred":
                 values.append(self._as_term(self.read(state, source.value)))
             elif step.name in _WHOLE and source.kind in ("vector", "register"):
