@@ -292,7 +292,9 @@ class Executor:
     ) -> Region:
         """Run from a block to the next cuts, where a condition holds."""
         program, decisions = self.program, self.decisions
-        semantics = Semantics(self.terms, decisions, incoming, self.calls, program.contracted)
+        semantics = Semantics(
+            self.terms, decisions, incoming, self.calls, program.contracted, self.narrow
+        )
         semantics.broken = decisions.false if self.original else None
         arriving: dict[int, list[State]] = {start: [State(condition, {}, {}, memory)]}
         visited: dict[int, Diagram] = {}
@@ -381,24 +383,19 @@ class Executor:
                     a = semantics.incoming(register)
                 if b is None:
                     b = semantics.incoming(register)
-                value = decisions.choose(condition, b, a)
-                whole = self.program.types.get(register) != "pred"
-                result.registers[register] = decisions.closed(value) if whole else value
+                result.registers[register] = decisions.choose(condition, b, a)
             for slot in [s for s in (*result.slots, *other.slots) if _is_result(s)]:
                 a, b = result.slots.get(slot), other.slots.get(slot)
                 undefined = decisions.undefined
                 result.slots[slot] = decisions.choose(
                     condition, undefined if b is None else b, undefined if a is None else a
                 )
-            memory = decisions.choose(condition, other.memory, result.memory)
-            result.memory = decisions.closed(memory)
+            result.memory = decisions.choose(condition, other.memory, result.memory)
             result.condition = decisions.either(result.condition, condition)
-        if self.narrow:
-            # Nobody asks for what is held elsewhere.
-            condition = result.condition
-            for register, held in result.registers.items():
-                result.registers[register] = decisions.within(condition, held)
-            result.memory = decisions.within(condition, result.memory)
+        for register, held in result.registers.items():
+            type = self.program.types.get(register, "")
+            result.registers[register] = semantics.told(result, held, type)
+        result.memory = semantics.told(result, result.memory)
         return result
 
 

@@ -72,9 +72,20 @@ class Semantics:
     calls: set[str] = field(default_factory=set)
     contracted: frozenset[str] = frozenset()
     """Types in which a sum may be put together with a product: see :func:`contracted`."""
+    narrow: bool = False
+    """Whether values are told only for where control is."""
     touched: list[Touched] = field(default_factory=list)
     broken: Diagram | None = None
     """Where memory is touched that nobody has, if that is asked for: such a launch fails."""
+
+    def told(self, state: State, value: Diagram, type: str = "") -> Diagram:
+        """A value as it is kept: for where control is, since nobody asks for it elsewhere.
+
+        Only then is it the same for two functions in which it has many cases, and is one term.
+        """
+        if self.narrow:
+            value = self.decisions.within(state.condition, value)
+        return value if type == "pred" else self.decisions.closed(value)
 
     # ---- operands --------------------------------------------------------------------------
 
@@ -190,7 +201,7 @@ class Semantics:
         register = target[0]
         if guard is not None:
             value = self.decisions.choose(guard, value, self.read(state, register))
-        state.registers[register] = value if target[1] == "pred" else self.decisions.closed(value)
+        state.registers[register] = self.told(state, value, target[1])
 
     def _pure(self, state: State, step: Step, guard: Diagram | None) -> None:
         special = SPECIAL.get(step.name)
@@ -358,7 +369,7 @@ class Semantics:
         )
         if guard is not None:
             after = self.decisions.choose(guard, after, state.memory)
-        state.memory = self.decisions.closed(after)
+        state.memory = self.told(state, after)
 
     def _words(self, step: Step, stored: Diagram) -> tuple[str, Diagram]:
         """What is stored as words: two, or one of twice as many bits, are the same."""
