@@ -291,9 +291,9 @@ def test_numbers_that_are_never_so_small_need_no_care() -> None:
     assert not proved(unit + care.format("3F000000") + end, unit + end)
 
 
-#: Two numbers of which one is the other and more; a loop with both, in which either stands for both.
-RELATED = """ld.global.v2.u32 {{%r3, %r4}}, [%rd1]; add.s32 %r5, %r3, 100; mov.u32 %r6, 7; mov.u32 %r7, 0;
-    mov.b64 %rd5, {{%r3, %r4}};
+#: A number, the same and more, and a pair with it; a loop with all, in which each stands for others.
+RELATED = """ld.global.v2.u32 {{%r3, %r4}}, [%rd1]; add.s32 %r5, %r3, 100;
+    mov.u32 %r6, 7; mov.u32 %r7, 0; mov.b64 %rd5, {{%r3, %r4}};
 L:  {first} mad.lo.s32 %r6, %r6, 3, %r8; {second} xor.b32 %r6, %r6, %r9; {third}
     add.s32 %r7, %r7, 1; setp.lt.s32 %p1, %r7, %r1; @%p1 bra L;
     cvt.u32.u64 %r10, %rd5; xor.b32 %r6, %r6, %r10; xor.b32 %r6, %r6, %r3; xor.b32 %r6, %r6, %r5;
