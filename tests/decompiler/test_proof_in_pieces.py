@@ -289,3 +289,39 @@ def test_numbers_that_are_never_so_small_need_no_care() -> None:
     end = "st.global.f32 [%rd1], %f1; ret;"
     assert proved(unit + care.format("00800000") + end, unit + end)
     assert not proved(unit + care.format("3F000000") + end, unit + end)
+
+
+#: A number, the same and more, and a pair with it; a loop with all, in which each stands for others.
+RELATED = """ld.global.v2.u32 {{%r3, %r4}}, [%rd1]; add.s32 %r5, %r3, 100;
+    mov.u32 %r6, 7; mov.u32 %r7, 0; mov.b64 %rd5, {{%r3, %r4}};
+L:  {first} mad.lo.s32 %r6, %r6, 3, %r8; {second} xor.b32 %r6, %r6, %r9; {third}
+    add.s32 %r7, %r7, 1; setp.lt.s32 %p1, %r7, %r1; @%p1 bra L;
+    cvt.u32.u64 %r10, %rd5; xor.b32 %r6, %r6, %r10; xor.b32 %r6, %r6, %r3; xor.b32 %r6, %r6, %r5;
+    st.global.u32 [%rd1], %r6; ret;"""
+PLAIN = {"first": "mov.b32 %r8, %r5;", "second": "mov.b32 %r9, %r3;", "third": ""}
+TURNED = {"first": "add.s32 %r8, %r3, 100;", "second": "sub.s32 %r9, %r5, 100;", "third": ""}
+HALVED = TURNED | {"second": "cvt.u32.u64 %r9, %rd5;"}
+#: What is no copy, with what is changed in both.
+UNRELATED = {
+    "another number": ({}, {"first": "add.s32 %r8, %r3, 101;"}),
+    "the other way round": ({}, {"first": "sub.s32 %r8, %r3, 100;"}),
+    "the other half": ({}, {"second": "mov.b64 {%r8, %r9}, %rd5;"}),
+    "only at first": ({"third": "add.s32 %r5, %r5, 1;"}, {"third": "add.s32 %r5, %r5, 1;"}),
+    "only the half at first": ({"third": "add.s64 %rd5, %rd5, 1;"},) * 2,
+    "in the second turn": (
+        {"third": "xor.b32 %r3, %r3, %r7;"}, {"third": "xor.b32 %r3, %r3, %r7;"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("second", [TURNED, HALVED])
+def test_what_both_hold_in_words_of_what_both_hold(second: dict[str, str]) -> None:
+    assert proved(RELATED.format(**PLAIN), RELATED.format(**second))
+
+
+@pytest.mark.parametrize("name", UNRELATED)
+def test_what_is_no_longer_related(name: str) -> None:
+    more, other = UNRELATED[name]
+    first, second = RELATED.format(**PLAIN | more), RELATED.format(**HALVED | other)
+    assert not proved(first, second)
+    assert proved(first, first) and proved(second, second)

@@ -11,7 +11,7 @@ from ptxkit.decompiler.verify.pair import Against, Pair
 from ptxkit.decompiler.verify.trials import trials
 from ptxkit.decompiler.verify.unreached import Ground, ground
 from ptxkit.run.watch import Digest, Point
-from ptxkit.syntax import Name
+from ptxkit.syntax import Module, Name, parse
 from ptxkit.syntax.scopes import Scopes
 from ptxkit.toolchain import compile_cuda
 
@@ -75,7 +75,12 @@ WRONG_TURNS = {
 
 def told(first: str, second: str) -> Ground:
     """What is said about the code that some launches, in which nothing differs, do not reach."""
-    pair = Pair(*(compile_cuda(source, arch="sm_90") for source in (first, second)), "k", "k")
+    return told_of(*(compile_cuda(source, arch="sm_90") for source in (first, second)))
+
+
+def told_of(first: Module, second: Module) -> Ground:
+    """The same of two modules."""
+    pair = Pair(first, second, "k", "k")
     for trial in trials(pair.usage, pair.rules, 30):
         assert not isinstance(pair.launch(trial), Against), trial
     assert not any(covered.complete for covered in pair.coverage)
@@ -103,6 +108,29 @@ def test_what_no_way_sets_need_not_be_told() -> None:
 def test_what_some_way_sets_must_be_told(what: str) -> None:
     both = UPWARDS, DOWNWARDS | WRONG_TURNS[what]
     assert not told(*(TURNS.format(**one) for one in both)).name
+
+
+#: A field of a parameter that only code reads which no launch reaches.
+FIELD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 y, .param .align 8 .b8 x[32], .param .u32 n) {{
+    .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [y]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;
+    mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];
+    mul.lo.u32 %r4, %r3, 747796405; {before} setp.ne.u32 %p1, %r4, 305419896;
+    @%p1 bra L;
+    {rare} st.global.u32 [%rd3+4096], %r5;
+L:  add.s32 %r3, %r3, %r1; st.global.u32 [%rd3], %r3; ret; }}"""
+BY_NAME = FIELD.format(before="", rare="ld.param.u32 %r5, [x+8];")
+BY_ADDRESS = "mov.b64 %rd4, x;", "ld.param.u32 %r5, [%rd4+{}];"
+
+
+def test_a_parameter_is_the_same_by_its_name_and_by_its_address() -> None:
+    before, rare = BY_ADDRESS
+    for place, name in ((8, "same"), (12, "")):
+        other = FIELD.format(before=before, rare=rare.format(place))
+        assert told_of(parse(BY_NAME), parse(other)).name == name
 
 
 def test_where_stores_stand_is_part_of_it() -> None:

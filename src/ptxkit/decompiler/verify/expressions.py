@@ -31,6 +31,8 @@ _ROUNDS = 24
 _INTEGERS = frozenset(("u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64"))
 _FLOATS = frozenset(("f16", "bf16", "f32", "f64"))
 _COMMUTING = frozenset(("add", "mul", "fma", "mad", "min", "max", "and", "or", "xor"))
+#: What symbols of parameters are written as.
+_PARAMETER = "('parameter', "
 JUMPS = frozenset(("bra", "brx", "ret", "exit"))
 #: Orders by one of them: whether the operands change sides, and whether it is the opposite.
 _ORDERS = {
@@ -241,7 +243,7 @@ class Expressions:
         restless = any(source.kind == "restless" for source in step.sources)
         if step.name in PURE and not restless:
             made = self._pure(step, operands)
-        elif step.name == "ld" and _is_parameter(step.sources[0]):
+        elif step.name == "ld" and self._is_parameter(step, operands[0]):
             made = [
                 make("argument", plain(step), place, *operands)
                 for place in range(len(step.targets))
@@ -263,6 +265,14 @@ class Expressions:
             make("select", guard, value, self._before(number, held, target))
             for value, target in zip(made, step.targets, strict=True)
         ]
+
+    def _is_parameter(self, step: Step, address: Term) -> bool:
+        """Whether a parameter is read, which nobody changes: by its name or through an address."""
+        if ".param" not in step.modifiers:
+            return False
+        _, parts = self.terms.parts(64, address)
+        symbols = [row for atom in parts if (row := self.terms.rows[atom])[0] == "symbol"]
+        return len(symbols) == 1 and symbols[0][1].startswith(_PARAMETER)
 
     def _arrange(self, number: int, passed: tuple[str, range] | None) -> None:
         """Put arguments of a call in one order: each has a place of its own."""
@@ -439,12 +449,6 @@ def _passed(step: Step) -> tuple[str, range] | None:
 
 def _overlap(one: range, other: range) -> bool:
     return one.start < other.stop and other.start < one.stop
-
-
-def _is_parameter(source: Operand) -> bool:
-    return source.kind == "address" and bool(
-        source.parts[0].kind == "symbol" and source.parts[0].value[0] == "parameter"
-    )
 
 
 def _width(step: Step, source: Operand, sources: Sequence[Operand]) -> int:

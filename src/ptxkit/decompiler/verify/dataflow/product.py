@@ -9,11 +9,13 @@ allow, and given up piece by piece until it holds on all of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from math import inf
+from types import MappingProxyType
+from typing import Any
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
@@ -40,6 +42,10 @@ _CASES, _NARROW_CASES = 50_000, 150_000
 _PARTNERS = 3
 #: Registers of which pairs are looked at.
 _OTHERS = 40
+
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+#: Values of so few cases are taken from each other.
+_SMALL = 9
 
 Name = tuple[int, Register]
 """A register of one of the two sides."""
@@ -402,7 +408,8 @@ class Product:
         both = {c for (side, _), c in left.items() if side} & {
             c for (side, _), c in left.items() if not side
         }
-        shared = [name for name, c in left.items() if c in both]
+        related = self._related(meeting, ways, left, both) if self.narrow else {}
+        shared = [name for name, c in left.items() if c in both and name not in related]
         others = [name for name, c in left.items() if c not in both and name[0] == 0]
         theirs = [name for name, c in left.items() if c not in both and name[0] == 1]
         rewriters = [self._rewriter(meeting, way, shared) for way in ways]
@@ -412,7 +419,7 @@ class Product:
         for name, c in sorted(left.items()):
             if name in meeting.opaque:
                 continue
-            made = None
+            made = related.get(name)
             if c not in both:
                 # What a turn changes goes along with something else that it changes, if anything.
                 beyond = others if name[0] else theirs
@@ -433,11 +440,34 @@ class Product:
             changed |= made != meeting.derived.get(name)
             if made is not None:
                 meeting.derived[name] = made
-            else:
-                meeting.derived.pop(name, None)
-                if c not in both:
-                    meeting.opaque.add(name)
+            elif meeting.derived.pop(name, None) is not None or c not in both:
+                meeting.opaque.add(name)
         return changed
+
+    def _related(
+        self, meeting: Meeting, ways: list[Way], left: dict[Name, int], both: set[int]
+    ) -> dict[Name, Diagram]:
+        """What both sides hold in words of something else that both do, and all names of it.
+
+        The one may ask for a number, the other for the half of a pair, or for what is left of it.
+        """
+        names: dict[int, list[Name]] = {}
+        for name, c in sorted(left.items()):
+            if c in both:
+                names.setdefault(c, []).append(name)
+        found: dict[Name, Diagram] = {}
+        roots: list[Name] = []
+        for c in sorted(names, key=lambda c: (-self._width(names[c][0]), c)):
+            made = None
+            if meeting.opaque.isdisjoint(names[c]):
+                made = self._in_step(meeting, ways, names[c][0], [*roots, *found], found)
+                if made is None and self._width(names[c][0]) == 32:
+                    made = self._half(meeting, ways, names[c][0], roots)
+            if made is None:
+                roots.append(names[c][0])
+            else:
+                found |= dict.fromkeys(names[c], made)
+        return found
 
     def _in_words(
         self, ways: list[Way], name: Name, rewriters: Sequence[Rewriter]
@@ -450,34 +480,48 @@ class Product:
         return found.pop() if len(found) == 1 else None
 
     def _in_step(
-        self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
+        self,
+        meeting: Meeting,
+        ways: list[Way],
+        name: Name,
+        others: list[Name],
+        words: Mapping[Name, Diagram] = NOTHING,
     ) -> Diagram | None:
-        """A register as a multiple of one of some others, and something that stays."""
-        held = [self.decisions.term(self._held(way, name)) for way in ways]
+        """A register as a multiple of one of some others, and something that stays.
+
+        Some of the others may have ``words`` of their own.
+        """
+        held = [self._held(way, name) for way in ways]
         width = self._width(name)
-        if None in held or width < 8:
+        if width < 8:
             return None
         by = meeting.steps.get(name)
         for other in others:
-            word = self.decisions.term(self._carried(meeting, other))
+            word = self.decisions.term(words.get(other, self._carried(meeting, other)))
             if word is None or self._width(other) != width:
                 continue
-            beside = [self.decisions.term(self._held(way, other)) for way in ways]
+            beside = [self._held(way, other) for way in ways]
             step = meeting.steps.get(other)
             apart = by // step if by and step and not by % step else None
             for times in (apart,) if apart is not None else (1, -1):
-                rest = {
-                    None if b is None else self._apart(width, a or 0, b, times)
-                    for a, b in zip(held, beside, strict=True)
-                }
-                left = rest.pop() if len(rest) == 1 else None
-                if left is not None and self.timeless.term(left):
+                left = self._rest(ways, width, held, beside, times)
+                if left is not None:
                     scaled = self.terms.scale(width, word, times)
                     return self.decisions.leaf(self.terms.add(width, scaled, left))
         return None
 
-    def _apart(self, width: int, a: Term, b: Term, times: int) -> Term:
-        return self.terms.add(width, a, self.terms.scale(width, b, times), -1)
+    def _is_small(self, value: Diagram) -> bool:
+        return len(self.decisions.reached(value, _SMALL)) <= _SMALL
+
+    def _apart(self, way: Way, width: int, a: Diagram, b: Diagram, times: int) -> Diagram:
+        """What is left of a value on a way without a multiple of another one."""
+        terms, leaf = self.terms, self.decisions.leaf
+
+        def left(one: Term, other: Term) -> Diagram:
+            return leaf(terms.add(width, one, terms.scale(width, other, times), -1))
+
+        made = self.decisions.apply(("apart", width, times), left, (a, b))
+        return self.decisions.within(way.condition, made)
 
     def _combined(
         self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
@@ -499,16 +543,36 @@ class Product:
     def _half(
         self, meeting: Meeting, ways: list[Way], name: Name, wholes: list[Name]
     ) -> Diagram | None:
-        """A register as the lower or upper half of another one."""
-        held = [self._told(way, self._held(way, name)) for way in ways]
+        """A register as the lower or upper half of another one, and something that stays."""
+        held = [self._held(way, name) for way in ways]
+        told = [self._told(way, one) for way, one in zip(ways, held, strict=True)]
         for whole in wholes:
             if self._width(whole) != 64:
                 continue
             for place in (0, 1):
-                parts = (self._told(way, self._part(self._held(way, whole), place)) for way in ways)
-                if all(one == other for one, other in zip(held, parts, strict=True)):
-                    return self._part(self._carried(meeting, whole), place)
+                parts = [self._part(self._held(way, whole), place) for way in ways]
+                word = self._part(self._carried(meeting, whole), place)
+                also = (self._told(way, one) for way, one in zip(ways, parts, strict=True))
+                if all(one == other for one, other in zip(told, also, strict=True)):
+                    return word
+                left = self._rest(ways, 32, held, parts, 1)
+                half = self.decisions.term(word)
+                if left is not None and half is not None:
+                    return self.decisions.leaf(self.terms.add(32, half, left))
         return None
+
+    def _rest(
+        self, ways: list[Way], width: int, held: list[Diagram], beside: list[Diagram], times: int
+    ) -> Term | None:
+        """What is left of a value without a multiple of another one, if it stays on all ways."""
+        if not all(map(self._is_small, (*held, *beside))):
+            return None
+        rest = {
+            self.decisions.term(self._apart(way, width, a, b, times))
+            for way, a, b in zip(ways, held, beside, strict=True)
+        }
+        left = rest.pop() if len(rest) == 1 else None
+        return left if left is not None and self.timeless.term(left) else None
 
     def _part(self, whole: Diagram, place: int) -> Diagram:
         leaf = self.decisions.leaf

@@ -6,6 +6,7 @@ inside of it from the same registers: at the meeting, the one is an expression i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from ptxkit.decompiler.verify.dataflow.bits import bitwise
@@ -51,6 +52,11 @@ class Rewriter:
             (row[1], self.terms.rows[term][2], dict(row[3]), word)
             for term, word in words.items()
             if (row := self.terms.rows[term])[0] == "sum"
+        ]
+        self._products = [
+            (row[1], Counter(row[2:]), word)
+            for term, word in words.items()
+            if (row := self.terms.rows[term])[0] == "multiply"
         ]
 
     def diagram(self, diagram: Diagram) -> Diagram | None:
@@ -116,6 +122,10 @@ class Rewriter:
             return self._sum(row[1], row[2], dict(row[3]), depth)
         if row[0] == "cases" and self.condition is not None:
             return self._cases(row[1])
+        if row[0] == "multiply" and self._products:
+            made = self._product(row[1], Counter(row[2:]), depth)
+            if made is not None:
+                return made
         first = self.timeless.first_part(term)
         if first is None and self.everything:
             first = _LATER.get(row[0], len(row))
@@ -143,6 +153,20 @@ class Rewriter:
             return alone
         self.open.add(left)
         return self.terms.make("cases", left)
+
+    def _product(self, width: int, factors: Counter[Term], depth: int) -> Term | None:
+        """A product that a register holds some factors of, times the others."""
+        for wide, inside, word in self._products:
+            if wide != width or not inside <= factors:
+                continue
+            made = word
+            for factor in (factors - inside).elements():
+                part = self.term(factor, depth)
+                if part is None:
+                    return None
+                made = self.terms.multiply(width, made, part)
+            return made
+        return None
 
     def _sum(self, width: int, constant: int, parts: dict[Term, int], depth: int) -> Term | None:
         """A sum: first without the sums that registers hold, then part by part."""
