@@ -362,3 +362,24 @@ def test_a_loop_to_its_limit_is_rolled_up() -> None:
     found = decompiled(WINDOW)
     assert found.verdict.same_ptx
     assert re.search(r"for \(.*<= \w+; \w+\+\+\)", found.cuda) and found.cuda.count("sum +=") == 1
+
+
+BOX = """
+extern "C" __global__ void box(const float *x, float *out, int width, int height, int r) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0.0f;
+    for (int dy = -r; dy <= r; dy++)
+        for (int dx = -r; dx <= r; dx++) {
+            int a = column + dx, b = row + dy;
+            if (a >= 0 && a < width && b >= 0 && b < height) sum += x[b * width + a];
+        }
+    out[row * width + column] = sum;
+}
+"""
+
+
+def test_a_window_of_rows_and_columns_is_two_loops() -> None:
+    text = lifted_text(ptxkit.compile_cuda(BOX, arch="sm_90"), Options(roll=True))
+    assert len(re.findall(r"for \(.*<= \w+; \w+\+\+\)", text)) == 2
+    assert text.count("sum +=") == 1 and "do {" not in text

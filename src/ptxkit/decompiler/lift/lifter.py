@@ -54,6 +54,7 @@ from ptxkit.decompiler.lift.prelude import (
 )
 from ptxkit.decompiler.lift.printing import restore_printf
 from ptxkit.decompiler.lift.products import products
+from ptxkit.decompiler.lift.reached_limits import with_reached_limits
 from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.row_pointers import with_row_pointers
@@ -202,7 +203,8 @@ class ModuleLifter:
 
             cascades = Cascades(by_name, index)
             turns = KnownTurns(by_name)
-            body = rolled(with_elements(with_one_loop(body), by_name), cascades)
+            body = with_reached_limits(with_one_loop(body), by_name)
+            body = rolled(with_elements(body, by_name), cascades)
             whole = Copies(by_name, index).run(turns.with_one_mover(body))
             whole = with_last_turns(turns.with_single_turns(whole))
             indices |= cascades.peeled | turns.counters

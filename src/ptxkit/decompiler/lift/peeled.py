@@ -193,19 +193,27 @@ def _first_written_out(
                 pass
             case _:
                 continue
-        following = n.Binary("+", first, _ONE)
-        names = [n.Name(x) for x, value in values.items() if value == following]
-        moves = [n.Assign(n.Name(index), following)]
-        moves += [n.Assign(n.Name(index), value) for value in names]
+        following: list[n.Expression] = [n.Binary("+", first, _ONE)]
+        number = values.get(first.name) if isinstance(first, n.Name) else first
+        if isinstance(number, n.Unary) and number.operator == "-":
+            following.append(n.Binary("-", _ONE, number.operand))
+        names = [n.Name(x) for x, value in values.items() if value in following]
+        moves = [n.Assign(n.Name(index), value) for value in (*following, *names)]
         condition = _again(body[many], index, rest.mask + 1)
         kept = [s for s in turn if s not in moves]
         if condition is None or len(kept) + 1 != len(turn):
             continue
         if _accesses([body[many]]) != (rest.mask + 1) * _accesses(kept):
             continue
-        use = partial(_instead, old=first, new=n.Name(index))
         step = n.Assign(n.Name(index), _ONE, "+=")
-        loop = tuple(bottom_up(s, use) for s in kept)
+        loop = tuple(kept)
+        for x in {p.name for s in kept for p in s.walk() if isinstance(p, n.Name)} & values.keys():
+            # What was computed before, from where the index begins.
+            at = _from(values[x], number, index) if number is not None else None
+            if at is not None and n.Name(x) != first:
+                loop = tuple(bottom_up(s, partial(_instead, old=n.Name(x), new=at)) for s in loop)
+        use = partial(_instead, old=first, new=n.Name(index))
+        loop = tuple(bottom_up(s, use) for s in loop)
         body[place] = n.For(body[begun], condition, step, loop)
         for gone in (many, begun):
             del body[gone]
@@ -222,6 +230,9 @@ def _again(many: n.Statement, index: str, times: int) -> n.Expression | None:
     loop = _loop_of(many)
     match getattr(loop, "condition", None):
         case n.Binary("<", n.Name(name=asked), limit) as condition:
+            last = n.Assign(n.Name(asked), n.Binary("+", n.Name(index), n.Literal(times - 1, INT)))
+            if last in getattr(loop, "body", ()) and _steps_by(many, index, _ONE, times):
+                return n.Binary("<=", n.Name(index), limit)
             if not _steps_by(many, asked, _ONE, times):
                 return None
             if asked == index:

@@ -49,6 +49,8 @@ _FEW = 6
 _ENOUGH = 1
 #: A change that brings less than this, or this part of what is left, is taken where no other does.
 _WORTH, _PART = 1.0, 0.25
+#: Where no more than this is left, this share of the effort is spent on it once more.
+_LITTLE, _MORE = 2.0, 0.2
 #: Changes that often do nothing alone.
 _FIRST = frozenset("members remainder spread fuse early split join turn loop guard flag".split())
 #: Changes that leave out variables, or name what is written several times; and how many of them
@@ -166,7 +168,13 @@ class Search:
         """
         self.waiting.clear()
         best = version
-        while best.score > 0 and not self.over:
+        more = _MORE * self.effort
+        while best.score > 0:
+            if self.over and best.score <= _LITTLE and more:
+                self.limit += more
+                more = 0.0
+            if self.over:
+                break
             better = self._step(version)
             if better is not None:
                 version = better
@@ -208,7 +216,7 @@ class Search:
         found = self._pair(version, beside)
         if found is not None:
             return found
-        better = self._better(version, edits(version.function))
+        better = self._better(version, _sorted(edits(version.function)))
         better.sort(key=lambda one: one[0])
         return self._together(version, [edit for _, edit in better]) if better else None
 
