@@ -30,14 +30,21 @@ from ptxkit.syntax import Module
 #: Whether to take the other form at a place; asked once for each, in the order of the pass.
 Take = Callable[[], bool]
 Pass = Callable[[n.Function, Take], n.Function]
+
+
+def _counted_loops(function: n.Function, take: Take) -> n.Function:
+    """Loops without guards: one that counted to 0 must not begin below that any more."""
+    return counting_up(unguarded_loops(function, take), take)
+
+
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
-    named_once, without_copies, plain_conditions, unguarded_loops, halving_counters,
-    last_turns, counting_up, indices_by_counters, implicit_conversions, started_loops,
+    named_once, without_copies, plain_conditions, _counted_loops, halving_counters, last_turns,
+    indices_by_counters, implicit_conversions, started_loops,
 )  # fmt: skip
 #: Longer files (instructions) are left as they are; of others so many are compiled at most.
 _MOST, _EFFORT = 3000, 30_000
-#: The share of all time after which no other form is tried.
+#: The share of all time after which nothing else is certified.
 _SHARE = 0.25
 
 
@@ -115,7 +122,7 @@ class _Work:
 
     def take(self, changed: dict[str, n.Function], *, execute: bool = False) -> set[str]:
         """Write functions so from now on, if what is known about them still holds; those."""
-        if self.left <= 0 or self.budget.over:
+        if self.left <= 0:
             return set()
         self.left -= 1
         made = changed_file(self.tree, changed)
@@ -140,6 +147,8 @@ class _Work:
     ) -> dict[str, tuple[str, Verdict]]:
         """Of some functions those that have as strong a certificate as they had, and that."""
         found: dict[str, tuple[str, Verdict]] = {}
+        if self.budget.over:
+            return found
         partners = paired(self.original, other)
         for symbol, verdict in self.verdicts.items():
             partner = partners.get(symbol, symbol)

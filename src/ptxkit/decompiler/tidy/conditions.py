@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import BOOL
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, written
 
 Body = tuple[n.Statement, ...]
@@ -51,7 +52,35 @@ def plain_conditions(function: n.Function, take: Callable[[], bool]) -> n.Functi
         return tuple(made)
 
     body = tuple(bottom_up(s, lambda node: _plain(node, take)) for s in asked(body))
-    return replace(function, body=body)
+    return replace(function, body=_affirmed(body, take))
+
+
+def _affirmed(body: Body, take: Callable[[], bool]) -> Body:
+    """Statements with conditions that are only ever denied set to the contrary."""
+    uses = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
+    sets = Counter(name for s in body for name in written(s))
+    denied = Counter(
+        p.operand.name for s in body for p in s.walk()
+        if isinstance(p, n.Unary) and p.operator == "!" and isinstance(p.operand, n.Name)
+    )  # fmt: skip
+    found: set[str] = set()
+    for statement in body:
+        for node in statement.walk():
+            match node:
+                case n.Declare(type=type, name=name, value=n.Unary("!")) if (
+                    type == BOOL and sets[name] == 1 and uses[name] == denied[name] and take()
+                ):
+                    found.add(name)
+
+    def change(node: n.Node) -> n.Node:
+        match node:
+            case n.Declare(name=name, value=n.Unary("!", value)) if name in found:
+                return replace(node, value=value)
+            case n.Unary("!", n.Name(name=name) as own) if name in found:
+                return own
+        return node
+
+    return tuple(bottom_up(s, change) for s in body) if found else body
 
 
 def _is_read(value: n.Expression) -> bool:
