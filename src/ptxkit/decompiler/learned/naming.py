@@ -38,7 +38,7 @@ LEAST = 0.1
 SURE = 0.2
 _LETTERS = 2
 #: Of these there may be several, with numbers.
-_SEVERAL = {"offset": 4, "cond": 10}
+_SEVERAL = {"offset": 10, "cond": 10}
 
 
 def usable(name: str) -> bool:

@@ -24,20 +24,27 @@ from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
 from ptxkit.decompiler.tidy.turns import last_turns
 from ptxkit.decompiler.unchanged import changed_file, different
 from ptxkit.decompiler.verify import Verdict
-from ptxkit.decompiler.verify.certificates import WEAKEST, certify, compiled, paired
+from ptxkit.decompiler.verify.certificates import certify, compiled, paired
 from ptxkit.syntax import Module
 
 #: Whether to take the other form at a place; asked once for each, in the order of the pass.
 Take = Callable[[], bool]
 Pass = Callable[[n.Function, Take], n.Function]
+
+
+def _counted_loops(function: n.Function, take: Take) -> n.Function:
+    """Loops without guards: one that counted to 0 must not begin below that any more."""
+    return counting_up(unguarded_loops(function, take), take)
+
+
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
-    named_once, without_copies, plain_conditions, unguarded_loops, halving_counters,
-    last_turns, counting_up, indices_by_counters, implicit_conversions, started_loops,
+    named_once, without_copies, plain_conditions, _counted_loops, halving_counters, last_turns,
+    indices_by_counters, implicit_conversions, started_loops,
 )  # fmt: skip
 #: Longer files (instructions) are left as they are; of others so many are compiled at most.
 _MOST, _EFFORT = 3000, 30_000
-#: The share of all time after which no other form is tried.
+#: The share of all time after which nothing else is certified.
 _SHARE = 0.25
 
 
@@ -67,8 +74,8 @@ def tidied(
 ) -> tuple[CudaModule, dict[str, Verdict]]:
     """The file with everything that passes find, as far as the PTX stays the same.
 
-    What is not identical to the ``original`` may be other PTX, too, if that has as strong a
-    certificate. ``separate`` is as for `compiled`; ``verdicts`` are those on functions of the
+    What is not identical to the ``original`` may be other PTX, too, if that is proved to be equal.
+    ``separate`` is as for `compiled`; ``verdicts`` are those on functions of the
     original, and are given back as they are then.
     """
     own = _functions(tree)
@@ -81,7 +88,7 @@ def tidied(
         tree, base, arch, separate, original, dict(verdicts), budget.part(_SHARE),
         _EFFORT // max(1, size),
     )  # fmt: skip
-    left = wanted.keys() - work.take(wanted, execute=True)
+    left = wanted.keys() - work.take(wanted)
     for step in PASSES:
         for name in sorted(left):
             work.take_places(name, step)
@@ -113,9 +120,9 @@ class _Work:
     left: int
     """How often something may still be compiled."""
 
-    def take(self, changed: dict[str, n.Function], *, execute: bool = False) -> set[str]:
+    def take(self, changed: dict[str, n.Function]) -> set[str]:
         """Write functions so from now on, if what is known about them still holds; those."""
-        if self.left <= 0 or self.budget.over:
+        if self.left <= 0:
             return set()
         self.left -= 1
         made = changed_file(self.tree, changed)
@@ -123,35 +130,35 @@ class _Work:
         if other is None:
             return set()
         wrong = different(self.base, other, changed)
-        certified = self._certified(other, wrong, execute=execute)
+        certified = self._certified(other, wrong)
         good = {name for name in changed if name not in wrong or name in certified}
         if not good:
             return good
         if len(good) < len(changed):
-            return self.take({name: changed[name] for name in good}, execute=execute)
+            return self.take({name: changed[name] for name in good})
         if any(name in wrong and name not in certified for name in _functions(self.tree)):
             return set()  # another one became something else
         self.tree, self.base = made, other
         self.verdicts |= dict(certified.values())
         return good
 
-    def _certified(
-        self, other: Module, names: Container[str], *, execute: bool
-    ) -> dict[str, tuple[str, Verdict]]:
-        """Of some functions those that have as strong a certificate as they had, and that."""
+    def _certified(self, other: Module, names: Container[str]) -> dict[str, tuple[str, Verdict]]:
+        """Of some functions those that are proved to be what the original is, and their verdicts.
+
+        That they did the same in some launches is not enough: what a pass changes must hold for
+        numbers that nobody tries.
+        """
         found: dict[str, tuple[str, Verdict]] = {}
+        if self.budget.over:
+            return found
         partners = paired(self.original, other)
         for symbol, verdict in self.verdicts.items():
             partner = partners.get(symbol, symbol)
             name = next((x for x in (partner, bare_name(partner)) if x in names), "")
             if not name or partner not in other or verdict.same_ptx or not verdict.equivalent:
                 continue
-            run = execute and verdict.level == WEAKEST
-            new = certify(
-                self.original, other, symbol, partner, least=WEAKEST if run else "E2",
-                budget=self.budget,
-            )  # fmt: skip
-            if _is_as_strong(new, verdict):
+            new = certify(self.original, other, symbol, partner, least="E2", budget=self.budget)
+            if new.same_ptx or new.same_dataflow:
                 found |= dict.fromkeys((partner, bare_name(partner)), (symbol, new))
         return found
 
@@ -167,17 +174,3 @@ class _Work:
             made = step(now, _Places(chosen | {place}))
             if made != now and self.take({name: made}):
                 chosen.add(place)
-
-
-def _is_as_strong(new: Verdict, old: Verdict) -> bool:
-    """Whether a verdict says as much as another: of runs, about as much code."""
-    if new.level != old.level:
-        return new.rank > old.rank
-    if new.execution is None or old.execution is None:
-        return True
-    return (
-        new.execution.ground in ("all", old.execution.ground)
-        and new.execution.coverage >= old.execution.coverage
-        and len(new.execution.one_sided) <= len(old.execution.one_sided)
-        and new.execution.unordered <= old.execution.unordered
-    )

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import BOOL, Scalar, Type
+from ptxkit.decompiler.lift.conditions import negate
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, written
+from ptxkit.decompiler.tidy.conversions import sure_types, type_of
 
 Body = tuple[n.Statement, ...]
 
+_BUILTIN = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))
+_ORDERS = frozenset(("<", ">", "<=", ">="))
 _LOGIC = frozenset(("&&", "||"))
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!=", *_LOGIC))
 
@@ -20,7 +25,7 @@ def plain_conditions(function: n.Function, take: Callable[[], bool]) -> n.Functi
 
     >>> from ptxkit.cuda import print_function, read
     >>> kernel = read('''(kernel k (params (param (ptr float) x) (param int n))
-    ...     (if (! (! (< n 3))) (then (if (|| (== n 1) (== n 1)) (then (= ([] x n) 0.0f))))))''')
+    ...     (if (! (>= n 3)) (then (if (|| (== n 1) (== n 1)) (then (= ([] x n) 0.0f))))))''')
     >>> print(print_function(plain_conditions(kernel, lambda: True)), end="")
     __global__ void k(float *x, int n) {
         if (n < 3 && n == 1) x[n] = 0.0f;
@@ -50,8 +55,37 @@ def plain_conditions(function: n.Function, take: Callable[[], bool]) -> n.Functi
             made.append(one)
         return tuple(made)
 
-    body = tuple(bottom_up(s, lambda node: _plain(node, take)) for s in asked(body))
-    return replace(function, body=body)
+    types = sure_types(function)
+    body = tuple(bottom_up(s, lambda node: _plain(node, types, take)) for s in asked(body))
+    return replace(function, body=_affirmed(body, take))
+
+
+def _affirmed(body: Body, take: Callable[[], bool]) -> Body:
+    """Statements with conditions that are only ever denied set to the contrary."""
+    uses = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
+    sets = Counter(name for s in body for name in written(s))
+    denied = Counter(
+        p.operand.name for s in body for p in s.walk()
+        if isinstance(p, n.Unary) and p.operator == "!" and isinstance(p.operand, n.Name)
+    )  # fmt: skip
+    found: set[str] = set()
+    for statement in body:
+        for node in statement.walk():
+            match node:
+                case n.Declare(type=type, name=name, value=n.Unary("!")) if (
+                    type == BOOL and sets[name] == 1 and uses[name] == denied[name] and take()
+                ):
+                    found.add(name)
+
+    def change(node: n.Node) -> n.Node:
+        match node:
+            case n.Declare(name=name, value=n.Unary("!", value)) if name in found:
+                return replace(node, value=value)
+            case n.Unary("!", n.Name(name=name) as own) if name in found:
+                return own
+        return node
+
+    return tuple(bottom_up(s, change) for s in body) if found else body
 
 
 def _is_read(value: n.Expression) -> bool:
@@ -66,8 +100,12 @@ def _with(node: n.Expression, name: str, value: n.Expression) -> n.Expression:
     return made
 
 
-def _plain(node: n.Node, take: Callable[[], bool]) -> n.Node:
+def _plain(node: n.Node, types: Mapping[str, Type], take: Callable[[], bool]) -> n.Node:
     match node:
+        case n.Unary("!", n.Binary(operator, left, right) as asked) if (
+            operator in _ORDERS and _is_whole(left, types) and _is_whole(right, types) and take()
+        ):
+            return negate(asked)
         case n.Unary("!", n.Unary("!", operand)) if _is_condition(operand) and take():
             return operand
         case n.Binary(operator, left, right) if operator in _LOGIC and left == right and take():
@@ -77,6 +115,14 @@ def _plain(node: n.Node, take: Callable[[], bool]) -> n.Node:
         case n.If(condition=n.Unary("!", n.Unary("!", condition))) if take():
             return replace(node, condition=condition)
     return node
+
+
+def _is_whole(node: n.Expression, types: Mapping[str, Type]) -> bool:
+    """Whether something is surely a whole number: of others one may be none."""
+    if not node.names() <= types.keys() | _BUILTIN:
+        return False
+    type = type_of(node, types)
+    return isinstance(type, Scalar) and type.is_integer
 
 
 def _is_condition(node: n.Expression) -> bool:

@@ -11,6 +11,7 @@ from ptxkit.cuda.types import INT, UINT, Scalar, Type
 from ptxkit.decompiler.lift.rewrite import bottom_up
 
 _CONVERTING = frozenset("+ - * / % & | ^ < > <= >= == !=".split())
+_WHOLE = (INT, UINT)
 #: Operations of which no bit depends on signs.
 _SIGNLESS = frozenset("+ - * & | ^".split())
 
@@ -21,13 +22,15 @@ def implicit_conversions(function: n.Function, take: Callable[[], bool]) -> n.Fu
     >>> from ptxkit.cuda import print_function
     >>> from ptxkit.cuda.types import LONG_LONG, VOID, Pointer
     >>> i, m, x = map(n.Name, ("i", "m", "x"))
-    >>> body = (n.Declare(LONG_LONG, "i", n.Binary("+", n.Cast(UINT, m), n.integer(-1))),
+    >>> body = (n.Declare(INT, "j", n.Binary("+", n.Cast(UINT, m), n.integer(-1))),
+    ...         n.Declare(LONG_LONG, "i", n.Name("j")),
     ...         n.If(n.Binary("<", i, n.Cast(LONG_LONG, m)), (n.Assign(x, i),)))
     >>> parameters = n.Parameter(Pointer(INT), "x"), n.Parameter(INT, "m")
     >>> made = implicit_conversions(n.Function("k", parameters, body, VOID, True), lambda: True)
     >>> print(print_function(made).strip())
     __global__ void k(int *x, int m) {
-        long long i = m - 1;
+        int j = m - 1;
+        long long i = j;
         if (i < m) x = i;
     }
     """
@@ -56,9 +59,14 @@ def _implicit(node: n.Node, types: Mapping[str, Type], take: Callable[[], bool])
             if _is_widened(left, types) and type_of(right, types) == _cast(left) and take():
                 return n.Binary(operator, left.operand, right)  # type: ignore[union-attr]
     match node:
-        case n.Binary(operator, left, right) if operator in _SIGNLESS:
-            left, right = (_signless(part, types, take) for part in (left, right))
-            node = n.Binary(operator, left, right)
+        case n.Declare(type=type, space="", value=n.Binary() as total) if type in _WHOLE:
+            bare = _signless(total, types)
+            if bare != total and take():
+                return replace(node, value=bare)
+        case n.Assign(n.Name(name=name), n.Binary() as total, "=") if types.get(name) in _WHOLE:
+            bare = _signless(total, types)
+            if bare != total and take():
+                return replace(node, value=bare)
     match node:
         case n.Binary("+" | "-" as operator, left, n.Literal(value=int() as value) as number) if (
             value < 0 and take()
@@ -68,15 +76,18 @@ def _implicit(node: n.Node, types: Mapping[str, Type], take: Callable[[], bool])
     return node
 
 
-def _signless(
-    node: n.Expression, types: Mapping[str, Type], take: Callable[[], bool]
-) -> n.Expression:
-    """A part of a sum without a conversion that only changes its sign."""
+def _signless(node: n.Expression, types: Mapping[str, Type]) -> n.Expression:
+    """A sum of 32 bits without conversions that change nothing but signs, where no bit shows it."""
     match node:
-        case n.Cast(type=Scalar(kind="int", bits=32), operand=operand) if (
-            type_of(operand, types) in (INT, UINT) and take()
+        case n.Binary(operator, left, right) if operator in _SIGNLESS and type_of(node, types) in (
+            INT,
+            UINT,
         ):
-            return operand
+            return n.Binary(operator, _signless(left, types), _signless(right, types))
+        case n.Cast(type=Scalar(kind="int", bits=32), operand=operand) if (
+            type_of(operand, types) in _WHOLE
+        ):
+            return _signless(operand, types)
     return node
 
 
@@ -84,7 +95,7 @@ def _is_widened(node: n.Expression, types: Mapping[str, Type]) -> bool:
     """Whether it is a number of 32 bits, converted to one of 64."""
     match node:
         case n.Cast(type=Scalar(kind="int", bits=64), operand=operand):
-            return type_of(operand, types) in (INT, UINT)
+            return type_of(operand, types) in _WHOLE
     return False
 
 

@@ -1,4 +1,4 @@
-"""Loops that count down to nothing, and do not ask how far they are."""
+"""Loops that count to nothing, down or up from below, and do not ask how far they are."""
 
 from __future__ import annotations
 
@@ -37,27 +37,39 @@ def counting_up(function: n.Function, take: Callable[[], bool]) -> n.Function:
             one: Any = rebuilt_lists(statement, counted)
             loop = stepping(one) if isinstance(one, n.While) else one
             if isinstance(loop, n.For):
-                name = _counter(loop)
+                name, up = _counter(loop)
                 start = _start(made, name, [*body[place + 1 :]]) if name else None
-                if start is not None and take():
-                    one = _upwards(loop, made.pop(start))
+                count = _count(made[start], up) if start is not None else None
+                if start is not None and count is not None and take():
+                    one = _upwards(loop, made.pop(start), count)
             made.append(one)
         return tuple(made)
 
     return replace(function, body=counted(function.body or ()))
 
 
-def _counter(loop: n.For) -> str:
-    """What a loop counts down with, if nothing else in it does anything with that."""
+def _counter(loop: n.For) -> tuple[str, bool]:
+    """What a loop counts to 0, if nothing else in it does anything with that, and whether up."""
     match loop.start, loop.condition, loop.step:
         case (
             None,
-            n.Binary("!=" | ">", n.Name(name=name), n.Literal(value=0)),
-            n.Assign(n.Name(name=moved), n.Literal(value=by), operator),
-        ) if name == moved and (operator, by) in (("-=", 1), ("+=", -1)):
-            if not any(name in s.names() for s in loop.body):
-                return name
-    return ""
+            n.Binary("!=" | ">", n.Name(name=name), n.Literal(value=0)) as asked,
+            n.Assign(n.Name(name=moved), n.Literal(value=1 | -1 as by), "-=" | "+=" as operator),
+        ) if name == moved and not any(name in s.names() for s in loop.body):
+            up = (by == 1) == (operator == "+=")
+            if not up or asked.operator == "!=":
+                return name, up
+    return "", False
+
+
+def _count(start: n.Statement, up: bool) -> n.Expression | None:
+    """How many turns a loop has that counts to 0."""
+    match start:
+        case n.Declare(value=n.Unary("-", value)) if up:
+            return value
+        case n.Declare(value=n.Node() as value) if not up:
+            return value
+    return None
 
 
 def _start(before: list[n.Statement], name: str, after: list[n.Statement]) -> int | None:
@@ -77,11 +89,11 @@ def _start(before: list[n.Statement], name: str, after: list[n.Statement]) -> in
     return None
 
 
-def _upwards(loop: n.For, start: Any) -> n.For:
+def _upwards(loop: n.For, start: Any, count: n.Expression) -> n.For:
     counter = n.Name(start.name)
     return replace(
         loop,
         start=replace(start, value=n.integer(0)),
-        condition=n.Binary("<", counter, start.value),
+        condition=n.Binary("<", counter, count),
         step=n.Assign(counter, n.integer(1), "+="),
     )
