@@ -291,7 +291,7 @@ def test_numbers_that_are_never_so_small_need_no_care() -> None:
     assert not proved(unit + care.format("3F000000") + end, unit + end)
 
 
-#: A number, the same and more, and a pair with it; a loop with all, in which each stands for others.
+#: A number, the same and more, and a pair with it; a loop with all: each stands for others there.
 RELATED = """ld.global.v2.u32 {{%r3, %r4}}, [%rd1]; add.s32 %r5, %r3, 100;
     mov.u32 %r6, 7; mov.u32 %r7, 0; mov.b64 %rd5, {{%r3, %r4}};
 L:  {first} mad.lo.s32 %r6, %r6, 3, %r8; {second} xor.b32 %r6, %r6, %r9; {third}
