@@ -457,7 +457,12 @@ class Product:
                 names.setdefault(c, []).append(name)
         found: dict[Name, Diagram] = {}
         roots: list[Name] = []
-        for c in sorted(names, key=lambda c: (-self._width(names[c][0]), c)):
+
+        def order(c: int) -> tuple[int, int, int]:
+            # What is a multiple of something is so in no other words.
+            return -self._width(names[c][0]), -meeting.zeros.get(c, 0), c
+
+        for c in sorted(names, key=order):
             made = None
             if meeting.opaque.isdisjoint(names[c]):
                 made = self._in_step(meeting, ways, names[c][0], [*roots, *found], found)
