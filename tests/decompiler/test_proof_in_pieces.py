@@ -66,6 +66,20 @@ VALUES = {
         "mul.lo.u32 %r4, %r1, 3; mul.wide.u32 %rd3, %r4, 4;"
         "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r3, [%rd4+4];",
     ),
+    "a power of two, or nothing": (
+        "popc.b32 %r4, %r1; setp.lt.u32 %p1, %r4, 2; selp.b32 %r3, 5, 6, %p1;",
+        "add.s32 %r4, %r1, -1; and.b32 %r4, %r4, %r1; setp.eq.s32 %p1, %r4, 0;"
+        "selp.b32 %r3, 5, 6, %p1;",
+        "popc.b32 %r4, %r1; setp.lt.u32 %p1, %r4, 3; selp.b32 %r3, 5, 6, %p1;",
+    ),
+    "a long power of two": (
+        "ld.param.u64 %rd3, [x+8]; popc.b64 %r4, %rd3; setp.gt.u32 %p1, %r4, 1;"
+        "selp.b32 %r3, 5, 6, %p1;",
+        "ld.param.u64 %rd3, [x+8]; add.s64 %rd4, %rd3, -1; and.b64 %rd4, %rd4, %rd3;"
+        "setp.ne.s64 %p1, %rd4, 0; selp.b32 %r3, 5, 6, %p1;",
+        "ld.param.u64 %rd3, [x+8]; add.s64 %rd4, %rd3, 1; and.b64 %rd4, %rd4, %rd3;"
+        "setp.ne.s64 %p1, %rd4, 0; selp.b32 %r3, 5, 6, %p1;",
+    ),
     "one of two numbers": (
         "and.b32 %r4, %r1, 1; setp.eq.s32 %p1, %r4, 1; selp.b32 %r3, 5, 6, %p1;",
         "and.b32 %r4, %r1, 1; setp.eq.s32 %p1, %r4, 0; selp.b32 %r3, 6, 5, %p1;",
@@ -291,7 +305,7 @@ def test_numbers_that_are_never_so_small_need_no_care() -> None:
     assert not proved(unit + care.format("3F000000") + end, unit + end)
 
 
-#: A number, the same and more, and a pair with it; a loop with all: each stands for others there.
+#: A number, the same and more, and a pair with it; in a loop each of them stands for others.
 RELATED = """ld.global.v2.u32 {{%r3, %r4}}, [%rd1]; add.s32 %r5, %r3, 100;
     mov.u32 %r6, 7; mov.u32 %r7, 0; mov.b64 %rd5, {{%r3, %r4}};
 L:  {first} mad.lo.s32 %r6, %r6, 3, %r8; {second} xor.b32 %r6, %r6, %r9; {third}

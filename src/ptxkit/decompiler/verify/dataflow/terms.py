@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
-from ptxkit.decompiler.verify.dataflow.bits import masked, shifted_right
+from ptxkit.decompiler.verify.dataflow.bits import bitwise, masked, shifted_right
 from ptxkit.decompiler.verify.dataflow.bounds import (
     SPECIAL,
     as_signed,
@@ -37,6 +37,9 @@ Fills = tuple[int, bool, int]
 Question = tuple[Term | None, bool]
 """What to ask, and whether the answer is to be turned round; or None and the answer."""
 _COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
+#: What counts the bits of a number, and of how many; powers of two have fewer than so many.
+_COUNTS = {"popc.b32": 32, "popc.b64": 64}
+_POWER_BITS = 2
 #: Products of sums that are multiplied out.
 _PRODUCTS = 12
 #: After so many steps of a proof, less one, it is asked how much time is left.
@@ -383,6 +386,13 @@ class Terms:
         if row[:2] == ("op", f"abs.s{width}") and size <= 1 << width - 1:
             moved = self.add(width, row[3], self.constant(width, size - 1))
             return self.less(False, width, moved, self.constant(width, 2 * size - 1))
+        if size == _POWER_BITS and row[0] == "op" and row[1] in _COUNTS:
+            # One bit at most is set: none is left without the lowest.
+            bits = _COUNTS[row[1]]
+            below = self.add(bits, row[3], self.constant(bits, -1))
+            left = bitwise(self, f"and.b{bits}", (row[3], below))
+            assert left is not None
+            return self.equal(bits, left, self.constant(bits, 0))
         constant, parts = self.parts(width, a)
         if constant and parts and size > 1 << width - 1:
             # Who is not among these is among all others, which begin where these end.
