@@ -48,7 +48,7 @@ _FEW = 6
 #: Rounds after the first with a nearer version, for others that go together with it.
 _ENOUGH = 1
 #: A change that brings less than this, or this part of what is left, is taken where no other does.
-_WORTH, _PART = 1.0, 0.25
+_WORTH, _PART = 0.5, 0.25
 #: Where no more than this is left, this share of the effort is spent on it once more.
 _LITTLE, _MORE = 2.0, 0.2
 #: Changes that often do nothing alone.
