@@ -38,7 +38,7 @@ SOURCES = {
             c = blockIdx.y * 32 + threadIdx.x, r = blockIdx.x * 32 + threadIdx.y;
             for (int j = 0; j < 32; j += 8)
                 if (c < h && r + j < w) o[(r + j) * h + c] = s[threadIdx.x][threadIdx.y + j]; }""",
-        ["< 4; "],
+        ["< 4; ", "s[32][33]"],
         ["< 3; ", "+ 792", "+ 24]"],
     ),
     "a product of matrices by tiles": (

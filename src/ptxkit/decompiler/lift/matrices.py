@@ -82,12 +82,13 @@ def _width(indices: list[Sum | None], size: int) -> int:
     large = sorted(f for f in factors if f > 1)
     if not large or any(f < 1 for f in factors):
         return 0
-    width = large[0]
-    if not size or size % width or size == width or any(f % width for f in large):
-        return 0
     if 1 not in factors:
         return 0  # no column is asked for but by a number: those are records
-    return width if all(i is not None and i.constant >= 0 for i in indices) else 0
+    if not size or any(i is None or i.constant < 0 for i in indices):
+        return 0
+    # What is less than a row goes some columns on.
+    rows = (w for w in large if size % w == 0 and size != w)
+    return next((w for w in rows if not any(f > w and f % w for f in large)), 0)
 
 
 def _rewritten(node: n.Statement, widths: dict[str, int], arrays: dict[str, Array]) -> n.Statement:
