@@ -334,3 +334,14 @@ def test_what_is_not_so(asked: str) -> None:
     module = ptxkit.parse(original)
     assert same_dataflow(module, ptxkit.parse(same), "k").equal
     assert not same_dataflow(module, ptxkit.parse(wrong), "k").equal
+
+
+def test_what_the_last_turns_do_shows_where_one_block_has_all_the_work() -> None:
+    text = """extern "C" __global__ void k(int *a, int n) {
+    for (int turn = 0; turn < n; turn++) {
+        int i = 2 * threadIdx.x + (%s);
+        if (i + 1 < n && a[i] > a[i + 1]) { int t = a[i]; a[i] = a[i + 1]; a[i + 1] = t; }
+        __syncthreads(); } }"""
+    module = ptxkit.compile_cuda(text % "turn & 1", arch="sm_90")
+    assert not verify(module, text % "turn < 4 ? turn & 1 : turn % 4 + (turn & ~3) % 3").equivalent
+    assert verify(module, text % "turn % 2").equivalent

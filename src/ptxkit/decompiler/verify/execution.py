@@ -29,7 +29,7 @@ from ptxkit.decompiler.verify.ranges import (
     marked_trials,
     wide_trials,
 )
-from ptxkit.decompiler.verify.trials import Experience, Trial, block_shapes, crowded, trials
+from ptxkit.decompiler.verify.trials import Experience, Trial, alone, block_shapes, crowded, trials
 from ptxkit.decompiler.verify.unreached import Ground, ground
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Instruction, Module
@@ -216,11 +216,11 @@ class Comparison:
                 faults.clear()
 
     def _crowded(self) -> Iterator[Against]:
-        """Where the order of threads makes a difference: launches in which many could be first."""
+        """Launches with one block, and where the order of threads matters those of many threads."""
         pair = self.pair
         end = pair.cost + _ALIASED
-        starts = [trial for trial in pair.tried if min(trial.sizes, default=1) > 0]
-        for trial in crowded(pair.rules, starts[-1:]) if pair.unordered else ():
+        starts = [trial for trial in pair.tried if min(trial.sizes, default=1) > 0][-1:]
+        for trial in chain(alone(starts), crowded(pair.rules, starts) if pair.unordered else ()):
             if pair.cost > end:
                 break
             outcome = self._launch(trial)

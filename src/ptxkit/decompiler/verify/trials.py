@@ -40,6 +40,8 @@ _CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
 MIXED = "mixed"
 #: Threads of a block of :func:`crowded`, and how many launches with each kind of numbers.
 _CROWD, _CROWDS = 32, 4
+#: Sizes of :func:`alone`, with all rests that loops of four leave.
+_ODD = (5, 6, 7, 9, 14, 33, 35, 50)
 _ROOMS = ((8, 4, 4), (4, 4, 4), (16, 4, 2), (1, 1, 1))
 
 
@@ -167,6 +169,18 @@ def crowded(rules: LaunchRules, starts: list[Trial]) -> Iterator[Trial]:
                 start, number=start.number + number, kind=KINDS[number % len(KINDS)],
                 grid=grid, block=block, sizes=sizes,
             )  # fmt: skip
+
+
+def alone(starts: list[Trial]) -> Iterator[Trial]:
+    """Launches like some that said something, with one block, and numbers the other way round.
+
+    Where several blocks do the same work, or numbers are nearly in order, it does not matter what
+    the last turns of a loop do.
+    """
+    for start in starts:
+        for size in _ODD if start.sizes and not (start.cluster or start.cooperative) else ():
+            sizes = tuple(size if old > 0 else old for old in start.sizes)
+            yield replace(start, kind="falling", grid=(1, 1, 1), sizes=sizes)
 
 
 def dynamic_shared(usage: Usage, rules: LaunchRules) -> int:

@@ -16,12 +16,15 @@ from ptxkit.isa.types import SCALAR_TYPES
 
 #: The ways to fill memory, in the order they are tried. Arrays that are "alike" hold the same
 #: numbers, shifted and with few changes; "marks" are those that the code compares with; of
-#: "rising" ones the greatest, or with the other sign the least, is the last; "wide" ones are of all
-#: sizes that the type has, each as often.
+#: "rising" ones the greatest is the last, of "falling" ones the least; "wide" ones are of all
+#: sizes that the type has, each as often. There are as many as no grid, block or size comes around
+#: after.
 KINDS = (
-    *("small", "random", "special", "tiny", "alike"),
-    *("unit", "marks", "wide", "rising", "zeros", "special"),
+    *("small", "random", "special", "tiny", "alike", "falling"),
+    *("unit", "marks", "wide", "rising", "zeros", "special", "falling"),
 )
+#: What the next number is above the last one.
+_STEPS = {"rising": 1, "falling": -1}
 Generator = np.random.Generator
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -103,8 +106,8 @@ def _wide(type: str, count: int, generator: Generator) -> Bytes:
 
 
 def _reals(count: int, kind: str, generator: Generator) -> Any:
-    if kind == "rising":
-        return generator.choice((-0.25, 0.25)) * np.arange(count)
+    if kind in _STEPS:
+        return 0.25 * _STEPS[kind] * np.arange(count)
     if kind in _RANGES:
         # Both zeros: sums that begin with a wrong one show it.
         signs = generator.choice((1.0, -1.0), count) if kind != "small" else 1.0
@@ -125,8 +128,8 @@ def integers(size: int, count: int, kind: str, generator: Generator) -> Bytes:
     dtype = np.dtype(f"i{size}")
     limits = np.iinfo(dtype)
     values: Any
-    if kind == "rising":
-        values = generator.choice((-1, 1)) * np.arange(count)
+    if kind in _STEPS:
+        values = _STEPS[kind] * np.arange(count)
     elif kind in _RANGES:
         values = generator.integers(*_RANGES[kind], count)
     elif kind == "unit":
