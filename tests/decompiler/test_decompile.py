@@ -94,11 +94,27 @@ VECTORS = """.version 8.0
 def test_registers_that_are_vectors() -> None:
     found = ptxkit.decompile(VECTORS)
     assert found.verdict.equivalent, found.verdict
+    assert certificates.verify(ptxkit.parse(VECTORS), found.cuda).equivalent
     wrong = found.cuda.replace(".z", ".y")
     assert wrong != found.cuda
     assert not certificates.verify(ptxkit.parse(VECTORS), wrong).equivalent
     with pytest.raises(ptxkit.PtxkitError, match="'%w2' is not declared"):
         ptxkit.decompile(VECTORS.replace("%w2.y", "%w2.z"))
+
+
+def test_a_function_that_only_calls_itself() -> None:
+    text = """.version 8.4
+.target sm_90
+.address_size 64
+.func (.param .b32 r) rec(.param .b32 x) {
+    .reg .b32 %r<4>; .reg .pred %p;
+    ld.param.b32 %r1, [x]; setp.eq.u32 %p, %r1, 0; @%p bra E;
+    sub.u32 %r2, %r1, 1;
+    { .param .b32 q, w; st.param.b32 [q], %r2; call (w), rec, (q); ld.param.b32 %r3, [w]; }
+    add.u32 %r1, %r1, %r3;
+E:  st.param.b32 [r], %r1; ret; }"""
+    found = ptxkit.decompile(text)
+    assert "+= rec(" in found.cuda and found.verdict.compiles
 
 
 def test_how_far_it_is(ptx: Path) -> None:

@@ -345,3 +345,31 @@ def test_what_the_last_turns_do_shows_where_one_block_has_all_the_work() -> None
     module = ptxkit.compile_cuda(text % "turn & 1", arch="sm_90")
     assert not verify(module, text % "turn < 4 ? turn & 1 : turn % 4 + (turn & ~3) % 3").equivalent
     assert verify(module, text % "turn % 2").equivalent
+
+
+#: What threads come together for, in two arms of a branch that all of them take the same way.
+TOGETHER = {
+    "a barrier": "__syncthreads();",
+    "lanes": "v = __shfl_xor_sync(~0u, v, 1);",
+    "sums": "v = __reduce_add_sync(~0u, v);",
+    "a call": "v = wait(v);",
+}
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_other_threads_come_together(name: str) -> None:
+    text = """__device__ __noinline__ int wait(int v) { __syncthreads(); return v + 1; }
+    extern "C" __global__ void k(const int *a, int *o, unsigned n, unsigned m) {
+    int i = threadIdx.x, v = a[i]; if (%s == 77u) { asm volatile("// one"); DO }
+    else { asm volatile("// other"); DO } o[i] = v; }""".replace("DO", TOGETHER[name])
+    module = ptxkit.compile_cuda(text % "n * 2654435761u", arch="sm_90")
+    assert not verify(module, text % "(unsigned)v * 2654435761u").equivalent
+    assert verify(module, text % "(n + m) * 2654435761u - m * 2654435761u").equivalent
+
+
+def test_memory_that_is_constant_lies_behind_the_same_pointers() -> None:
+    text = """extern "C" __global__ void k(const int *a, const int *b, int *o, int n) {
+    int i = threadIdx.x, x = %s; o[i] = x + n; __syncthreads(); o[i + n] = %s; }"""
+    module = ptxkit.compile_cuda(text % ("__ldg(a + i)", "b[i ^ 1]"), arch="sm_90")
+    assert not verify(module, text % ("a[i]", "__ldg(b + (i ^ 1))")).equivalent
+    assert verify(module, text % ("a[i]", "b[i ^ 1]")).equivalent

@@ -11,6 +11,7 @@ from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda.printer import COMPILE_WITH
 from ptxkit.cuda.words import is_free
 from ptxkit.decompiler.budget import UNLIMITED, Budget
+from ptxkit.decompiler.vectors import with_scalars
 from ptxkit.decompiler.verify.dataflow import Proof, same_dataflow
 from ptxkit.decompiler.verify.execution import (
     DEVICES,
@@ -204,6 +205,7 @@ def verify(
     if device not in DEVICES:
         raise UnknownNameError("device", device, DEVICES)
     _check_kinds(original, candidate)
+    original = with_scalars(original)
     arch = arch or architecture(original)
     kernels = [original[kernel].name] if kernel is not None else to_certify(original)
     separate = any(not original[one].is_entry for one in kernels)

@@ -385,6 +385,8 @@ class Comparison:
             return self._done(False, why)
         found = self._ground()
         foreign = pair.sides[0].dialect.foreign(pair.sides[1].dialect)
+        if pair.trusts_more:
+            foreign = foreign or "takes memory behind a pointer for constant"
         if found.name and foreign:
             why = f"nothing differed, but it {foreign}, as the original does not"
             return self._done(False, why)

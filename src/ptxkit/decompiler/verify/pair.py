@@ -78,6 +78,10 @@ class Pair:
             constants=ours.constants | theirs.constants,
             thresholds=ours.thresholds | theirs.thresholds,
         )
+        places = ([item.name for item in side.kernel.parameters] for side in self.sides)
+        mine, trusted = (_trusted(*one) for one in zip((ours, theirs), places, strict=True))
+        self.trusts_more = bool(trusted - mine)
+        """Whether it takes memory behind a pointer for constant which the original does not."""
         self.parameters = self.sides[0].kernel.parameters
         self.rules = self.sides[0].kernel.rules
         self.variables = _variables(original, self.usage)
@@ -396,6 +400,15 @@ class Pair:
             return True
 
         return 0 if not trial.shared or runs(0) else _least(0, trial.shared, runs)
+
+
+def _trusted(usage: Usage, parameters: list[str]) -> set[tuple[int, int, Any]]:
+    """The pointers behind which memory is loaded that nobody may change meanwhile."""
+    return {
+        (parameters.index(origin.name), origin.offset, origin.through)
+        for origin, access in usage.accesses.items()
+        if access.constant and origin.name in parameters
+    }
 
 
 def _threads(trial: Trial) -> int:

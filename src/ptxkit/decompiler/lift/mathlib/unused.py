@@ -26,8 +26,8 @@ def still_used(
 ) -> tuple[list[n.Function], set[str]]:
     """The functions without those that are called no more; and what only these did name.
 
-    ``functions`` are the ones they were lifted from, in the same order. One that nobody called
-    in the first place stays, and so does one that other modules may call.
+    ``functions`` are the ones they were lifted from, in the same order. One that nobody else
+    called in the first place stays, and so does one that other modules may call.
     """
     called = {
         operand.text
@@ -35,6 +35,7 @@ def still_used(
         for instruction in function.instructions
         if instruction.name == "call"
         for operand in instruction.operands
+        if operand.text != function.name
     }
     spare = [f.name in called and f.text.startswith(".func") for f in functions]
     if not any(spare):

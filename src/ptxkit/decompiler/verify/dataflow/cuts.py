@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Register, Step, reads_of_parameters
+from ptxkit.syntax import Module
 
 Cuts = Callable[[Step], bool]
 """Whether to cut before a step."""
@@ -20,6 +22,25 @@ JOINT = frozenset(
     "activemask elect vote match shfl redux bar barrier mma wmma wgmma ldmatrix stmatrix"
     " movmatrix tcgen05".split()
 )
+
+
+@lru_cache(maxsize=8)
+def joint_functions(module: Module) -> frozenset[str]:
+    """The functions of a module in which threads come together, or in what they call.
+
+    >>> import ptxkit
+    >>> m = ptxkit.parse(".func f() { bar.sync 0; ret; } .func g() { call f; } .func h() { ret; }")
+    >>> sorted(joint_functions(m))
+    ['f', 'g']
+    """
+    found = {f.name for f in module.functions if any(i.name in JOINT for i in f.instructions)}
+    calls = {
+        f.name: {n.text for i in f.instructions if i.name == "call" for n in i.find("Name")}
+        for f in module.functions
+    }
+    while more := {name for name, called in calls.items() if name not in found and called & found}:
+        found |= more
+    return frozenset(found)
 
 
 def uncut(step: Step) -> bool:

@@ -215,3 +215,9 @@ class Decoder:
 def reads_of_parameters(step: Step) -> bool:
     """Whether a step only moves between registers and ``.param`` memory."""
     return step.name in ("ld", "st") and any(m.startswith(".param") for m in step.modifiers)
+
+
+def called(step: Step) -> list[str]:
+    """The functions that a call names."""
+    symbols = (one.value for one in step.sources if one.kind == "symbol")
+    return [value[1] for value in symbols if value[0] in ("function", "name")]

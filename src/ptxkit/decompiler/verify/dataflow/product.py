@@ -22,10 +22,10 @@ from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.bits import part
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed
 from ptxkit.decompiler.verify.dataflow.combined import combinations
-from ptxkit.decompiler.verify.dataflow.cuts import JOINT
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
 from ptxkit.decompiler.verify.dataflow.fields import zeros
+from ptxkit.decompiler.verify.dataflow.joint import come_together, opcodes
 from ptxkit.decompiler.verify.dataflow.limits import Limits
 from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program, Region
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
@@ -702,6 +702,8 @@ class Product:
                 seen.append(way.source)
                 if touches_more(*way.source.regions, self.decisions, self.timeless):
                     return f"it loads what the original does not {where}"
+                if not come_together(*way.source.regions, self.decisions, self.timeless):
+                    return f"other threads come together {where}"
             for blocks, region in zip(visited, way.source.regions, strict=True):
                 blocks.update(region.visited)
             if way.source is not self.entry:
@@ -718,13 +720,8 @@ class Product:
         return f"in loop {self.programs[0].headers.index(meeting.blocks[0]) + 1}"
 
     def _joint(self, side: int, blocks: set[int]) -> Counter[str]:
-        """The instructions that several threads have a part in.
-
-        A proof follows one thread. To it the two arms of a branch that ask which threads are
-        active do the same as one question before the branch, and the answers are different.
-        """
-        steps = (step for index in blocks for step in self.programs[side].blocks[index].steps)
-        return Counter(step.opcode for step in steps if step.name in JOINT)
+        """The instructions of some blocks that several threads have a part in."""
+        return opcodes(step for index in blocks for step in self.programs[side].blocks[index].steps)
 
     def _same_results(self, way: Way) -> bool:
         results = [

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 
 from ptxkit.decompiler.verify.dataflow.arguments import arguments_read
 from ptxkit.decompiler.verify.dataflow.bounds import launched
-from ptxkit.decompiler.verify.dataflow.cuts import Block, Cuts, Parts, kind_of_effect, uncut
+from ptxkit.decompiler.verify.dataflow.cuts import (
+    JOINT,
+    Block,
+    Cuts,
+    Parts,
+    joint_functions,
+    kind_of_effect,
+    uncut,
+)
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import (
     PURE,
@@ -16,6 +24,7 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     Known,
     Register,
     Step,
+    called,
     reads_of_parameters,
 )
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
@@ -75,12 +84,19 @@ class Program:
         """For headers of loops that begin with a question whether to go on, the block behind it."""
         self.begins = {cut: kind_of_effect(self.blocks[cut].steps[0]) for cut in parts.cut}
         """For each cut that is no header of a loop, what it begins with."""
+        self._together = joint_functions(module)
         self.live = live_registers(self.blocks)
         self.types = decoder.types
         self.special = launched(function)
         steps = [step for block in self.blocks.values() for step in block.steps]
         self.contracted = contracted(steps)
         self.arguments = frozenset(arguments_read(steps))
+
+    def meets(self, step: Step) -> bool:
+        """Whether threads have a part in what others do at a step, or in what it calls."""
+        if step.name == "call":
+            return not self._together.isdisjoint(called(step))
+        return step.name in JOINT
 
     def _loops(self, cut: set[int]) -> dict[int, set[int]]:
         """Blocks that retreating edges lead to, and where these come from.
@@ -258,6 +274,8 @@ class Region:
     """Memory that is loaded from, or written to."""
     broken: Diagram
     """When memory is touched that nobody has, if that is told."""
+    joint: list[tuple[str, Diagram]]
+    """Where threads have a part in what others do, and which of them come there."""
 
 
 class Executor:
@@ -296,6 +314,7 @@ class Executor:
             self.terms, decisions, incoming, self.calls, program.contracted, self.narrow
         )
         semantics.broken = decisions.false if self.original else None
+        semantics.meets = program.meets
         arriving: dict[int, list[State]] = {start: [State(condition, {}, {}, memory)]}
         visited: dict[int, Diagram] = {}
         ends: dict[int, list[State]] = {}
@@ -338,7 +357,7 @@ class Executor:
             for target, states in ends.items()
         }
         broken = decisions.false if semantics.broken is None else semantics.broken
-        return Region(edges, visited, semantics.touched, broken)
+        return Region(edges, visited, semantics.touched, broken, semantics.joint)
 
     def _order(self, start: int) -> list[int]:
         """The blocks between one cut and the next ones, each after all that lead to it."""

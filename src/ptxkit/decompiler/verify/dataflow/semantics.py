@@ -18,6 +18,7 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     Operand,
     Register,
     Step,
+    called,
     reads_of_parameters,
 )
 from ptxkit.decompiler.verify.dataflow.liveness import CARRY
@@ -62,6 +63,10 @@ class Touched:
     loaded: bool
 
 
+def _never_meets(step: Step) -> bool:
+    return False
+
+
 @dataclass(slots=True)
 class Semantics:
     """Executes steps; ``incoming`` gives what a register held before."""
@@ -77,6 +82,10 @@ class Semantics:
     touched: list[Touched] = field(default_factory=list)
     broken: Diagram | None = None
     """Where memory is touched that nobody has, if that is asked for: such a launch fails."""
+    meets: Callable[[Step], bool] = _never_meets
+    """Whether threads come together at a step."""
+    joint: list[tuple[str, Diagram]] = field(default_factory=list)
+    """Where they do, and which of them come there."""
 
     def told(self, state: State, value: Diagram, type: str = "") -> Diagram:
         """A value as it is kept: for where control is, since nobody asks for it elsewhere.
@@ -177,6 +186,11 @@ class Semantics:
     def run(self, state: State, step: Step) -> None:
         """Execute one step."""
         guard = self.predicate(state, step.guard) if step.guard is not None else None
+        if self.meets(step):
+            come = state.condition
+            come = come if guard is None else self.decisions.both(come, guard)
+            what = step.opcode if step.name != "call" else " ".join(("call", *called(step)))
+            self.joint.append((what, come))
         if reads_of_parameters(step):
             self._parameter(state, step, guard)
         elif step.name == "call":
@@ -488,8 +502,7 @@ class Semantics:
     def _call(self, state: State, step: Step, guard: Diagram | None) -> None:
         if guard is not None:
             raise GiveUpError("a guarded call")
-        function = [s.value[1] for s in step.sources if s.kind == "symbol" and s.value[0] in (
-            "function", "name")]  # fmt: skip
+        function = called(step)
         lists = [s for s in step.sources if s.kind == "vector"]
         if len(function) != 1:
             raise GiveUpError("a call through a pointer")
