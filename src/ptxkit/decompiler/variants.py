@@ -103,7 +103,10 @@ def best_form(
     again = (one for one in written if len(function.instructions) <= _HARD_TO_RUN)
     done: set[tuple[str, bool]] = set()
     execute = True
-    for one in chain(likely[:1], provable(), likely[1:], again, others):
+    # Long functions are seldom covered by launches, and running them takes long: proofs come first.
+    long = len(function.instructions) > _HARD_TO_RUN
+    first = [replace(one, thorough=True) for one in likely[:1]] if long else likely[:1]
+    for one in chain(first, provable(), likely, again, others):
         # Forms that a compiler makes the same of are all proved, or none is.
         text = one.made.module.emit() if one.made.module is not None else one.made.error
         followed = (text, True) in done
