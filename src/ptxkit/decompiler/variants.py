@@ -18,7 +18,7 @@ from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.refine.distance import Code
 from ptxkit.decompiler.refine.search import EFFORT, Search
 from ptxkit.decompiler.verify import Verdict
-from ptxkit.decompiler.verify.certificates import Compiled, certify, compiled, paired
+from ptxkit.decompiler.verify.certificates import PROOF, Compiled, certify, compiled, paired
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.decompiler.verify.trials import Experience
 from ptxkit.syntax import Module
@@ -30,6 +30,8 @@ _LONG, _FEW = 2000, 3
 _SEARCH, _REFINING = 0.25, 0.2
 #: Instructions of functions that are not run once more as they were left by a compiler.
 _HARD_TO_RUN = 400
+#: The share of all time that a proof of a long function may take before that is run.
+_BRIEF = 0.08
 #: Forms that are proved though the search for identical PTX did not get to them.
 _READABLE = 2
 
@@ -103,17 +105,21 @@ def best_form(
     again = (one for one in written if len(function.instructions) <= _HARD_TO_RUN)
     done: set[tuple[str, bool]] = set()
     execute = True
-    # Long functions are seldom covered by launches, and running them takes long: proofs come first.
+    # Long functions are seldom covered by launches, and running them takes long: proofs come first,
+    # but only those that are quick.
     long = len(function.instructions) > _HARD_TO_RUN
-    first = [replace(one, thorough=True) for one in likely[:1]] if long else likely[:1]
-    for one in chain(first, provable(), likely, again, others):
+    share = _BRIEF if long else PROOF
+    for one in chain(() if long else likely[:1], provable(), likely, again, others):
         # Forms that a compiler makes the same of are all proved, or none is.
         text = one.made.module.emit() if one.made.module is not None else one.made.error
         followed = (text, True) in done
         if (text, one.thorough) in done or (followed and not execute):
             continue
         done.add((text, one.thorough))
-        verdict = _proved(module, name, one, known, budget, prove=not followed, execute=execute)
+        verdict = _proved(
+            module, name, one, known, budget, prove=not followed, execute=execute,
+            share=share if one.thorough else PROOF,
+        )  # fmt: skip
         # What is wrong with the original itself is so for all of its forms.
         execute &= verdict.execution is None or not verdict.execution.hopeless
         # What was not proved is still better than what was seen to differ.
@@ -173,10 +179,11 @@ def _proved(
     *,
     prove: bool,
     execute: bool,
+    share: float,
 ) -> Verdict:
     if one.made.module is None:
         return Verdict(reasons=(f"E0: {one.made.error}",))
     return certify(
         module, one.made.module, name, one.partner, known=known, thorough=one.thorough,
-        budget=budget, prove=prove, execute=execute,
+        budget=budget, prove=prove, execute=execute, share=share,
     )  # fmt: skip

@@ -34,7 +34,7 @@ DEFAULT_ARCH = "sm_90"
 #: The weakest certificate that says more than that it compiles.
 WEAKEST = "E3"
 #: The share of all time that one proof may take; its own limits let most take much less.
-_PROOF = 0.25
+PROOF = 0.25
 #: What errors call a candidate that has no name.
 CANDIDATE = "candidate.cu"
 
@@ -137,13 +137,14 @@ def certify(
     least: str = WEAKEST,
     thorough: bool = False,
     budget: Budget = UNLIMITED,
+    share: float = PROOF,
 ) -> Verdict:
     """What can be said about a compiled candidate's kernel.
 
     ``known`` is what launches with other candidates for the same kernel have shown. Levels
     below ``least`` are not tried, nor is E2 without ``prove`` and E3 without ``execute``.
     With ``thorough``, more is tried to prove that they are equal, and nothing else. When the time
-    of the ``budget`` is over it ends with what is proved until then.
+    of the ``budget`` is over it ends with what is proved until then; a proof may take a ``share``.
     """
     other = other or kernel
     if other not in candidate:
@@ -156,7 +157,7 @@ def certify(
     reasons = []
     proof = Proof(False, "it was tried before")
     if prove:
-        part = budget.part(_PROOF)
+        part = budget.part(share)
         proof = same_dataflow(original, candidate, kernel, other, thorough=thorough, budget=part)
     if proof.equal:
         wrong = ""
