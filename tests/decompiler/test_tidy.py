@@ -9,9 +9,10 @@ import pytest
 
 import ptxkit
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda import print_module
+from ptxkit.cuda import print_module, print_statements
 from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.tidy import applying
+from ptxkit.decompiler.tidy.updates import plain_update
 
 SOURCES = {
     "a reduction with one warp at its end": (
@@ -114,3 +115,16 @@ def test_what_is_something_else_is_taken_back(monkeypatch: pytest.MonkeyPatch) -
     # The comparison that nobody needs may be another one; what is stored may not.
     assert "n < 8" in print_module(made) and "] = 7;" in print_module(made)
     assert verdicts["_Z1kPii"].level == "E1"
+
+
+def test_variables_are_changed_by_what_is_done_to_them() -> None:
+    i, p = n.Name("i"), n.Name("p")
+    cases = {
+        n.Assign(i, n.Binary("+", i, n.integer(32))): "i += 32;",
+        n.Assign(i, n.Binary("-", i, p)): "i -= p;",
+        n.Assign(i, n.Binary("-", p, i)): "i = p - i;",
+        n.Assign(p, n.integer(-1), "+="): "p--;",
+        n.Assign(p, n.integer(-5), "-="): "p += 5;",
+    }
+    for statement, text in cases.items():
+        assert print_statements((plain_update(statement),)).strip() == text

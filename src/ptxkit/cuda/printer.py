@@ -61,6 +61,7 @@ PRECEDENCE: dict[str, int] = {
 }  # fmt: skip
 # Operators whose place in the order people do not trust themselves to remember.
 _UNCLEAR = {"|", "^", "&", "<<", ">>"}
+_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
 
 def _binary_operand(operator: str, operand: Expression, *, right: bool) -> str:
@@ -70,6 +71,7 @@ def _binary_operand(operator: str, operand: Expression, *, right: bool) -> str:
     doubtful = inside is not None and inside != operator and (
         operator in _UNCLEAR or (operator == "||" and inside == "&&")
     )  # fmt: skip
+    doubtful |= operator in _COMPARISONS and inside in _COMPARISONS
     return f"({text})" if level < own or (right and level == own) or doubtful else text
 
 

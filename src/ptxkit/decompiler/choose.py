@@ -20,7 +20,7 @@ from ptxkit.decompiler.links import commented, links, source_places
 from ptxkit.decompiler.plain import with_plain_names
 from ptxkit.decompiler.refine.search import EFFORT
 from ptxkit.decompiler.symbols import renamed_kernels, writable
-from ptxkit.decompiler.tidy import tidied
+from ptxkit.decompiler.tidy import plain_updates, tidied
 from ptxkit.decompiler.vectors import with_scalars
 from ptxkit.decompiler.verify import Verdict, architecture, certify, compiled, same_ptx, verify
 from ptxkit.decompiler.verify.certificates import paired, to_certify
@@ -164,7 +164,7 @@ def decompile(
                 tree, parts = tidied(
                     tree, arch, separate=separate, original=module, verdicts=parts, budget=budget
                 )
-                verdict = Verdict.of(parts)
+                tree, verdict = plain_updates(tree), Verdict.of(parts)
         except ToolchainError as error:
             if asked and isinstance(error, ArchitectureError):
                 raise

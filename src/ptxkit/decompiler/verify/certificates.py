@@ -209,6 +209,8 @@ def verify(
     original = with_scalars(original)
     arch = arch or architecture(original)
     kernels = [original[kernel].name] if kernel is not None else to_certify(original)
+    if not kernels:
+        raise UsageError(f"{original.filename} has no function with a body: nothing to compare")
     separate = any(not original[one].is_entry for one in kernels)
     made = compiled(candidate, arch, separate=separate, name=name)
     if made.module is None:

@@ -1,0 +1,44 @@
+"""``x = x + 32`` and ``i += -1``, as people write them. To a compiler they are the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ptxkit.cuda import CudaModule
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.rewrite import bottom_up
+
+_OPERATORS = frozenset("+ - * / % & | ^ << >>".split())
+_OPPOSITE = {"+=": "-=", "-=": "+="}
+#: Without its sign that is a number of another type.
+_LARGE = 1 << 31
+
+
+def plain_updates(tree: CudaModule) -> CudaModule:
+    """A file in which variables are changed by what is done to them.
+
+    >>> i = n.Name("i")
+    >>> plain_update(n.Assign(i, n.Binary("+", i, n.integer(-1)))).operator
+    '-='
+    """
+    items = (
+        bottom_up(item, plain_update) if isinstance(item, n.Function) else item
+        for item in tree.items
+    )
+    return replace(tree, items=tuple(items))
+
+
+def plain_update(node: Any) -> Any:
+    """One assignment; everything else as it is."""
+    match node:
+        case n.Assign(target=n.Name() as target, operator="=", value=n.Binary() as value):
+            if value.left != target or value.operator not in _OPERATORS:
+                return node
+            node = n.Assign(target, value.right, f"{value.operator}=")
+    match node:
+        case n.Assign(operator="+=" | "-=" as operator, value=n.Literal(value=number) as literal):
+            if isinstance(number, int) and not isinstance(number, bool) and -_LARGE < number < 0:
+                made = replace(literal, value=-number)
+                return n.Assign(node.target, made, _OPPOSITE[operator])
+    return node
