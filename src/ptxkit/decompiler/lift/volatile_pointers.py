@@ -102,6 +102,8 @@ def _told(body: Body, names: Iterator[str]) -> Body:
             if place is not None:
                 found.setdefault(place.base.name, []).append(place)
                 holders.setdefault(place.base.name, set()).add(number)
+    if not found:
+        return body  # nor is there any in the lists inside
     for base, places in found.items():
         inner = holders[base]
         lists = any(isinstance(body[k], n.If | n.For | n.While | n.DoWhile) for k in inner)
