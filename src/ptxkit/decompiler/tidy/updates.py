@@ -7,9 +7,10 @@ from typing import Any
 
 from ptxkit.cuda import CudaModule
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import Scalar
+from ptxkit.decompiler.lift.polish import compound
 from ptxkit.decompiler.lift.rewrite import bottom_up
 
-_OPERATORS = frozenset("+ - * / % & | ^ << >>".split())
 _OPPOSITE = {"+=": "-=", "-=": "+="}
 #: Without its sign that is a number of another type.
 _LARGE = 1 << 31
@@ -32,13 +33,15 @@ def plain_updates(tree: CudaModule) -> CudaModule:
 def plain_update(node: Any) -> Any:
     """One assignment; everything else as it is."""
     match node:
-        case n.Assign(target=n.Name() as target, operator="=", value=n.Binary() as value):
-            if value.left != target or value.operator not in _OPERATORS:
-                return node
-            node = n.Assign(target, value.right, f"{value.operator}=")
+        # Not where the variable is on the right: operands stay in their order.
+        case n.Assign(target=n.Name() as target, operator="=", value=n.Binary(left=left)) if (
+            left == target
+        ):
+            node = compound(node)
     match node:
-        case n.Assign(operator="+=" | "-=" as operator, value=n.Literal(value=number) as literal):
-            if isinstance(number, int) and not isinstance(number, bool) and -_LARGE < number < 0:
-                made = replace(literal, value=-number)
-                return n.Assign(node.target, made, _OPPOSITE[operator])
+        case n.Assign(
+            operator="+=" | "-=" as operator,
+            value=n.Literal(value=int(number), type=Scalar(signed=True)) as literal,
+        ) if -_LARGE < number < 0:
+            return n.Assign(node.target, replace(literal, value=-number), _OPPOSITE[operator])
     return node
