@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import process_time
 
 import pytest
+from tests.decompiler.proving import bodies_proved
 
 import ptxkit
 from ptxkit.decompiler.budget import Budget
@@ -26,8 +27,7 @@ HEAD = """.version 8.0
 
 
 def proved(first: str, second: str, bounds: str = ".maxntid 256") -> bool:
-    a, b = (ptxkit.parse(HEAD.format(bounds=bounds) + body + "\n}") for body in (first, second))
-    return same_dataflow(a, b, "k", thorough=True).equal
+    return bodies_proved(HEAD, first, second, bounds, thorough=True)
 
 
 STORE = "st.global.u32 [%rd1], %r3; ret;"

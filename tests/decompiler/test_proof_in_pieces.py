@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.decompiler.proving import bodies_proved
 
 import ptxkit
-from ptxkit.decompiler.verify import same_dataflow
 from ptxkit.decompiler.verify.certificates import AS_WRITTEN, asked_options, verify
 
 HEAD = """.version 8.0
@@ -20,8 +20,7 @@ HEAD = """.version 8.0
 
 
 def proved(first: str, second: str, bounds: str = "", thorough: bool = False) -> bool:
-    a, b = (ptxkit.parse(HEAD.format(bounds=bounds) + body + "\n}") for body in (first, second))
-    return same_dataflow(a, b, "k", thorough=thorough).equal
+    return bodies_proved(HEAD, first, second, bounds, thorough=thorough)
 
 
 STORE = "st.global.u32 [%rd1], %r3; ret;"
