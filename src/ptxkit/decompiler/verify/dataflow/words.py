@@ -1,0 +1,250 @@
+"""What only one of two functions holds at a meeting, in words of what both do.
+
+A register may be a multiple of another one and something that stays, the half of one, or made of
+two others: a compiler is free to count a loop in bytes, from the end, or by a pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ptxkit.decompiler.verify.dataflow.bits import part
+from ptxkit.decompiler.verify.dataflow.bounds import as_signed
+from ptxkit.decompiler.verify.dataflow.combined import combinations
+from ptxkit.decompiler.verify.dataflow.decisions import Diagram
+from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Name, Way
+from ptxkit.decompiler.verify.dataflow.registers import Registers
+from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
+from ptxkit.decompiler.verify.dataflow.terms import Term
+
+#: Registers of which pairs are looked at.
+_OTHERS = 40
+#: Values of so few cases are taken from each other.
+_SMALL = 9
+
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+class Words:
+    """Finds words for registers."""
+
+    def __init__(self, registers: Registers) -> None:
+        """For these registers."""
+        self.registers = registers
+        self.terms = registers.terms
+        self.decisions = registers.decisions
+        self.timeless = registers.timeless
+        self.narrow = registers.narrow
+
+    def note_steps(self, meeting: Meeting, ways: list[Way]) -> None:
+        """By how much a turn of the loop changes what registers hold."""
+        turns = [way for way in ways if way.source is meeting]
+        for name in self.registers.names(meeting) if turns else ():
+            width = self.registers.width(name)
+            before = self.decisions.term(self.registers.incoming(meeting, *name))
+            after = {self.decisions.term(self.registers.held(way, name)) for way in turns}
+            if before is None or None in after or len(after) != 1 or width < 8:
+                continue
+            (only,) = after
+            assert only is not None
+            number = self.terms.constant_of(self.terms.add(width, only, before, -1))
+            if number is not None:
+                meeting.steps[name] = as_signed(width, number)
+
+    def derive(self, meeting: Meeting, ways: list[Way]) -> bool:
+        """Write what only one side holds in words of what both do; whether that has changed."""
+        left = {name: c for name, c in meeting.classes.items() if name not in meeting.timeless}
+        both = {c for (side, _), c in left.items() if side} & {
+            c for (side, _), c in left.items() if not side
+        }
+        related = self._related(meeting, ways, left, both) if self.narrow else {}
+        shared = [name for name, c in left.items() if c in both and name not in related]
+        others = [name for name, c in left.items() if c not in both and name[0] == 0]
+        theirs = [name for name, c in left.items() if c not in both and name[0] == 1]
+        rewriters = [self._rewriter(meeting, way, shared) for way in ways]
+        more: dict[int, list[Rewriter]] = {}
+        changed = False
+        # What is written in words of the other side must not be the words for that.
+        for name, c in sorted(left.items()):
+            if name in meeting.opaque:
+                continue
+            made = related.get(name)
+            if c not in both:
+                # What a turn changes goes along with something else that it changes, if anything.
+                beyond = others if name[0] else theirs
+                free = [one for one in beyond if one not in meeting.derived]
+                beside = [*shared, *free] if name[0] == 1 else shared
+                made = self._in_step(meeting, ways, name, beside)
+                if made is None:
+                    made = self._in_words(ways, name, rewriters)
+                if made is None and self.narrow:
+                    if name[0] not in more:
+                        names = [*shared, *free]
+                        more[name[0]] = [self._rewriter(meeting, way, names) for way in ways]
+                    made = self._in_words(ways, name, more[name[0]])
+                if made is None and self.narrow and self.registers.width(name) == 32:
+                    made = self._half(meeting, ways, name, [*shared, *free])
+                if made is None and self.narrow:
+                    made = self._combined(meeting, ways, name, [*shared, *free])
+            changed |= made != meeting.derived.get(name)
+            if made is not None:
+                meeting.derived[name] = made
+            elif meeting.derived.pop(name, None) is not None or c not in both:
+                meeting.opaque.add(name)
+        return changed
+
+    def _related(
+        self, meeting: Meeting, ways: list[Way], left: dict[Name, int], both: set[int]
+    ) -> dict[Name, Diagram]:
+        """What both sides hold in words of something else that both do, and all names of it.
+
+        The one may ask for a number, the other for the half of a pair, or for what is left of it.
+        """
+        names: dict[int, list[Name]] = {}
+        for name, c in sorted(left.items()):
+            if c in both:
+                names.setdefault(c, []).append(name)
+        found: dict[Name, Diagram] = {}
+        roots: list[Name] = []
+
+        def order(c: int) -> tuple[int, int, int]:
+            # What is a multiple of something is so in no other words.
+            return -self.registers.width(names[c][0]), -meeting.zeros.get(c, 0), c
+
+        for c in sorted(names, key=order):
+            made = None
+            if meeting.opaque.isdisjoint(names[c]):
+                made = self._in_step(meeting, ways, names[c][0], [*roots, *found], found)
+                if made is None and self.registers.width(names[c][0]) == 32:
+                    made = self._half(meeting, ways, names[c][0], roots)
+            if made is None:
+                roots.append(names[c][0])
+            else:
+                found |= dict.fromkeys(names[c], made)
+        return found
+
+    def _in_words(
+        self, ways: list[Way], name: Name, rewriters: Sequence[Rewriter]
+    ) -> Diagram | None:
+        """A register in words of others, where these are the same on all ways."""
+        found = {
+            rewriter.diagram(self.registers.held(way, name))
+            for way, rewriter in zip(ways, rewriters, strict=True)
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def _in_step(
+        self,
+        meeting: Meeting,
+        ways: list[Way],
+        name: Name,
+        others: list[Name],
+        words: Mapping[Name, Diagram] = NOTHING,
+    ) -> Diagram | None:
+        """A register as a multiple of one of some others, and something that stays.
+
+        Some of the others may have ``words`` of their own.
+        """
+        held = [self.registers.held(way, name) for way in ways]
+        width = self.registers.width(name)
+        if width < 8:
+            return None
+        by = meeting.steps.get(name)
+        for other in others:
+            word = self.decisions.term(words.get(other, self.registers.carried(meeting, other)))
+            if word is None or self.registers.width(other) != width:
+                continue
+            beside = [self.registers.held(way, other) for way in ways]
+            step = meeting.steps.get(other)
+            apart = by // step if by and step and not by % step else None
+            for times in (apart,) if apart is not None else (1, -1):
+                left = self._rest(ways, width, held, beside, times)
+                if left is not None:
+                    scaled = self.terms.scale(width, word, times)
+                    return self.decisions.leaf(self.terms.add(width, scaled, left))
+        return None
+
+    def _combined(
+        self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
+    ) -> Diagram | None:
+        """A register as something that is made of two others."""
+        width = self.registers.width(name)
+        near = [one for one in others if self.registers.width(one) == width][:_OTHERS]
+        held = [self.registers.told(way, self.registers.held(way, name)) for way in ways]
+        first = {one: self.registers.held(ways[0], one) for one in near}
+        for a, b, make in combinations(self.decisions, width, held[0], first):
+            made = (make(self.registers.held(way, a), self.registers.held(way, b)) for way in ways)
+            if all(
+                value == self.registers.told(way, one)
+                for way, value, one in zip(ways, held, made, strict=True)
+            ):
+                return make(self.registers.carried(meeting, a), self.registers.carried(meeting, b))
+        return None
+
+    def _half(
+        self, meeting: Meeting, ways: list[Way], name: Name, wholes: list[Name]
+    ) -> Diagram | None:
+        """A register as the lower or upper half of another one, and something that stays."""
+        held = [self.registers.held(way, name) for way in ways]
+        told = [self.registers.told(way, one) for way, one in zip(ways, held, strict=True)]
+        for whole in wholes:
+            if self.registers.width(whole) != 64:
+                continue
+            for place in (0, 1):
+                parts = [self._part(self.registers.held(way, whole), place) for way in ways]
+                word = self._part(self.registers.carried(meeting, whole), place)
+                also = (self.registers.told(way, one) for way, one in zip(ways, parts, strict=True))
+                if all(one == other for one, other in zip(told, also, strict=True)):
+                    return word
+                left = self._rest(ways, 32, held, parts, 1)
+                half = self.decisions.term(word)
+                if left is not None and half is not None:
+                    return self.decisions.leaf(self.terms.add(32, half, left))
+        return None
+
+    def _rest(
+        self, ways: list[Way], width: int, held: list[Diagram], beside: list[Diagram], times: int
+    ) -> Term | None:
+        """What is left of a value without a multiple of another one, if it stays on all ways."""
+        if not all(map(self._is_small, (*held, *beside))):
+            return None
+        rest = {
+            self.decisions.term(self._apart(way, width, a, b, times))
+            for way, a, b in zip(ways, held, beside, strict=True)
+        }
+        left = rest.pop() if len(rest) == 1 else None
+        return left if left is not None and self.timeless.term(left) else None
+
+    def _part(self, whole: Diagram, place: int) -> Diagram:
+        leaf = self.decisions.leaf
+        return self.decisions.apply(
+            ("part", place, 2, 64), lambda a: leaf(part(self.terms, 64, a, place, 2)), (whole,)
+        )
+
+    def _apart(self, way: Way, width: int, a: Diagram, b: Diagram, times: int) -> Diagram:
+        """What is left of a value on a way without a multiple of another one."""
+        terms, leaf = self.terms, self.decisions.leaf
+
+        def left(one: Term, other: Term) -> Diagram:
+            return leaf(terms.add(width, one, terms.scale(width, other, times), -1))
+
+        made = self.decisions.apply(("apart", width, times), left, (a, b))
+        return self.decisions.within(way.condition, made)
+
+    def _is_small(self, value: Diagram) -> bool:
+        return len(self.decisions.reached(value, _SMALL)) <= _SMALL
+
+    def _rewriter(self, meeting: Meeting, way: Way, names: list[Name]) -> Rewriter:
+        words: dict[Term, Term] = {}
+        for name in names:
+            held = self.decisions.term(self.registers.held(way, name))
+            word = self.decisions.term(self.registers.carried(meeting, name))
+            if held is not None and word is not None and not self.timeless.term(held):
+                words.setdefault(held, word)
+                if self.narrow and self.registers.width(name) == 64:
+                    for place in (0, 1):
+                        whole = part(self.terms, 64, held, place, 2)
+                        words.setdefault(whole, part(self.terms, 64, word, place, 2))
+        return Rewriter(self.decisions, self.timeless, words)
