@@ -87,7 +87,7 @@ class Side:
         self.loaded = load(module, "cpu")
         self.kernel = self.loaded[kernel]
         self.coverage = Coverage.of(module, module[kernel])
-        self.products = products(self.coverage.instructions())
+        self.products = products(self.coverage)
         self.widenings = widenings(self.coverage)
         self._signs = {start: one.kind for start, one in self.widenings.items()}
         self.load_sites = sum(map(_loads, self.coverage.instructions()))

@@ -7,16 +7,22 @@ anything.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from ptxkit.decompiler.verify.dataflow.bounds import SPECIAL
-from ptxkit.decompiler.verify.dataflow.decode import Operand, Register, Step
+from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.bounds import SPECIAL, launched
+from ptxkit.decompiler.verify.dataflow.decode import Decoder, Operand, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
+from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
 from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.syntax import Instruction, Module
+from ptxkit.syntax.scopes import Scopes
 
 _Sources = list[int]
+#: How often a register's bits may grow before those between them are taken for possible, too.
+_EXACTLY = 4
 
 
 def _ones(number: int) -> int:
@@ -43,6 +49,8 @@ def _zeros(number: int, width: int) -> int:
 
 
 def _sum(step: Step, sources: _Sources, width: int) -> int:
+    if not sources[0] & sources[1]:
+        return sources[0] | sources[1]  # nothing is carried
     return _from(sum(sources), min(_zeros(one, width) for one in sources))
 
 
@@ -162,6 +170,7 @@ class Possible:
                 for register in registers_in(source):
                     readers[register].append(step)
         self.bits: dict[Register, int] = dict.fromkeys(setters, 0)
+        grew: Counter[Register] = Counter()
         # From nothing upwards: what may be set in one register may be in those made of it.
         pending = [step for found in setters.values() for step in found]
         while pending:
@@ -173,8 +182,11 @@ class Possible:
                 width = _width(target[1])
                 grown = self.bits[target[0]] | made & ((1 << width) - 1)
                 if grown != self.bits[target[0]]:
-                    # In whole steps upwards, so that a counter is soon known to be anything.
-                    self.bits[target[0]] = _from(grown, _zeros(grown, width))
+                    grew[target[0]] += 1
+                    if grew[target[0]] > _EXACTLY:
+                        # In whole steps upwards, so that a counter is soon known to be anything.
+                        grown = _from(grown, _zeros(grown, width))
+                    self.bits[target[0]] = grown
                     pending += readers[target[0]]
 
     def _made(self, step: Step) -> int:
@@ -224,6 +236,30 @@ class Possible:
             known = number is not None and first <= number
             return 2 if known else 0
         return 0
+
+
+Decoded = dict[int, tuple[Instruction, Step]]
+"""Instructions, each with what it says, by where they stand."""
+
+
+def decoded(coverage: Coverage) -> tuple[Decoded, Possible]:
+    """All instructions that a kernel may come to, and the bits that their registers may have.
+
+    None where one of them cannot be read.
+    """
+    found: Decoded = {}
+    if not coverage.functions:
+        return found, Possible([])
+    module = coverage.functions[0].root
+    assert isinstance(module, Module)
+    scopes = Scopes(module)
+    try:
+        for block, function in zip(coverage.blocks, coverage.functions, strict=True):
+            decoder = Decoder(function, scopes, {}, lambda name: (name,))
+            found |= {one.span[0]: (one, decoder.step(one)) for one in block.instructions}
+    except GiveUpError:
+        return {}, Possible([])
+    return found, Possible([step for _, step in found.values()], launched(coverage.functions[0]))
 
 
 def _numbers(steps: Iterable[Step]) -> dict[Register, Operand]:

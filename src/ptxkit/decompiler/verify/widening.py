@@ -11,15 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.dataflow.bounds import launched
-from ptxkit.decompiler.verify.dataflow.decode import Decoder, Register, Step
-from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
-from ptxkit.decompiler.verify.possible import Possible
+from ptxkit.decompiler.verify.dataflow.decode import Register, Step
+from ptxkit.decompiler.verify.possible import Possible, decoded
 from ptxkit.decompiler.verify.region import Place, Seen
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.watch import Point
-from ptxkit.syntax import Instruction, Module
-from ptxkit.syntax.scopes import Scopes
+from ptxkit.syntax import Instruction
 
 SIGNED, UNSIGNED, CUT = "signed", "unsigned", "cut"
 
@@ -43,19 +40,7 @@ def widenings(coverage: Coverage) -> dict[int, Widening]:
     >>> [one.kind for one in widenings(Coverage.of(m, m["f"])).values()]
     ['unsigned', 'signed']
     """
-    if not coverage.functions:
-        return {}
-    module = coverage.functions[0].root
-    assert isinstance(module, Module)
-    scopes = Scopes(module)
-    steps: dict[int, tuple[Instruction, Step]] = {}
-    try:
-        for block, function in zip(coverage.blocks, coverage.functions, strict=True):
-            decoder = Decoder(function, scopes, {}, lambda name: (name,))
-            steps |= {one.span[0]: (one, decoder.step(one)) for one in block.instructions}
-    except GiveUpError:
-        return {}
-    possible = Possible([step for _, step in steps.values()], launched(coverage.functions[0]))
+    steps, possible = decoded(coverage)
     found = {}
     for start, (one, step) in steps.items():
         sources = step.sources[:2] if ".wide" in step.modifiers else step.sources[:1]
