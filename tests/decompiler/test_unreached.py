@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.looking import Looking
 from ptxkit.decompiler.verify.outcome import Side
 from ptxkit.decompiler.verify.pair import Against, Pair
@@ -30,7 +31,10 @@ extern "C" __global__ void k(const unsigned *x, double *out, unsigned *count, in
     out[i] = y + 1.0;
     count[i] = steps * 3 + more;
 }}"""
-HASHES = ("__byte_perm(a, 0, 0x1032) ^ c", "((a << 16) | (a >> 16)) ^ c")
+HASHES = ("((a & c) | (~a & b)) + c", "(((b ^ c) & a) ^ b) + c")
+#: Bits that rules bring into one form; the last of them are others.
+BITS = "__byte_perm(a, 0, 0x1032) ^ c"
+SAME_BITS, OTHER_BITS = "((a << 16) | (a >> 16)) ^ c", "((a << 8) | (a >> 24)) ^ c"
 RARE = "y = y * 0.25 + b; steps += 17; if (y < 4.0) more ^= h;"
 WRONG = {
     "another number": RARE.replace("17", "18"),
@@ -98,6 +102,25 @@ def test_code_that_did_not_run_is_told_by_what_was_seen() -> None:
 @pytest.mark.parametrize("what", WRONG)
 def test_code_that_did_not_run_must_do_the_same(what: str) -> None:
     assert not told(*sources(RARE, WRONG[what])).name
+
+
+@pytest.mark.parametrize(("other", "name"), [(SAME_BITS, "same"), (OTHER_BITS, "")])
+def test_bits_are_the_same_however_they_are_made(other: str, name: str) -> None:
+    used = "atomicAdd(count + n, h);"
+    both = (HASHED.format(hash=h, rare=used) for h in (BITS, other))
+    coverage = [_unrun(compile_cuda(source, arch="sm_90")) for source in both]
+    assert ground(*coverage).name == name
+
+
+def _unrun(module: Module) -> Coverage:
+    """A kernel of which all has run but for what does the one update."""
+    coverage = Coverage.of(module, module["k"])
+    hidden = [b for b in coverage.blocks if any(i.name in ("atom", "red") for i in b.instructions)]
+    coverage.ran.update(
+        one.span[0] for b in coverage.blocks if b not in hidden for one in b.instructions
+    )
+    coverage.wrote = True
+    return coverage
 
 
 def test_what_no_way_sets_need_not_be_told() -> None:

@@ -10,17 +10,18 @@ Blocks are known by the conditions on the ways to them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
+from ptxkit.decompiler.verify.computed import chosen, computed, negated, plain
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Known, Operand, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
-from ptxkit.decompiler.verify.dataflow.opcodes import OF_ITS_TYPE, may_leave_out
-from ptxkit.decompiler.verify.dataflow.pure import FLOAT_COMPARISONS
+from ptxkit.decompiler.verify.dataflow.opcodes import OF_ITS_TYPE, plain_memory
+from ptxkit.decompiler.verify.dataflow.pure import source_types
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
-from ptxkit.decompiler.verify.reaching import NOWHERE, filled, reaching
+from ptxkit.decompiler.verify.reaching import NOWHERE, dominating, filled, reaching
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Declarator, Module, Scopes
@@ -28,17 +29,10 @@ from ptxkit.syntax.graph import BasicBlock
 
 #: Rounds at most; loops inside loops take some more than the depth of what they compute.
 _ROUNDS = 24
-_INTEGERS = frozenset(("u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64"))
-_FLOATS = frozenset(("f16", "bf16", "f32", "f64"))
-_COMMUTING = frozenset(("add", "mul", "fma", "mad", "min", "max", "and", "or", "xor"))
+_BYTE = 8
 #: What symbols of parameters are written as.
 _PARAMETER = "('parameter', "
 JUMPS = frozenset(("bra", "brx", "ret", "exit"))
-#: Orders by one of them: whether the operands change sides, and whether it is the opposite.
-_ORDERS = {
-    "lt": (False, False), "gt": (True, False), "le": (True, True), "ge": (False, True),
-    "lo": (False, False), "hi": (True, False), "ls": (True, True), "hs": (False, True),
-}  # fmt: skip
 
 
 Joined = tuple[Register, frozenset[int]]
@@ -80,11 +74,12 @@ class Expressions:
         several = {r for r, setters in self.setters.items() if len(setters) > 1}
         self.reaching = reaching(self.blocks, {r: self.setters[r] for r in several})
         """For each block, and those registers, in which blocks they may have been set before."""
+        self._dominating = dominating(self.blocks)
         self.joined: set[Joined] = {
             (register, setters)
-            for register in several
-            for reader in self.readers[register]
-            if len(setters := self.reaching[reader].get(register, NOWHERE)) > 1
+            for register, readers in self.readers.items()
+            for reader in readers
+            if not self._is_plain(reader, setters := self._set_before(reader, register))
         }
         unknown = terms.make("unknown")
         self.known: dict[Joined, Term] = dict.fromkeys(self.joined, unknown)
@@ -93,6 +88,19 @@ class Expressions:
         self.effects: list[list[Term]] = []
         self.passed: list[list[tuple[str, range]]] = []
         """In each block, where the arguments of the call to come have been put."""
+
+    def _set_before(self, number: int, register: Register) -> frozenset[int]:
+        """The blocks in which a register may have been set before control comes to a block."""
+        setters = self.setters.get(register, ())
+        if len(setters) > 1:
+            return self.reaching[number].get(register, NOWHERE)
+        return frozenset(setters)
+
+    def _is_plain(self, number: int, setters: frozenset[int]) -> bool:
+        """Whether a register that was set there, if anywhere, has been so for certain."""
+        return not setters or (
+            len(setters) == 1 and bool(self._dominating[number] >> min(setters) & 1)
+        )
 
     def _note(self, number: int, steps: list[Step]) -> None:
         own: set[Register] = set()
@@ -195,8 +203,7 @@ class Expressions:
         return self._not(value) if guard[1] else value
 
     def _not(self, value: Term) -> Term:
-        row = self.terms.rows[value]
-        return int(row[1]) if row[0] == "not" else self.terms.make("not", value)
+        return negated(self.terms, value)
 
     # ---- values ----------------------------------------------------------------------------
 
@@ -217,19 +224,14 @@ class Expressions:
     def _read(self, number: int, held: dict[Register, Term], register: Register) -> Term:
         if register in held:
             return held[register]
-        setters: Collection[int] = self.setters.get(register, ())
-        if len(setters) > 1:
-            setters = self.reaching[number].get(register, NOWHERE)
-            if len(setters) > 1:
-                known = self.known.get((register, setters))
-                # Where no block reads it, it is asked for after the last round only.
-                return self._joined(register, setters) if known is None else known
+        setters = self._set_before(number, register)
         if not setters:
             return self.terms.make("undefined")
-        values = self._evaluate(next(iter(setters)))
-        if register not in values:
-            raise GiveUpError("a register that is read before it is set")
-        return values[register]
+        if not self._is_plain(number, setters):
+            known = self.known.get((register, setters))
+            # Where no block reads it, it is asked for after the last round only.
+            return self._joined(register, setters) if known is None else known
+        return self._evaluate(min(setters))[register]
 
     def value(self, number: int, register: Register) -> Term:
         """What a register is at the start of a block, in the last round."""
@@ -239,21 +241,25 @@ class Expressions:
         if step.name == "activemask":
             raise GiveUpError("a question which threads are there")
         make = self.terms.make
-        operands = [self._operand(number, source, step, held) for source in step.sources]
+        operands = self._operands(number, step, held)
         restless = any(source.kind == "restless" for source in step.sources)
         if step.name in PURE and not restless:
             made = self._pure(step, operands)
         elif step.name == "ld" and self._is_parameter(step, operands[0]):
             made = [
-                make("argument", plain(step), place, *operands)
+                self._filled(step, place, make("argument", plain_memory(step), place, *operands))
                 for place in range(len(step.targets))
             ]
         else:
             # Loads have a place among the effects of their block, and depend on those before.
             passed = _passed(step)
             before = 0 if passed else len(self.effects[number]) - len(self.passed[number])
-            whole = make("effect", plain(step), before, self.contexts[number], *operands)
-            made = [make("part", whole, place) for place in range(len(step.targets))]
+            opcode = plain_memory(step) if step.name == "ld" else plain(step)
+            whole = make("effect", opcode, before, self.contexts[number], *operands)
+            made = [
+                self._filled(step, place, make("part", whole, place))
+                for place in range(len(step.targets))
+            ]
             if step.name != "ld" or step.modifiers & _ORDERED:
                 guard = self._guarded(number, step, held)
                 self.effects[number].append(make("does", whole, guard))
@@ -262,7 +268,7 @@ class Expressions:
             return made
         guard = self._guarded(number, step, held)
         return [
-            make("select", guard, value, self._before(number, held, target))
+            chosen(self.terms, _bits(target), value, self._before(number, held, target), guard)
             for value, target in zip(made, step.targets, strict=True)
         ]
 
@@ -300,6 +306,36 @@ class Expressions:
         value = self._read(number, held, step.guard[0])
         return self._not(value) if step.guard[1] else value
 
+    def _filled(self, step: Step, place: int, value: Term) -> Term:
+        """What is loaded as it fills a register, which may have more bits."""
+        target = step.targets[place]
+        if step.name != "ld" or target is None or step.type not in SCALAR_TYPES:
+            return value
+        width, wide = SCALAR_TYPES[step.type].width, SCALAR_TYPES[target[1]].width
+        signed = step.type.startswith("s")
+        return self.terms.extend(signed, width, wide, value) if wide > width else value
+
+    def _operands(self, number: int, step: Step, held: dict[Register, Term]) -> list[Term]:
+        """What a step reads: of registers as many bits as it takes."""
+        values = [self._operand(number, source, step, held) for source in step.sources]
+        if step.name not in PURE and step.name != "st":
+            return values
+        types = source_types(step)
+        return [
+            self._cut(source, value, type)
+            for source, value, type in zip(step.sources, values, types, strict=True)
+        ]
+
+    def _cut(self, source: Operand, value: Term, type: str) -> Term:
+        if source.kind == "vector":
+            row = self.terms.rows[value]
+            parts = zip(source.parts, row[2:], strict=True)
+            return self.terms.make(*row[:2], *(self._cut(one, part, type) for one, part in parts))
+        if source.kind != "register" or type not in SCALAR_TYPES:
+            return value
+        wide, width = (SCALAR_TYPES[one].width for one in (source.parts[0].value, type))
+        return self.terms.truncate(wide, width, value) if wide > width >= _BYTE else value
+
     def _operand(
         self, number: int, source: Operand, step: Step, held: dict[Register, Term]
     ) -> Term:
@@ -323,99 +359,7 @@ class Expressions:
         return terms.make(source.kind, str(source.value))
 
     def _pure(self, step: Step, values: list[Term]) -> list[Term]:
-        if len(step.targets) == 1 and ".cc" not in step.modifiers and step.targets[0] is not None:
-            known = self._known(step, values, step.targets[0][1])
-            if known is not None:
-                return [known]
-        if ".cc" in step.modifiers or step.name in ("addc", "subc", "madc"):
-            raise GiveUpError("a carry")
-        if step.name in _COMMUTING:
-            values = [*sorted(values[:2]), *values[2:]]
-        whole = self.terms.make("made", plain(step), *values)
-        return [self.terms.make("part", whole, place) for place in range(len(step.targets))]
-
-    def _known(self, step: Step, values: list[Term], register: str) -> Term | None:
-        """What has a meaning of its own."""
-        terms, name = self.terms, step.name
-        if name == "mov" and len(values) == 1 and step.sources[0].kind != "vector":
-            return values[0]
-        if name == "cvta" and ".global" in step.modifiers:
-            return values[0]
-        if name == "setp" and len(values) == 2:
-            return self._compared(step, values)
-        if name == "not" and step.type == "pred":
-            return self._not(values[0])
-        if not set(step.types) <= _INTEGERS or step.modifiers & {".sat", ".hi"}:
-            return None
-        width = SCALAR_TYPES[step.type].width
-        signed = step.type.startswith("s")
-        if name in ("add", "sub"):
-            return terms.add(width, values[0], values[1], 1 if name == "add" else -1)
-        if name in ("mul", "mad"):
-            if ".wide" in step.modifiers:
-                values[:2] = [terms.extend(signed, width, 2 * width, v) for v in values[:2]]
-                width *= 2
-            product = terms.multiply(width, values[0], values[1])
-            return product if name == "mul" else terms.add(width, product, values[2])
-        if name == "selp":
-            return self._chosen(width, values)
-        if name == "neg":
-            return terms.scale(width, values[0], -1)
-        if name == "shl" and step.sources[1].kind == "number":
-            by = step.sources[1].value
-            return terms.scale(width, values[0], 1 << by) if 0 <= by < width else None
-        if name == "cvt" and len(step.types) == 2 and step.sources[0].kind == "register":
-            to = SCALAR_TYPES[step.types[0]].width
-            held = SCALAR_TYPES[step.sources[0].parts[0].value].width
-            if held == width and SCALAR_TYPES[register].width == to:
-                if to < width:
-                    return terms.truncate(width, to, values[0])
-                return terms.extend(signed, width, to, values[0]) if to > width else values[0]
-        return None
-
-    def _chosen(self, width: int, values: list[Term]) -> Term | None:
-        """One of two numbers: a sum with the truth of the condition, as 1 or 0."""
-        yes, no = (self.terms.constant_of(value) for value in values[:2])
-        if yes is None or no is None:
-            return None
-        row = self.terms.rows[values[2]]
-        asked = values[2]
-        if row[0] == "not":
-            yes, no, asked = no, yes, int(row[1])
-        truth = self.terms.scale(width, self.terms.make("bit", width, asked), yes - no)
-        return self.terms.add(width, self.terms.constant(width, no), truth)
-
-    def _compared(self, step: Step, values: list[Term]) -> Term | None:
-        if step.type not in _INTEGERS:
-            return self._ordered(step, values)
-        terms, width = self.terms, SCALAR_TYPES[step.type].width
-        condition = step.opcode.split(".")[1]
-        if condition in ("eq", "ne"):
-            asked, turned = terms.equal(width, *values)
-            opposite = condition == "ne"
-        elif condition in _ORDERS:
-            swapped, opposite = _ORDERS[condition]
-            signed = step.type.startswith("s") and condition not in ("lo", "hi", "ls", "hs")
-            first, second = reversed(values) if swapped else values
-            asked, turned = terms.less(signed, width, first, second)
-        else:
-            return None
-        if asked is None:
-            return terms.make("truth", turned != opposite)
-        return self._not(asked) if turned != opposite else asked
-
-    def _ordered(self, step: Step, values: list[Term]) -> Term | None:
-        """A comparison of floating-point numbers: several are the opposite of another."""
-        known = FLOAT_COMPARISONS.get(step.opcode.split(".")[1])
-        if known is None or step.type not in _FLOATS:
-            return None
-        name, swapped, opposite = known
-        if name not in ("lt", "le"):
-            values = sorted(values)
-        elif swapped:
-            values = values[::-1]
-        asked = self.terms.make("compare", name, step.type, ".ftz" in step.modifiers, *values)
-        return self._not(asked) if opposite else asked
+        return computed(self.terms, step, values)
 
 
 _ORDERED = frozenset((".volatile", ".relaxed", ".acquire", ".mmio"))
@@ -447,6 +391,11 @@ def _passed(step: Step) -> tuple[str, range] | None:
     return base.value[1], range(start, start + count * SCALAR_TYPES[step.type].width // 8)
 
 
+def _bits(target: tuple[Register, str] | None) -> int:
+    """How many bits a target has; 1 where it is a predicate or nothing."""
+    return 1 if target is None else SCALAR_TYPES[target[1]].width
+
+
 def _overlap(one: range, other: range) -> bool:
     return one.start < other.stop and other.start < one.stop
 
@@ -461,16 +410,3 @@ def _width(step: Step, source: Operand, sources: Sequence[Operand]) -> int:
     if step.name == "mad" and ".wide" in step.modifiers and source is sources[-1]:
         return 2 * width
     return max(width, 8)
-
-
-def plain(step: Step) -> str:
-    """The opcode; a type as wide as its register has no sign where bits are only moved."""
-    opcode = step.opcode.replace(".rn", "", 1) if may_leave_out(step) else step.opcode
-    bits = step.name in ("and", "or", "xor", "not", "selp", "mov", "shl", "st")
-    if step.name == "ld":
-        width = SCALAR_TYPES[step.type].width
-        bits = all(t is None or SCALAR_TYPES[t[1]].width == width for t in step.targets)
-    if not bits:
-        return opcode
-    words = opcode.split(".")
-    return ".".join("b" + w[1:] if w[1:].isdigit() and w[0] in "usf" else w for w in words)

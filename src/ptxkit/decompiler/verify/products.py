@@ -8,7 +8,6 @@ cannot overflow: a multiple of what the other number stays below, as that of a b
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from math import prod
 
 from ptxkit.decompiler.verify.coverage import Coverage

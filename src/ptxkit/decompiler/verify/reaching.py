@@ -46,6 +46,31 @@ def reaching(
     return before
 
 
+def dominating(blocks: Sequence[BasicBlock]) -> list[int]:
+    """For each block those that control has come through before, as bits of a number.
+
+    >>> import ptxkit
+    >>> from ptxkit.syntax.graph import ControlFlowGraph
+    >>> m = ptxkit.parse(".func f() { .reg .pred %p; @%p bra A; add.u32 1, 1, 1; A: ret; }")
+    >>> [bin(one) for one in dominating(ControlFlowGraph.of(m["f"]).reachable())]
+    ['0b0', '0b1', '0b1']
+    """
+    numbers = {id(block): number for number, block in enumerate(blocks)}
+    before = [[numbers[id(b)] for b in filled(one) if id(b) in numbers] for one in blocks]
+    everything = (1 << len(blocks)) - 1
+    found = [everything if sources else 0 for sources in before]
+    changed = True
+    while changed:
+        changed = False
+        for number, sources in enumerate(before):
+            through = everything
+            for source in sources:
+                through &= found[source] | 1 << source
+            if sources and through != found[number]:
+                found[number], changed = through, True
+    return found
+
+
 def filled(block: BasicBlock) -> list[BasicBlock]:
     """The blocks with instructions from which control comes, over those without."""
     found: list[BasicBlock] = []

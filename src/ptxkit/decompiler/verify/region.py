@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from ptxkit.decompiler.verify.computed import plain
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import Known, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers, registers_in
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
-from ptxkit.decompiler.verify.expressions import JUMPS, Expressions, plain
+from ptxkit.decompiler.verify.expressions import JUMPS, Expressions
 from ptxkit.decompiler.verify.reaching import filled
 from ptxkit.run.watch import Digest, Point
 

@@ -19,12 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ptxkit.decompiler.verify.computed import plain
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed, launched
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Known, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
-from ptxkit.decompiler.verify.expressions import Expressions, plain
+from ptxkit.decompiler.verify.expressions import Expressions
 from ptxkit.decompiler.verify.outcome import event
 from ptxkit.decompiler.verify.possible import Possible
 from ptxkit.decompiler.verify.region import Seen
@@ -42,6 +43,7 @@ _ASKS = frozenset(("selp", "bra", "and", "or", "xor", "not", "mov"))
 _NUMBERS = {
     "sum": (1, 2), "multiply": (1,), "signed": (1, 2), "unsigned": (1, 2), "truncate": (1, 2),
     "eq": (1,), "lt": (1, 2), "part": (2,), "bit": (1,), "opaque": (1, 2, 3),
+    "op": (2,),
 }  # fmt: skip
 _WIDTHS = frozenset((("eq", 1), ("lt", 2)))
 _LOGIC = frozenset(("and", "or", "xor"))
@@ -344,7 +346,7 @@ class Sides(Expressions):
         """An instruction, made of what it reads."""
         before, self._here = self._here, place
         try:
-            operands = [self._operand(place.block, one, step, {}) for one in step.sources]
+            operands = self._operands(place.block, step, {})
             if step.name == "selp":
                 return self._select(operands[2], operands[0], operands[1])
             if step.name in ("min", "max") and step.type[0] in "us" and len(operands) == 2:

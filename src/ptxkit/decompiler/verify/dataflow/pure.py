@@ -5,28 +5,20 @@ Each gives True where it has executed the step; else the step is an operation li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from ptxkit.decompiler.verify.dataflow.bits import (
-    bitwise,
-    divided,
-    divided_signed,
-    masked,
-    packed,
-    part,
-    shifted_right,
-    shifted_signed,
-)
+from ptxkit.decompiler.verify.dataflow.bits import packed, part
 from ptxkit.decompiler.verify.dataflow.decisions import Diagram
-from ptxkit.decompiler.verify.dataflow.decode import Operand, Step
+from ptxkit.decompiler.verify.dataflow.decode import Step
+from ptxkit.decompiler.verify.dataflow.integers import INTEGERS, KNOWN, meaning
+from ptxkit.decompiler.verify.dataflow.opcodes import plain_opcode
 from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.isa.types import SCALAR_TYPES
 
 if TYPE_CHECKING:
     from ptxkit.decompiler.verify.dataflow.semantics import Semantics, State
 
-_INTEGERS = frozenset(("u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64"))
 #: Conditions as an order, an equality, or the opposite of one of them.
 _COMPARISONS = {
     "lt": ("lt", False, False), "gt": ("lt", True, False), "le": ("lt", True, True),
@@ -68,23 +60,29 @@ def source_types(step: Step) -> list[str]:
     ]
 
 
-def _number(self: Semantics, state: State, operand: Operand, type: str = "b32") -> int | None:
-    """The number that an operand is, itself or in a register; None where it may be any."""
-    if operand.kind == "number":
-        return int(operand.value)
-    term = self.decisions.term(self.value(state, operand, type))
-    return None if term is None else self.terms.constant_of(term)
+class _UnknownError(Exception):
+    """An instruction with these operands has no meaning of its own."""
 
 
-def _unary(
-    self: Semantics, state: State, step: Step, guard: Diagram | None, key: Any, function: Any
-) -> bool:
-    value = self.value(state, step.sources[0], step.type)
-    leaf = self.decisions.leaf
-    self.write(
-        state, step.targets[0], self.decisions.apply(key, lambda a: leaf(function(a)), (value,)),
-        guard,
-    )  # fmt: skip
+def _integer(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
+    """What computes with integers."""
+    if len(step.targets) != 1:
+        return False
+    types = source_types(step)
+    values = tuple(self.value(state, s, t) for s, t in zip(step.sources, types, strict=True))
+
+    def compute(*terms: Term) -> Diagram:
+        made = meaning(self.terms, step, terms)
+        if made is None:
+            raise _UnknownError
+        return self.decisions.leaf(made)
+
+    wide = step.targets[0][1] if step.name == "cvt" and step.targets[0] is not None else ""
+    try:
+        value = self.decisions.apply(("integer", plain_opcode(step), wide), compute, values)
+    except _UnknownError:
+        return False
+    self.write(state, step.targets[0], value, guard)
     return True
 
 
@@ -118,262 +116,22 @@ def _mov(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bo
     return True
 
 
-def _arithmetic(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    """Sums and products of integers."""
-    if step.type not in _INTEGERS or step.modifiers & {".cc", ".sat", ".hi"}:
-        return False
-    terms, leaf = self.terms, self.decisions.leaf
-    width = SCALAR_TYPES[step.type].width
-    wide = ".wide" in step.modifiers
-    out = 2 * width if wide else width
-    signed = step.type.startswith("s")
-    values = [
-        self.value(state, s, t) for s, t in zip(step.sources, source_types(step), strict=True)
-    ]
-
-    def compute(a: Term, b: Term, c: Term | None = None) -> Diagram:
-        if step.name == "add":
-            return leaf(terms.add(width, a, b))
-        if step.name == "sub":
-            return leaf(terms.add(width, a, b, -1))
-        if wide:
-            a, b = terms.extend(signed, width, out, a), terms.extend(signed, width, out, b)
-        product = terms.multiply(out, a, b)
-        return leaf(product if c is None else terms.add(out, product, c))
-
-    key = "sum", step.name, width, wide, signed and wide
-    self.write(state, step.targets[0], self.decisions.apply(key, compute, tuple(values)), guard)
-    return True
-
-
-def _shl(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    by = _number(self, state, step.sources[1])
-    width = SCALAR_TYPES[step.type].width
-    if by is None or not 0 <= by < width:
-        return False
-    factor = 1 << by
-    return _unary(
-        self, state, step, guard, ("scale", width, factor),
-        lambda a: self.terms.scale(width, a, factor),
-    )  # fmt: skip
-
-
-def _negate(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if step.type not in _INTEGERS:
-        return False
-    width = SCALAR_TYPES[step.type].width
-    return _unary(
-        self, state, step, guard, ("scale", width, -1), lambda a: self.terms.scale(width, a, -1)
-    )
-
-
 def _not(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     if step.type == "pred":
         value = self.decisions.negate(self.value(state, step.sources[0], "pred"))
         self.write(state, step.targets[0], value, guard)
         return True
-    width = SCALAR_TYPES[step.type].width
-    minus = self.terms.constant(width, -1)
-    return _unary(
-        self, state, step, guard, ("not", width), lambda a: self.terms.add(width, minus, a, -1)
-    )
+    return _integer(self, state, step, guard)
 
 
 def _logic(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     if step.type != "pred":
-        return _bitwise(self, state, step, guard)
+        return _integer(self, state, step, guard)
     a, b = (self.value(state, s, "pred") for s in step.sources)
     d = self.decisions
     made = {"and": d.both(a, b), "or": d.either(a, b), "xor": d.choose(a, d.negate(b), b)}
     self.write(state, step.targets[0], made[step.name], guard)
     return True
-
-
-def _bitwise(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if step.type not in _INTEGERS:
-        return False
-    width = SCALAR_TYPES[step.type].width
-    opcode = f"{step.name}.b{width}"
-
-    def compute(a: Term, b: Term) -> Diagram:
-        made = bitwise(self.terms, opcode, (a, b))
-        assert made is not None
-        return self.decisions.leaf(made)
-
-    a, b = (self.value(state, s, step.type) for s in step.sources)
-    value = self.decisions.apply((step.name, width), compute, (a, b))
-    self.write(state, step.targets[0], value, guard)
-    return True
-
-
-def _shr(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    by = _number(self, state, step.sources[1])
-    width = SCALAR_TYPES[step.type].width
-    if by is None or not 0 <= by < width:
-        return False
-    shift = shifted_signed if step.type.startswith("s") else shifted_right
-    return _unary(
-        self, state, step, guard, (shift, width, by),
-        lambda a: shift(self.terms, width, a, by),
-    )  # fmt: skip
-
-
-def _div(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if step.type not in _INTEGERS:
-        return False
-    by = _number(self, state, step.sources[1], step.type)
-    width = SCALAR_TYPES[step.type].width
-    signed = step.type.startswith("s")
-    if not by or (signed and (not 0 < by < 1 << width - 1 or by & by - 1)):
-        return False
-    quotient = divided_signed if signed else divided
-    return _unary(
-        self, state, step, guard, (quotient, width, by),
-        lambda a: quotient(self.terms, width, a, by % (1 << width)),
-    )  # fmt: skip
-
-
-def _extreme(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if step.type not in _INTEGERS or step.opcode != f"{step.name}.{step.type}":
-        return False
-
-    def compute(a: Term, b: Term) -> Diagram:
-        made = bitwise(self.terms, step.opcode, (a, b))
-        if made is None:
-            made = self.terms.operation(step.opcode, 0, (a, b))
-        return self.decisions.leaf(made)
-
-    a, b = (self.value(state, s, step.type) for s in step.sources)
-    value = self.decisions.apply(("extreme", step.opcode), compute, (a, b))
-    self.write(state, step.targets[0], value, guard)
-    return True
-
-
-def _field(
-    self: Semantics, state: State, operands: Sequence[Operand], width: int
-) -> tuple[int, int] | None:
-    """Where a field of bits begins and how many it has, if it lies inside of a number."""
-    start, length = (_number(self, state, one) for one in operands)
-    if start is None or length is None or (width == 64 and not 0 <= start | length < 256):
-        return None  # of 64 bits all of these numbers counts
-    place, bits = start & 255, length & 255
-    return (place, bits) if bits and place + bits <= width else None
-
-
-def _bfe(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    width = SCALAR_TYPES[step.type].width
-    found = _field(self, state, step.sources[1:], width)
-    if found is None:
-        return False
-    place, bits = found
-    terms, signed = self.terms, step.type.startswith("s")
-
-    def compute(a: Term) -> Term:
-        if signed:
-            return shifted_signed(
-                terms, width, terms.scale(width, a, 1 << width - place - bits), width - bits
-            )
-        return masked(terms, width, shifted_right(terms, width, a, place), (1 << bits) - 1)
-
-    return _unary(self, state, step, guard, ("bits", width, signed, place, bits), compute)
-
-
-def _bfi(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    """Some bits of a number in the place of those of another one."""
-    width = SCALAR_TYPES[step.type].width
-    found = _field(self, state, step.sources[2:], width)
-    if found is None:
-        return False
-    place, bits = found
-    terms, mask = self.terms, (1 << bits) - 1
-
-    def compute(a: Term, b: Term) -> Diagram:
-        kept = masked(terms, width, b, ((1 << width) - 1) & ~(mask << place))
-        moved = terms.scale(width, masked(terms, width, a, mask), 1 << place)
-        return self.decisions.leaf(terms.add(width, kept, moved))
-
-    values = tuple(self.value(state, s, step.type) for s in step.sources[:2])
-    value = self.decisions.apply(("bfi", width, place, bits), compute, values)
-    self.write(state, step.targets[0], value, guard)
-    return True
-
-
-def _prmt(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    """Bytes of two words."""
-    chosen = _number(self, state, step.sources[2])
-    if chosen is None or step.opcode != "prmt.b32":
-        return False
-    places = [chosen >> 4 * k & 15 for k in range(4)]
-    if any(place > 7 for place in places):
-        return False  # a sign
-    terms = self.terms
-
-    def compute(*words: Term) -> Diagram:
-        made, k = terms.constant(32, 0), 0
-        while k < 4:
-            first, count = places[k], 1
-            while k + count < 4 and places[k + count] == first + count != 4:
-                count += 1
-            moved = shifted_right(terms, 32, words[first // 4], 8 * (first % 4))
-            field = masked(terms, 32, moved, (1 << 8 * count) - 1)
-            made = terms.add(32, made, terms.scale(32, field, 1 << 8 * k))
-            k += count
-        return self.decisions.leaf(made)
-
-    values = tuple(self.value(state, s, "b32") for s in step.sources[:2])
-    value = self.decisions.apply(("prmt", tuple(places)), compute, values)
-    self.write(state, step.targets[0], value, guard)
-    return True
-
-
-def _shf(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    """A word out of two, side by side."""
-    by = _number(self, state, step.sources[2])
-    if by is None or step.type != "b32" or not 0 <= by < 32:
-        return False
-    terms = self.terms
-    up = by if ".l" in step.modifiers else 32 - by
-
-    def compute(low: Term, high: Term) -> Diagram:
-        upper = terms.scale(32, high, 1 << up)
-        return self.decisions.leaf(terms.add(32, upper, shifted_right(terms, 32, low, 32 - up)))
-
-    values = tuple(self.value(state, s, "b32") for s in step.sources[:2])
-    value = self.decisions.apply(("shf", up), compute, values)
-    self.write(state, step.targets[0], value, guard)
-    return True
-
-
-def _cvt(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    if (
-        len(step.types) != 2
-        or not set(step.types) <= _INTEGERS | {"u8", "s8"}
-        or ".sat" in step.modifiers
-    ):
-        return False
-    target, source = (SCALAR_TYPES[t] for t in step.types)
-    register = step.targets[0]
-    if register is None or SCALAR_TYPES[register[1]].width != target.width:
-        return False
-    if target.width < source.width:
-        return _unary(
-            self, state, step, guard, ("truncate", source.width, target.width),
-            lambda a: self.terms.truncate(source.width, target.width, a),
-        )  # fmt: skip
-    if target.width == source.width:
-        return _unary(self, state, step, guard, "same", lambda a: a)
-    signed = step.types[1].startswith("s")
-    return _unary(
-        self, state, step, guard, ("extend", signed, source.width, target.width),
-        lambda a: self.terms.extend(signed, source.width, target.width, a),
-    )  # fmt: skip
-
-
-def _cvta(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
-    # Global addresses are the same numbers as generic ones.
-    if ".global" not in step.modifiers:
-        return False
-    return _unary(self, state, step, guard, "same", lambda a: a)
 
 
 def _equal(self: Semantics, width: int, x: Term, y: Term) -> Diagram:
@@ -399,7 +157,7 @@ def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
     table = FLOAT_COMPARISONS if floats else _COMPARISONS
     if (
         words[1] not in table
-        or (not floats and step.type not in _INTEGERS)
+        or (not floats and step.type not in INTEGERS)
         or ".ftz" in step.modifiers
     ):
         return False
@@ -455,8 +213,6 @@ def _selp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
 
 
 SPECIAL: dict[str, Callable[[Semantics, State, Step, Diagram | None], bool]] = {
-    "mov": _mov, "add": _arithmetic, "sub": _arithmetic, "mul": _arithmetic, "mad": _arithmetic,
-    "shl": _shl, "shr": _shr, "div": _div, "bfe": _bfe, "bfi": _bfi, "prmt": _prmt, "shf": _shf,
-    "neg": _negate, "not": _not, "and": _logic, "or": _logic, "xor": _logic, "cvt": _cvt,
-    "min": _extreme, "max": _extreme, "cvta": _cvta, "setp": _setp, "selp": _selp,
+    **dict.fromkeys(KNOWN, _integer), "mov": _mov, "not": _not, "and": _logic, "or": _logic,
+    "xor": _logic, "setp": _setp, "selp": _selp,
 }  # fmt: skip
