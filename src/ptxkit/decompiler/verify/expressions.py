@@ -18,7 +18,7 @@ from ptxkit.decompiler.verify.computed import chosen, computed, negated, plain
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Known, Operand, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
-from ptxkit.decompiler.verify.dataflow.opcodes import OF_ITS_TYPE, plain_memory
+from ptxkit.decompiler.verify.dataflow.opcodes import OF_ITS_TYPE, ORDERED, plain_memory
 from ptxkit.decompiler.verify.dataflow.pure import source_types
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.decompiler.verify.reaching import NOWHERE, dominating, filled, reaching
@@ -251,9 +251,8 @@ class Expressions:
                 for place in range(len(step.targets))
             ]
         else:
-            # Loads have a place among the effects of their block, and depend on those before.
             passed = _passed(step)
-            before = 0 if passed else len(self.effects[number]) - len(self.passed[number])
+            before = 0 if passed else self._effects_before(number, step)
             opcode = plain_memory(step) if step.name == "ld" else plain(step)
             whole = make("effect", opcode, before, self.contexts[number], *operands)
             made = [
@@ -271,6 +270,18 @@ class Expressions:
             chosen(self.terms, _bits(target), value, self._before(number, held, target), guard)
             for value, target in zip(made, step.targets, strict=True)
         ]
+
+    def _effects_before(self, number: int, step: Step) -> int:
+        """The place of a step among the effects of its block.
+
+        A load depends on those before it, but for what is stored to memory of another kind.
+        """
+        done = self.effects[number]
+        space = _space(step.modifiers) if step.name == "ld" else ""
+        if not space or step.modifiers & _ORDERED:
+            return len(done) - len(self.passed[number])
+        opcodes = (str(self.terms.rows[self.terms.rows[one][1]][1]) for one in done)
+        return sum(not _is_apart(opcode, space) for opcode in opcodes)
 
     def _is_parameter(self, step: Step, address: Term) -> bool:
         """Whether a parameter is read, which nobody changes: by its name or through an address."""
@@ -363,6 +374,30 @@ class Expressions:
 
 
 _ORDERED = frozenset((".volatile", ".relaxed", ".acquire", ".mmio"))
+
+
+#: Memory of which no byte is one of another kind.
+_SPACES = frozenset(("global", "shared", "local", "param", "const"))
+
+
+def _space(words: Iterable[str]) -> str:
+    """The kind of memory that an opcode names; none for any kind."""
+    found = {one.lstrip(".").partition("::")[0] for one in words} & _SPACES
+    return found.pop() if len(found) == 1 else ""
+
+
+def _is_apart(opcode: str, space: str) -> bool:
+    """Whether an effect is nothing but a store to memory of another kind.
+
+    >>> _is_apart("st.shared.b32", "global"), _is_apart("st.b32", "global")
+    (True, False)
+    >>> _is_apart("st.volatile.shared.b32", "global"), _is_apart("atom.shared.b32", "global")
+    (False, False)
+    """
+    name, *words = opcode.split(".")
+    if name != "st" or any(f".{word}" in ORDERED for word in words):
+        return False
+    return _space(words) not in ("", space)
 
 
 def _places(module: Module) -> dict[int, int]:

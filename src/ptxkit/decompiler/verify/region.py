@@ -28,6 +28,8 @@ from ptxkit.run.watch import Digest, Point
 
 #: Of 64 bits that values set, those that must be: with fewer, others may be the same by chance.
 RICH = 12
+#: And where it is known by what it held at another place, at all times, those here.
+_SOME = 3
 #: Steps from a register to something that held many numbers, by which it is known.
 _USES = 4
 #: The sums of launches are put together modulo this.
@@ -68,8 +70,19 @@ class Seen:
 
     def value(self, key: Place, register: Register) -> int | None:
         """The sum of a register's values in one place, if they were many."""
+        return self._value(key, register, RICH)
+
+    def since(self, key: Place, origin: Place, register: Register) -> tuple[int, int] | None:
+        """The same of a register that holds in one place what it last held in another.
+
+        It may have held few numbers here, as long as these agree, and many there.
+        """
+        many, some = self._value(origin, register, RICH), self._value(key, register, _SOME)
+        return None if many is None or some is None else (many, some)
+
+    def _value(self, key: Place, register: Register, least: int) -> int | None:
         total, spread = self.values.get(key, {}).get(register, (0, 0))
-        return total if spread.bit_count() >= RICH else None
+        return total if spread.bit_count() >= least else None
 
 
 def _read_by(step: Step) -> set[Register]:
@@ -125,6 +138,8 @@ class Region(Expressions):
         self.hidden: list[list[Term]] = []
         """In each block, the effects that no launch has shown."""
         self._based = False
+        self._origins: dict[tuple[int, Register], Place | None] = {}
+        self._ways: dict[tuple[int, int], set[int]] = {}
         self._uses: dict[tuple[Register, int], Term | None] = {}
 
     # ---- what to look at -------------------------------------------------------------------
@@ -143,10 +158,43 @@ class Region(Expressions):
             for before in self.visited.intersection(self.before[number]):
                 wanted[before, START] |= self.live[before]
                 wanted[before, END] |= self.live[number] | self._set_in(before)
+        for (number, end), registers in list(wanted.items()):
+            for register in self._numbers(registers) if end == START else ():
+                origin = self._origin(number, register)
+                if origin is not None:
+                    wanted[origin].add(register)
         return [
             (place, self._point(*place, self._numbers(registers)))
             for place, registers in sorted(wanted.items())
         ]
+
+    def _origin(self, number: int, register: Register) -> Place | None:
+        """Where a register got what it holds at the start of a block, or is first known to.
+
+        Control comes from there in any case, and nothing sets the register on the way.
+        """
+        key = number, register
+        if key not in self._origins:
+            found: Place | None = None
+            setters = set(self.setters.get(register, ()))
+            masks = self._dominating
+            above = [one for one in range(len(masks)) if masks[number] >> one & 1]
+            for one in sorted(above, key=lambda block: masks[block].bit_count(), reverse=True):
+                if not setters.isdisjoint(self._since(one, number)):
+                    break
+                found = (one, END) if one in setters else (one, START)
+                if one in setters:
+                    break
+            self._origins[key] = found if found is not None and found[0] in self.visited else None
+        return self._origins[key]
+
+    def _since(self, start: int, number: int) -> set[int]:
+        """The blocks on ways from one to another, without the first."""
+        key = start, number
+        if key not in self._ways:
+            onward = _reached({start}, self.after, {start})
+            self._ways[key] = onward & _reached({number}, self.before, {start})
+        return self._ways[key]
 
     def _point(self, number: int, end: str, registers: tuple[Register, ...]) -> Point:
         instructions = self.blocks[number].instructions
@@ -288,6 +336,10 @@ class Region(Expressions):
         known = self.seen.value((number, START), register)
         if known is not None:
             return self.terms.make("seen", known)
+        origin = self._origin(number, register)
+        since = None if origin is None else self.seen.since((number, START), origin, register)
+        if since is not None:
+            return self.terms.make("seen", *since)
         if not self._based:
             return self._opaque(number, register)
         try:

@@ -17,9 +17,10 @@ True
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ptxkit.decompiler.verify.dataflow.bits import masked, shifted_right, shifted_signed
+from ptxkit.decompiler.verify.dataflow.bounds import unbounded_sum
 
 if TYPE_CHECKING:
     from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
@@ -32,6 +33,33 @@ def zeros(number: int) -> int:
     (3, 0)
     """
     return (number & -number).bit_length() - 1
+
+
+def below(terms: Terms, width: int, row: tuple[Any, ...]) -> Term | None:
+    """What a sum adds to a multiple of some power of two, and is less than that; None for nothing.
+
+    No bit above changes by it: ``2 * x + 1`` never leaves the numbers that ``2 * x`` is in.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x, y = t.make("symbol", "x"), masked(t, 32, t.make("symbol", "y"), 7)
+    >>> [below(t, 32, t.rows[t.add(32, t.scale(32, x, by), y)]) == y for by in (16, 8, 4)]
+    [True, True, False]
+    """
+    if row[0] != "sum" or row[1] != width or not row[3]:
+        return None
+    places = [(zeros(factor), atom, factor) for atom, factor in row[3]]
+    for bits in sorted({place for place, _, _ in places} - {0}):
+        room = 1 << bits
+        low = tuple((atom, factor) for place, atom, factor in places if place < bits)
+        constant = row[2] % room
+        least, most = unbounded_sum(terms, ("sum", width, constant, low), False)
+        if (low or constant) and least >= 0 and most < room:
+            made = terms.constant(width, constant)
+            for atom, factor in low:
+                made = terms.add(width, made, terms.scale(width, atom, factor))
+            return made
+    return None
 
 
 def low_bits(terms: Terms, width: int, atom: Term, bits: int) -> Term | None:

@@ -27,7 +27,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import (
     unbounded_sum,
     whole,
 )
-from ptxkit.decompiler.verify.dataflow.fields import low_bits, lowest, rejoined, zeros
+from ptxkit.decompiler.verify.dataflow.fields import below, low_bits, lowest, rejoined, zeros
 
 Term = int
 Argument = tuple[str, int, int]
@@ -191,11 +191,10 @@ class Terms:
                 break
         else:
             signed = False
-        low = self._free(narrow, row)
-        if low:
-            rest = self.add(narrow, a, self.constant(narrow, -low))
-            more = self.extend(signed, narrow, wide, rest)
-            return self.add(wide, more, self.constant(wide, low))
+        low = below(self, narrow, row)
+        if low is not None:
+            rest = self.extend(signed, narrow, wide, self.add(narrow, a, low, -1))
+            return self.add(wide, rest, self.extend(False, narrow, wide, low))
         if row[0] == "truncate" and row[2] == narrow:
             # What was cut off was nothing.
             low, high = bounds(self, row[3], row[1], signed)
@@ -208,15 +207,6 @@ class Terms:
         if inside and row[2] == narrow:
             return self.extend(row[0] == "signed", row[1], wide, row[3])
         return self.make("signed" if signed else "unsigned", narrow, wide, a)
-
-    def _free(self, width: int, row: tuple[Any, ...]) -> int:
-        """What a sum adds to a multiple of some power of two, and less than that.
-
-        No bit above changes by it: ``2 * x + 1`` never leaves the numbers that ``2 * x`` is in.
-        """
-        if row[0] != "sum" or row[1] != width or not row[3]:
-            return 0
-        return int(row[2]) % (1 << min(zeros(factor) for _, factor in row[3]))
 
     def _extended_parts(
         self, signed: bool, narrow: int, wide: int, row: tuple[Any, ...]
