@@ -81,7 +81,7 @@ def _moved(terms: Terms, step: Step, values: Sequence[Term]) -> list[Term] | Non
 def _known(terms: Terms, step: Step, values: Sequence[Term]) -> list[Term] | None:
     """What has a meaning of its own."""
     if step.name == "setp":
-        return _compared(terms, step, values)
+        return _answers(terms, step, values)
     if step.name == "selp":
         return [chosen(terms, SCALAR_TYPES[step.type].width, *values)]
     if step.type == "pred" and step.name in ("not", "and", "or", "xor") and len(step.targets) == 1:
@@ -139,9 +139,9 @@ def chosen(terms: Terms, width: int, yes: Term, no: Term, asked: Term) -> Term:
     return terms.add(width, no, terms.scale(width, terms.make("bit", width, asked), by))
 
 
-def _compared(terms: Terms, step: Step, values: Sequence[Term]) -> list[Term] | None:
+def _answers(terms: Terms, step: Step, values: Sequence[Term]) -> list[Term] | None:
     """The answer to a comparison, and its opposite where somebody takes that, too."""
-    made = _compare(terms, step, values[:2])
+    made = compared(terms, step, values[:2])
     if made is None or len(values) not in (_ALONE, _BESIDE) or len(step.targets) > 2:
         return None
     answers = [made, negated(terms, made)][: len(step.targets)]
@@ -151,7 +151,7 @@ def _compared(terms: Terms, step: Step, values: Sequence[Term]) -> list[Term] | 
     return [_together(terms, mixed, [one, values[2]]) for one in answers]
 
 
-def _compare(terms: Terms, step: Step, values: Sequence[Term]) -> Term | None:
+def compared(terms: Terms, step: Step, values: Sequence[Term]) -> Term | None:
     if step.type not in INTEGERS:
         return _ordered(terms, step, values)
     width = SCALAR_TYPES[step.type].width
