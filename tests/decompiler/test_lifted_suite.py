@@ -23,9 +23,10 @@ ROLLED = """matmul_naive lcg_uniform column_sum rank_sort conv2d triangular_solv
 matvec_warp hamming_distance odd_even_sort""".split()
 
 
-#: What newer compilers do to loops is another thing: four kinds of ends, strides, inner loops.
+#: What newer compilers do to loops is another thing: five kinds of ends, strides, inner loops.
 CASCADES = """matmul_naive lcg_uniform column_sum rank_sort conv2d triangular_solve spmv_csr
-half_dot matvec_warp hamming_distance odd_even_sort nbody crc32_rows pagerank_pull""".split()
+half_dot matvec_warp hamming_distance odd_even_sort nbody crc32_rows pagerank_pull box_blur
+heat3d""".split()
 
 
 @pytest.mark.parametrize(

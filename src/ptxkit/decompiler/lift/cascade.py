@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, UINT, Scalar, Type
@@ -37,6 +38,8 @@ class _Many:
     turns: n.Expression
     times: int
     loop: n.DoWhile
+    done: frozenset[str]
+    """What is set behind the loop, as the number of turns that are done may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Cascades:
             for one in many.loop.body:
                 if _steps(one) and _steps(one) % many.times == 0:
                     stepped[_target(one)] = _steps(one) // many.times
+            stepped |= dict.fromkeys(many.done - stepped.keys(), 1)
             made = self._looped(before, many, last, stepped)
             made = made or self._single(before, many, last, stepped)
             if made is not None:
@@ -128,8 +132,27 @@ class Cascades:
         match last[-1]:
             case n.If(n.Binary("!=", _, n.Literal(value=1)), _, ()):
                 last = last[:-1]  # one more turn, and another
-        index = _index(stepped.keys(), last)
-        return self._finished(before, many, index, stepped[index], last) if index else None
+        # The last turn does as much as one of many; what follows it is done once.
+        turned = {name for s in many.loop.body for name in written(s)}
+        end = next(
+            (
+                k
+                for k in range(1, len(last))
+                if self._is_turn(many, last[:k])
+                and not any(turned.intersection(written(s)) for s in last[k:])
+            ),
+            len(last),
+        )
+        turn, after = last[:end], last[end:]
+        index = _index(stepped.keys(), turn)
+        if not index or any(index in read(s) for s in after):
+            return None
+        made = self._finished(before, many, index, stepped[index], turn)
+        return None if made is None else [*made, *after]
+
+    @staticmethod
+    def _is_turn(many: _Many, turn: list[n.Statement]) -> bool:
+        return _accesses(many.loop.body) == many.times * _accesses(turn)
 
     def _finished(
         self,
@@ -140,10 +163,11 @@ class Cascades:
         turn: list[n.Statement],
     ) -> list[n.Statement] | None:
         """The loop of an index that moves on by some number in every turn."""
-        if not turn or _accesses(many.loop.body) != many.times * _accesses(turn):
+        if not turn or not self._is_turn(many, turn):
             return None
         at = next((k for k in range(len(before) - 1, -1, -1) if _target(before[k]) == index), None)
         start: n.Statement | None = None
+        asks: Literal["<", "<="] = "<"
         if at is not None:
             start = before[at]
             before = [*before[:at], *before[at + 1 :]]
@@ -151,6 +175,10 @@ class Cascades:
             limit: n.Expression | None = many.turns
             index, turn = self._renamed(index, turn)
             start = n.Assign(n.Name(index), _ZERO)
+        elif by == 1 and (reach := self._reach(many.turns, start)) is not None:
+            index, turn = self._renamed(index, turn)
+            start = n.Assign(n.Name(index), n.Unary("-", reach))
+            limit, asks = reach, "<="
         else:
             limit = self._end(many.turns, index, by)
             if at is not None and any(index in read(s) for s in before[at:]):
@@ -168,7 +196,7 @@ class Cascades:
             return n.Name(index) if part == own else _plain_index(part)
 
         body = tuple(bottom_up(_put(s, fixed), plain) for s in turn)
-        loop = n.For(start, n.Binary("<", n.Name(index), limit), step, body)
+        loop = n.For(start, n.Binary(asks, n.Name(index), limit), step, body)
         return [*before, loop]
 
     def _end(self, turns: n.Expression, index: str, by: int) -> n.Expression | None:
@@ -189,6 +217,21 @@ class Cascades:
                 return end
             case n.Binary("+", end, n.Unary("~", _)) if by > 1:
                 return end
+        return None
+
+    def _reach(self, turns: n.Expression, start: n.Statement | None) -> n.Expression | None:
+        """How far a loop goes from -r to r, which has an odd number of turns: twice r, and one."""
+        if not isinstance(start, n.Assign):
+            return None
+        match self._known(turns), self._known(start.value):
+            case (
+                (
+                    n.Binary("<<", reach, n.Literal(value=1))
+                    | n.Binary("*", reach, n.Literal(value=2))
+                ),
+                n.Unary("-", begin),
+            ) if begin == reach:
+                return reach
         return None
 
     def _known(self, value: n.Expression) -> n.Expression:
@@ -221,7 +264,9 @@ def _many(node: n.Statement, values: dict[str, n.Expression]) -> _Many | None:
             # All bits but the lowest, of as many as a number of turns can have.
             times = mask & -mask
             full = mask < 0 or (mask + times) & mask == 0
-            return _Many(turns, times, loop) if times in _TIMES and full else None
+            behind = node.then[node.then.index(loop) + 1 :]
+            done = frozenset(filter(None, map(_target, behind)))
+            return _Many(turns, times, loop, done) if times in _TIMES and full else None
     return None
 
 

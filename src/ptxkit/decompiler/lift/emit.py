@@ -103,6 +103,7 @@ _WRITERS: dict[str, Writer] = {
     "select": Emitter._select,
     **dict.fromkeys("fadd fsub fmul fdiv".split(), Emitter._float),
     "fneg": Emitter._float_negated,
+    "ftwice": Emitter._twice,
     "fma": Emitter._fused,
     **dict.fromkeys("feq fne flt fle fgt fge".split(), Emitter._float_compared),
     "cvt": Emitter._cvt,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import (
     BOOL,
+    DOUBLE,
     FLOAT,
     Type,
 )
@@ -62,6 +63,11 @@ class FloatingPoint(Writing):
     def _float_negated(self, value: Value, hint: Type | None) -> Expr:
         type = C_TYPES[value.data[0]]
         return Expr(n.Unary("-", self.typed(value.args[0], type)), type)
+
+    def _twice(self, value: Value, hint: Type | None) -> Expr:
+        type = C_TYPES[value.data[0]]
+        two = n.Literal(2.0, FLOAT if type == FLOAT else DOUBLE)
+        return Expr(n.Binary("*", two, self.typed(value.args[0], type)), type)
 
     def _fused(self, value: Value, hint: Type | None) -> Expr:
         type = C_TYPES[value.data[0]]

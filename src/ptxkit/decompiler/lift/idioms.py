@@ -6,6 +6,7 @@ reads them. Each is an identity for every input: the constants are checked, not 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.lift.algebra import make
@@ -33,12 +34,19 @@ class Idioms:
         default_factory=dict
     )
     """Sums and products, where they were computed last."""
+    summed: set[Definition] = field(default_factory=set)
+    """What goes into a sum, which would be put together with a product."""
     takers: dict[Variable, list[Definition]] = field(default_factory=dict)
     """What was set in the block at hand, by the variables that it was set from."""
 
     def run(self) -> bool:
         """Rewrite; whether anything changed."""
         changed = False
+        for block in self.program.flow.blocks.values():
+            for step in block.statements:
+                self.summed |= {d for value in step.args for d in _summed(value)}
+                if step.kind == "set" and step.args[0].op == "fadd":
+                    changed |= self._twice(step)
         for number in self.program.flow.order:
             self.fresh, self.takers = set(), {}
             for step in self.program.flow.blocks[number].statements:
@@ -148,6 +156,15 @@ class Idioms:
         if op == "call":
             return self._first_bit(value)
         return None
+
+    def _twice(self, step: Step) -> bool:
+        """``x + x``, which a compiler makes of ``2.0f * x`` that is not part of a sum."""
+        value = step.args[0]
+        first, second = value.args
+        if self.exact or first != second or first.op != "var" or step.targets[0] in self.summed:
+            return False
+        step.args[0] = raw("ftwice", value.width, (first,), value.data)
+        return True
 
     # ---- the lowest bit ------------------------------------------------------------------
 
@@ -357,6 +374,13 @@ def _times(value: Value, term: Value) -> int:
 _HALVED = {f"{op}.{sign}": (sign, more, opposite) for sign in "su"
            for op, more, opposite in (("gt", 0, False), ("ge", -1, False), ("lt", -1, True),
                                       ("le", 0, True))}  # fmt: skip
+
+
+def _summed(value: Value) -> Iterator[Definition]:
+    """What a value adds to something, or takes something from."""
+    for part in value.walk():
+        count = {"fadd": 2, "fsub": 1}.get(part.op, 0)
+        yield from (a.data for a in part.args[:count] if a.op == "var")
 
 
 def _halved(

@@ -45,7 +45,7 @@ class Operands:
             for step in self.program.flow.blocks[number].statements:
                 step.args = [self._sorted(value, places, weights) for value in step.args]
                 for target in step.targets:
-                    places[target] = _place(step, places)
+                    places[target] = self._place(step, places)
                     if step.kind == "set" and step.args[0].op == "builtin":
                         self.read[target] = len(self.read) + 1
                     if step.kind != "set" or self.facts.of(step.args[0]).effect:
@@ -59,7 +59,9 @@ class Operands:
     def _sorted(
         self, value: Value, places: dict[Definition, int], weights: dict[Definition, int]
     ) -> Value:
-        if self.exact and value.op in ("fadd", "fmul", "fma"):
+        if value.op in ("fadd", "fmul") or (self.exact and value.op == "fma"):
+            return value  # no compiler turns these round
+        if self.program.lift.in_order and value.width == 1 and value.op in ("and", "or"):
             return value
         if value.width == 1 and value.op in ("and", "or"):
             # Both were computed: what takes long would not have been, after `&&`.
@@ -91,6 +93,19 @@ class Operands:
             return value
         return raw("add", value.width, value.args[::-1], value.data)
 
+    def _place(self, step: Step, places: dict[Definition, int]) -> int:
+        """Where a value stands among others; 0 where that says nothing."""
+        if step.kind == "set" and step.args[0].op == "load":
+            # The compiler moves loads about: where the address is computed counts, and says
+            # nothing where it was computed for another one.
+            address = _address(step.args[0])
+            if address is None or self.uses.get(address, 0) > 1:
+                return 0
+            return places.get(address, 0)
+        if step.kind == "set" and step.args[0].op == "builtin":
+            return 0
+        return len(places) + 1
+
     def _after_loads(self, value: Value) -> bool:
         """Whether what a product is added to was computed before its factors were read."""
         *factors, addend = value.args
@@ -104,20 +119,15 @@ def _is_load(value: Value) -> bool:
     return inner.op == "load"
 
 
-def _place(step: Step, places: dict[Definition, int]) -> int:
-    """Where a value stands among others; 0 where that says nothing."""
-    if step.kind == "set" and step.args[0].op == "load":
-        # The compiler moves loads about: where the address is computed counts.
-        address = step.args[0].args[0]
-        if address.op == "add" and address.args[1].op == "const":
-            address = address.args[0]
-        return places.get(address.data, 0) if address.op == "var" else 0
-    if step.kind == "set" and step.args[0].op == "builtin":
-        return 0
-    return len(places) + 1
+def _address(value: Value) -> Definition | None:
+    """The variable that a load takes its address from, moved on by a constant or not."""
+    address = value.args[0]
+    if address.op == "add" and address.args[1].op == "const":
+        address = address.args[0]
+    return address.data if address.op == "var" else None
 
 
-_FREE = frozenset("add mul and or xor fadd fmul eq ne feq fne".split())
+_FREE = frozenset("add mul and or xor eq ne feq fne".split())
 
 
 def _ordered(value: Value, places: dict[Definition, int], uses: dict[Definition, int]) -> Value:

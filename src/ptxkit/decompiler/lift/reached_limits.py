@@ -40,7 +40,9 @@ def with_reached_limits(body: Body, types: dict[str, Type]) -> Body:
                 body=(
                     *turn,
                     n.Assign(
-                        n.Name(name=flag), n.Binary("<", n.Name(name=index) as left, limit), "="
+                        n.Name(name=flag),
+                        n.Binary("<" | "!=", n.Name(name=index) as left, limit),
+                        "=",
                     ),
                     n.Assign(n.Name(name=stepped), n.Literal(value=1), "+=") as step,
                 ),

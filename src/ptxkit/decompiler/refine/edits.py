@@ -23,6 +23,7 @@ from ptxkit.decompiler.refine.places import (
 )
 from ptxkit.decompiler.refine.pointees import as_floats
 from ptxkit.decompiler.refine.polynomials import expanded, written_out
+from ptxkit.decompiler.refine.rows import rows_beside
 
 #: The other sign of a variable.
 _OTHER = {
@@ -87,7 +88,7 @@ def edits(
                     yield Edit(kind, path, body[start:end], new, start)
     for kind, whole in (*indices_first(function, order), *cached(function)):
         yield Edit(kind, ("body",), function.body, whole, 0)
-    for kind, other in (*as_floats(function), *expanded(function)):
+    for kind, other in (*as_floats(function), *expanded(function), *rows_beside(function)):
         yield Edit(kind, (), function, other)
     for number, question in enumerate(questions(function)):
         if question.form in _ASKED:

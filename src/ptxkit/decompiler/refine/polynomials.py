@@ -41,7 +41,7 @@ def written_out(index: n.Expression) -> n.Expression | None:
     >>> print_expression(written_out(n.Binary("+", n.Binary("*", rows, w), x)))
     '(k + 1) * h * w + x'
     """
-    found = _polynomial(index)
+    found = polynomial(index)
     if found is None or len(found) > _MANY or all(len(factors) < 2 for factors in found):
         return None
     left = {factors: by for factors, by in found.items() if by}
@@ -63,8 +63,18 @@ def written_out(index: n.Expression) -> n.Expression | None:
     terms.sort(key=lambda term: not term[0])
     if not terms or not terms[0][0]:
         return None
-    made = terms[0][1]
-    for plus, term in terms[1:]:
+    return _joined(terms[0][1], terms[1:])
+
+
+def summed(first: n.Expression, rest: Polynomial) -> n.Expression:
+    """Something and a sum of products, numbers last."""
+    terms = [(by > 0, _product(factors, abs(by))) for factors, by in rest.items()]
+    terms.sort(key=lambda term: (isinstance(term[1], n.Literal), not term[0]))
+    return _joined(first, terms)
+
+
+def _joined(made: n.Expression, terms: list[tuple[bool, n.Expression]]) -> n.Expression:
+    for plus, term in terms:
         made = n.Binary("+" if plus else "-", made, term)
     return made
 
@@ -82,18 +92,19 @@ def _product(factors: Monomial, by: int) -> n.Expression:
     return made
 
 
-def _polynomial(node: n.Expression) -> Polynomial | None:
+def polynomial(node: n.Expression) -> Polynomial | None:
+    """A whole number as a sum of products; None if it has too many."""
     match node:
         case n.Literal(value=int() as value):
             return {(): value}
         case n.Binary(operator="+" | "-" as operator, left=left, right=right):
-            return _sum(_polynomial(left), _polynomial(right), 1 if operator == "+" else -1)
+            return _sum(polynomial(left), polynomial(right), 1 if operator == "+" else -1)
         case n.Binary(operator="*", left=left, right=right):
-            return _times(_polynomial(left), _polynomial(right))
+            return _times(polynomial(left), polynomial(right))
         case n.Binary(operator="<<", left=left, right=n.Literal(value=int() as value)) if (
             value < 31
         ):
-            return _times(_polynomial(left), {(): 1 << value})
+            return _times(polynomial(left), {(): 1 << value})
     return {(node,): 1}
 
 

@@ -1,0 +1,181 @@
+"""Rows beside a row, as people write them: ``(y + 1) * width + x``.
+
+A compiler that has computed one row takes the next one from it: ``p + width``, and the one after
+next by ``width * 2``. Nothing here is trusted: who takes a change compiles it and compares the
+PTX.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import INT, UINT
+from ptxkit.decompiler.lift.rewrite import Body, bottom_up, rebuilt_lists
+from ptxkit.decompiler.refine.places import nodes_in
+from ptxkit.decompiler.refine.polynomials import Polynomial, polynomial, summed
+
+_NUMBERS = (INT, UINT)
+
+
+def rows_beside(function: n.Function) -> Iterator[tuple[str, n.Function]]:
+    """The function with a name for the number of a row, where rows beside it are indexed.
+
+    >>> from ptxkit.cuda.printer import print_function
+    >>> from ptxkit.cuda.types import FLOAT, VOID, Pointer
+    >>> p, w, x, y, u = map(n.Name, "pwxyu")
+    >>> sum = n.Binary("+", n.Binary("-", p, w), x)
+    >>> body = (
+    ...     n.Declare(INT, "p", n.Binary("*", n.Binary("+", y, n.integer(3)), w)),
+    ...     n.Declare(INT, "i", sum),
+    ...     n.Assign(n.Index(u, n.Binary("+", p, x)), n.Index(u, n.Name("i"))),
+    ... )
+    >>> pointer = n.Parameter(Pointer(FLOAT), "u")
+    >>> (_, made), = rows_beside(n.Function("f", (pointer,), body, VOID))
+    >>> print(print_function(made), end="")
+    __global__ void f(float *u) {
+        int row = y + 3;
+        u[row * w + x] = u[(row - 1) * w + x];
+    }
+    """
+    if function.body is None:
+        return
+    rows = _Rows(function)
+    made = rows.rewritten()
+    if made != function:
+        yield "expand", made
+
+
+class _Rows:
+    """The rows of one function."""
+
+    def __init__(self, function: n.Function) -> None:
+        self.function = function
+        nodes = [node for _, node in nodes_in(function)]
+        changed = {node.target.name for node in nodes
+                   if isinstance(node, n.Assign) and isinstance(node.target, n.Name)}  # fmt: skip
+        self.names = {p.name for p in function.parameters} | {
+            node.name for node in nodes if isinstance(node, n.Declare | n.Name)
+        }
+        declared = Counter(node.name for node in nodes if isinstance(node, n.Declare))
+        self.values: dict[str, n.Expression] = {}
+        for node in nodes:
+            if isinstance(node, n.Declare) and node.value is not None and node.type in _NUMBERS:
+                once = declared[node.name] == 1 and node.name not in changed
+                if once and not changed & node.value.names():
+                    self.values[node.name] = node.value
+        #: Products, and what they are made of: which row, and how long a row is.
+        self.rows: dict[str, tuple[n.Expression, n.Expression]] = {
+            name: (value.left, value.right)
+            for name, value in self.values.items()
+            if isinstance(value, n.Binary)
+            and value.operator == "*"
+            and isinstance(value.right, n.Name | n.Member)
+        }
+        self.made: dict[str, str] = {}
+
+    def rewritten(self) -> n.Function:
+        """The function with names for its rows."""
+        if not self.rows:
+            return self.function
+        for _, node in nodes_in(self.function):
+            if isinstance(node, n.Index):
+                self._notice(node.index)
+        if not self.made:
+            return self.function
+        made: n.Function = bottom_up(self.function, self._index)
+        assert made.body is not None
+        return replace(made, body=_without_unread(_in_lists(made.body, self._declared)))
+
+    def _declared(self, body: Body) -> Body:
+        """Statements with the number of each row in front of where it begins."""
+        made: list[n.Statement] = []
+        for statement in body:
+            if isinstance(statement, n.Declare) and statement.name in self.made:
+                number, length = self.rows[statement.name]
+                row = self.made[statement.name]
+                made.append(n.Declare(INT, row, number))
+                statement = replace(statement, value=n.Binary("*", n.Name(row), length))
+            made.append(statement)
+        return tuple(made)
+
+    def _notice(self, index: n.Expression) -> None:
+        for product, by in self._parts(index):
+            if by and product not in self.made:
+                name = row = "row"
+                count = 0
+                while name in self.names:
+                    count += 1
+                    name = f"{row}{count}"
+                self.names.add(name)
+                self.made[product] = name
+
+    def _parts(self, index: n.Expression) -> Iterator[tuple[str, int]]:
+        """The rows that an index has, and how many rows it is beside each."""
+        found = self._polynomial(index)
+        for factors, by in (found or {}).items():
+            if by == 1 and len(factors) == 1 and isinstance(factors[0], n.Name):
+                row = self.rows.get(factors[0].name)
+                if row is not None and found is not None:
+                    yield factors[0].name, found.get((row[1],), 0)
+
+    def _polynomial(self, index: n.Expression) -> Polynomial | None:
+        def opened(node: Any) -> Any:
+            if isinstance(node, n.Name) and self._holds_row(node.name, set()):
+                return bottom_up(self.values[node.name], opened)
+            return node
+
+        return polynomial(bottom_up(index, opened))
+
+    def _holds_row(self, name: str, seen: set[str]) -> bool:
+        """Whether a variable is a sum of a row and something else."""
+        value = self.values.get(name)
+        if value is None or name in self.rows or name in seen:
+            return False
+        if not isinstance(value, n.Binary) or value.operator not in ("+", "-"):
+            return False
+        return any(
+            inner in self.rows or self._holds_row(inner, seen | {name}) for inner in value.names()
+        )
+
+    def _index(self, node: Any) -> Any:
+        if not isinstance(node, n.Index):
+            return node
+        product, by = next(
+            ((name, by) for name, by in self._parts(node.index) if name in self.made), ("", 0)
+        )
+        found = self._polynomial(node.index)
+        if not product or found is None:
+            return node
+        length = self.rows[product][1]
+        left = {k: v for k, v in found.items() if v and k not in ((n.Name(product),), (length,))}
+        row: n.Expression = n.Name(self.made[product])
+        if by:
+            row = n.Binary("+" if by > 0 else "-", row, n.integer(abs(by)))
+        return n.Index(node.base, summed(n.Binary("*", row, length), left))
+
+
+def _in_lists(body: Body, change: Callable[[Body], Body]) -> Body:
+    """All lists of statements of a body changed, the inner ones first."""
+    inner = tuple(rebuilt_lists(s, lambda some: _in_lists(some, change)) for s in body)
+    return change(inner)
+
+
+def _without_unread(body: Body) -> Body:
+    """A body without numbers that nobody reads."""
+    while True:
+        read = {node.name for s in body for node in s.walk() if isinstance(node, n.Name)}
+        made = _in_lists(body, lambda some: tuple(s for s in some if not _is_unread(s, read)))  # noqa: B023
+        if made == body:
+            return made
+        body = made
+
+
+def _is_unread(statement: n.Statement, read: set[str]) -> bool:
+    if not isinstance(statement, n.Declare) or statement.name in read or statement.value is None:
+        return False
+    plain = not any(isinstance(part, n.Call) for part in statement.value.walk())
+    return plain and statement.type in _NUMBERS and not statement.space
