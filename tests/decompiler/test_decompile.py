@@ -17,6 +17,7 @@ from ptxkit.cuda.nodes import Function, Parameter
 from ptxkit.cuda.types import INT, VOID, Pointer
 from ptxkit.decompiler import choose, look
 from ptxkit.decompiler.engines import Candidate, engine
+from ptxkit.decompiler.links import links
 from ptxkit.decompiler.verify import certificates
 from ptxkit.errors import ToolchainError
 
@@ -142,7 +143,8 @@ def test_ptx_is_no_candidate(ptx: Path, tmp_path: Path) -> None:
     assert "is PTX, and CUDA C++ is compared" in run("verify", ptx, ptx, code=2)
     other = tmp_path / "other.cu"
     other.write_text('extern "C" __global__ void z() {}')
-    assert "it has no kernel 'fill'; there are: z" in run("verify", ptx, other, code=1)
+    said = run("verify", ptx, other, code=1)
+    assert "[no such kernel]" in said and "it has no kernel 'fill'; there are: z" in said
 
 
 def test_text_will_do(ptx: Path) -> None:
@@ -157,6 +159,21 @@ def test_command(ptx: Path, tmp_path: Path) -> None:
     assert 'class="linked"' in page.read_text()
     assert tree.read_text().startswith("digraph {")
     assert json.loads(said.read_text())["equivalent"] is True
+
+
+def test_lines_of_which_nothing_is_the_same_have_what_is_between() -> None:
+    source = "__global__ void k(int *x) {\n int v = x[0];\n v = v * %d;\n x[1] = v;\n}"
+    module = ptxkit.compile_cuda(source % 7, arch="sm_90")
+    found = links(module, source % 8, "sm_90")
+    lines = module.emit().splitlines()
+    assert [lines[k - 1].split()[0] for k in found[3]] == ["mul.lo.s32"]
+    assert any("st.global" in lines[k - 1] for k in found[4])
+
+
+def test_shown_in_one_line() -> None:
+    module = ptxkit.compile_cuda(SOURCE, arch="sm_90")
+    found = ptxkit.decompile(module, verify=False)
+    assert repr(found) == f"<Decompiled [not verified] symbolic, {found.cuda.count(chr(10))} lines>"
 
 
 def test_comments_name_the_lines_of_stores(ptx: Path) -> None:

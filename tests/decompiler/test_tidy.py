@@ -9,9 +9,13 @@ import pytest
 
 import ptxkit
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda import print_module, print_statements
+from ptxkit.cuda import print_function, print_module, print_statements, read
+from ptxkit.cuda.wrapping import wrapped
 from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.tidy import applying
+from ptxkit.decompiler.tidy.applying import Pass
+from ptxkit.decompiler.tidy.known_values import without_known_values
+from ptxkit.decompiler.tidy.repeated import named_indices
 from ptxkit.decompiler.tidy.updates import plain_update
 
 SOURCES = {
@@ -128,3 +132,41 @@ def test_variables_are_changed_by_what_is_done_to_them() -> None:
     }
     for statement, text in cases.items():
         assert print_statements((plain_update(statement),)).strip() == text
+
+
+def _passed(step: Pass, body: str) -> str:
+    kernel = read(f"(kernel k (params (param (ptr float) x) (param int n) (param int m)) {body})")
+    return print_function(step(kernel, lambda: True))
+
+
+def test_what_a_loop_changes_is_set_again() -> None:
+    text = _passed(
+        without_known_values,
+        "(let float sum 0.0f)"
+        "(for (let int i 0) (< i n) (+= i 1)"
+        "  (= sum 0.0f) (+= sum ([] x i)) (= ([] x i) sum))",
+    )
+    assert "        sum = 0.0f;" in text
+
+
+def test_copies_end_with_what_they_are_of() -> None:
+    text = _passed(
+        without_known_values,
+        "(let int i n) (let int j i) (+= i 1) (= j i) (= j i) (= ([] x j) 0.0f)",
+    )
+    assert text.count("j = i;") == 2 and text.count("\n    j = i;") == 1
+
+
+def test_indices_of_changed_variables_have_no_name() -> None:
+    places = "(= ([] x (+ (* (+ n 1000) m) (* m 100))) 0.0f)"
+    assert "index" in _passed(named_indices, places * 3)
+    assert "index" not in _passed(named_indices, f"{places} (+= n 1) {places} (+= m 1) {places}")
+    assert "index" not in _passed(named_indices, places * 2)
+
+
+def test_long_lines_are_broken_outside_of_texts() -> None:
+    text = 'printf("' + "many words " * 20 + '", ' + ", ".join(["argument"] * 20) + ");"
+    lines = wrapped("    ", text)
+    assert "many words " * 20 in lines[0]
+    assert all(len(line) <= 120 for line in lines[1:]) and len(lines) > 2
+    assert " ".join(line.strip() for line in lines) == text

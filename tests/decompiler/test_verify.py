@@ -182,8 +182,14 @@ def test_a_candidate_that_does_not_compile_is_a_sentence() -> None:
 
 def test_a_kernel_that_is_not_there() -> None:
     verdict = judged(SAXPY, "__device__ int f() { return 1; }")
-    assert verdict.level == "E0"
+    assert (verdict.level, verdict.badge, verdict.compiles) == ("none", "[no such kernel]", True)
     assert "no kernel 'k'" in verdict.reasons[0]
+    assert not verdict.equivalent
+
+
+def test_identical_ptx_has_the_same_dataflow() -> None:
+    found = judged(SAXPY, SAXPY).to_dict()
+    assert (found["level"], found["same_ptx"], found["same_dataflow"]) == ("E1", True, True)
 
 
 def test_one_verdict_over_several_kernels_is_the_weakest() -> None:

@@ -117,7 +117,7 @@ def test_result_that_depends_on_the_order_of_threads_is_said_to() -> None:
     racy, plain = KERNEL % "o[0] = blockIdx.x;", KERNEL % "o[i] = blockIdx.x;"
     found = compared(racy, racy)
     assert found.equal and found.unordered
-    assert "depend on the order of threads" in Verdict(True, execution=found).claim
+    assert "where their order matters" in Verdict(True, execution=found).claim
     assert not compared(plain, plain).unordered
 
 

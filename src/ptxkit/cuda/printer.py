@@ -47,6 +47,7 @@ from ptxkit.cuda.nodes import (
     While,
 )
 from ptxkit.cuda.types import Array, Pointer, Type
+from ptxkit.cuda.wrapping import wrapped
 from ptxkit.deep import deeply
 
 _WIDTH = 100
@@ -253,7 +254,7 @@ class _Writer:
         """Kernels that keep their mangled names, since code refers to them by these."""
 
     def line(self, depth: int, text: str) -> None:
-        self.lines.append(_INDENT * min(depth, _DEEPEST) + text if text else "")
+        self.lines += wrapped(_INDENT * min(depth, _DEEPEST), text) if text else [""]
 
     def body(self, depth: int, head: str, body: tuple[Statement, ...], tail: str = "") -> None:
         """A head and what it governs; on one line where that is how people write it."""

@@ -48,7 +48,7 @@ class DecompileError(PtxkitError):
     """A module that cannot be decompiled; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Decompiled:
     """CUDA C++ for a module of PTX, and what is known about it."""
 
@@ -65,6 +65,10 @@ class Decompiled:
     def badge(self) -> str:
         """The verdict and the engine in a few words."""
         return f"{self.verdict.badge} {self.engine}"
+
+    def __repr__(self) -> str:
+        """One line: the text is in `cuda`, and long."""
+        return f"<Decompiled {self.badge}, {self.cuda.count(chr(10))} lines>"
 
 
 @deeply

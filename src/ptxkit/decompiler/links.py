@@ -1,7 +1,8 @@
 """Which line of CUDA C++ is which lines of PTX.
 
 The compiler knows: the C++ is compiled again with line information, and the PTX that comes out is
-laid beside the original. Where the two are the same, every instruction has its line.
+laid beside the original. Where the two are the same, every instruction has its line; a line of
+which nothing is the same stands for what is left of the original between its neighbours.
 """
 
 from __future__ import annotations
@@ -55,11 +56,24 @@ def _function(
     readers = [StatementReader(m, debug=False, names=False) for m in (module, made)]
     a, b = readers[0].of_function(function), readers[1].of_function(other)
     by_line: dict[int, int] = {i.line: sources[i.span[0]] for i in other.instructions}
-    for first, second, length in align_up_to_renaming(a, b):
+    instructions = {i.line for i in function.instructions}
+    between: dict[int, set[int]] = {}
+    one = two = 0
+    for first, second, length in (*align_up_to_renaming(a, b), (len(a), len(b), 0)):
         for k in range(length):
             source = by_line.get(b[second + k].line, 0)
             if source:
                 found.setdefault(source, set()).add(a[first + k].line)
+        # Between what is the same, the one stands for the other, whatever it looks like.
+        for statement in b[two:second]:
+            source = by_line.get(statement.line, 0)
+            if source:
+                lines = {s.line for s in a[one:first] if s.line in instructions}
+                between.setdefault(source, set()).update(lines)
+        one, two = first + length, second + length
+    for source, lines in between.items():
+        if lines and source not in found:
+            found[source] = lines
 
 
 def _source_lines(function: Function) -> dict[int, int]:

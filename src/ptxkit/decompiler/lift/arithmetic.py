@@ -300,6 +300,8 @@ def _prmt(lift: Lift, node: Instruction) -> None:
         raise NotLiftedError(node.opcode)
     call = Intrinsic("__byte_perm", ("u32", "u32", "u32"), "u32")
     values = [lift.read(o, "b32") for o in node.operands[1:4]]
+    numbers = [lift.constant(o) for o in node.operands[1:4]]
+    values = [v if k is None else const(k, 32) for v, k in zip(values, numbers, strict=True)]
     byte = _byte_taken(*values)
     if byte is not None:
         if values[0].op == "var":

@@ -43,6 +43,7 @@ from ptxkit.decompiler.lift.objects import typed_objects, with_single_fetches
 from ptxkit.decompiler.lift.offsets import count_in_elements
 from ptxkit.decompiler.lift.one_counter import with_one_counter
 from ptxkit.decompiler.lift.order import Order
+from ptxkit.decompiler.lift.packed_bytes import with_packed_bytes
 from ptxkit.decompiler.lift.pipelines import HEADER as PIPELINES
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.plain_parameters import half_structs, with_plain_halves
@@ -145,6 +146,7 @@ class ModuleLifter:
         if self.options.math:
             restore_calls(program, self.arch)
         if not self.options.careful:
+            with_packed_bytes(program)
             with_byte_vectors(program)
         if not self.options.exact:
             count_elements(program)

@@ -1,18 +1,30 @@
 """Arrays of two dimensions: from ``tile[y * 33 + x]`` to ``tile[y][x]``.
 
 Where every access of an array has terms that are multiples of one number, and the array is made
-of rows of so many elements, it is written as rows.
+of rows of so many elements, which no column is known to pass, it is written as rows.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
+from math import lcm
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Array, Struct
+from ptxkit.decompiler.lift.reach import Reach, is_thread
 from ptxkit.decompiler.lift.rewrite import rebuilt
+from ptxkit.decompiler.lift.row_counters import (
+    counting_rows,
+    only_indices,
+    row_counters,
+    spelled_out,
+)
+from ptxkit.decompiler.lift.row_walks import Walk, walks, without_rows
 
 Body = tuple[n.Statement, ...]
+#: The bits that the number of a thread of a block may have.
+_THREADS = 1023
 
 
 @dataclass(slots=True)
@@ -32,14 +44,125 @@ def with_matrices(body: Body) -> Body:
     }  # fmt: skip
     if not arrays:
         return body
-    found: dict[str, list[Sum | None]] = {name: [] for name in arrays}
-    for statement in body:
-        _look(statement, found)
-    widths = {name: width for name, indices in found.items()
-              if (width := _width(indices, arrays[name].shape[0]))}  # fmt: skip
-    if not widths:
+    for walk in walks(body, set(arrays)):
+        body = _with_row(body, arrays, walk)
+    reach = Reach(body)
+    counters = row_counters(body, reach)
+    while counters:
+        spelled = spelled_out(body, counters)
+        whole = _Matrices(spelled, arrays, Reach(spelled), counters)
+        scales = whole.scales()
+        if scales.keys() == counters.keys():
+            return counting_rows(whole.run(), scales)
+        counters = {name: factor for name, factor in counters.items() if name in scales}
+    return _Matrices(body, arrays, reach, {}).run()
+
+
+def _with_row(body: Body, arrays: dict[str, Array], walk: Walk) -> Body:
+    """A body in which a walk through one row begins at a column of it."""
+    whole = _Matrices(body, arrays, Reach(body), {})
+    own = n.Name(walk.name)
+    others = [
+        index for index in whole.found[walk.array]
+        if index is None or not any(term == own for term, _ in index.terms)
+    ]  # fmt: skip
+    width = whole.width(others, arrays[walk.array].shape[0])
+    if not width:
         return body
-    return tuple(_rewritten(s, widths, arrays) for s in body)
+
+    def split(start: n.Expression) -> tuple[n.Expression, n.Expression] | None:
+        first = parsed(start)
+        rows = [(t, k) for t, k in first.terms if k % width == 0]
+        columns = [(t, k) for t, k in first.terms if k % width]
+        if not rows or any(k < 1 for _, k in columns) or not 0 <= first.constant < width:
+            return None
+        return sum_of_terms(rows, 0), sum_of_terms(columns, first.constant)
+
+    return without_rows(body, walk, split)
+
+
+class _Matrices:
+    """The arrays of one body, and how long their rows are."""
+
+    def __init__(
+        self, body: Body, arrays: dict[str, Array], reach: Reach, counters: dict[str, int]
+    ) -> None:
+        self.body, self.arrays, self.reach, self.counters = body, arrays, reach, counters
+        self.found: dict[str, list[Sum | None]] = {name: [] for name in arrays}
+        for statement in body:
+            _look(statement, self.found)
+        self.widths = {name: width for name, indices in self.found.items()
+                       if (width := self.width(indices, arrays[name].shape[0]))}  # fmt: skip
+
+    def scales(self) -> dict[str, int]:
+        """The counters that count rows here, and how many elements one of them is to stand for."""
+        uses: dict[str, list[tuple[int, int]]] = {}
+        for name, width in self.widths.items():
+            for index in self.found[name]:
+                for term, times in index.terms if index is not None else ():
+                    if isinstance(term, n.Name) and term.name in self.counters:
+                        uses.setdefault(term.name, []).append((times, width))
+        indexed = Counter({name: len(places) for name, places in uses.items()})
+        alone = only_indices(self.body, self.counters, indexed)
+        made = {name: lcm(*(width for _, width in uses[name])) for name in uses if name in alone}
+        return {name: scale for name, scale in made.items() if self.counters[name] % scale == 0}
+
+    def _factor(self, term: n.Expression, times: int) -> int:
+        """What the values of a term are multiples of."""
+        own = self.counters.get(term.name, 1) if isinstance(term, n.Name) else 1
+        return own * times
+
+    def width(self, indices: list[Sum | None], size: int) -> int:
+        """The elements of a row; 0 where there are no rows."""
+        sums = [i for i in indices if i is not None]
+        if not sums or len(sums) < len(indices):
+            return 0
+        factors = {self._factor(term, times) for i in sums for term, times in i.terms}
+        large = sorted(f for f in factors if f > 1)
+        if not large or any(f < 1 for f in factors):
+            return 0
+        if 1 not in factors:
+            return 0  # no column is asked for but by a number: those are records
+        if not size or any(i.constant < 0 for i in sums):
+            return 0
+        # What is less than a row goes some columns on.
+        rows = (w for w in large if size % w == 0 and size != w)
+        rows = (w for w in rows if not any(f > w and f % w for f in large))
+        return next((w for w in rows if not any(self._passes(i, w) for i in sums)), 0)
+
+    def _passes(self, index: Sum, width: int) -> bool:
+        """Whether a column is beyond the end of its row."""
+        columns = [(t, k) for t, k in index.terms if self._factor(t, k) % width]
+        return sum(self.reach.of(t) * k for t, k in columns) + index.constant % width >= width
+
+    def run(self) -> Body:
+        """The body, rewritten."""
+        if not self.widths:
+            return self.body
+        scales = self.scales()
+
+        def change(part: n.Node) -> n.Node:
+            match part:
+                case n.Declare(name=name) if name in self.widths:
+                    width = self.widths[name]
+                    shape = (self.arrays[name].shape[0] // width, width)
+                    return replace(part, type=Array(self.arrays[name].element, shape))
+                case n.Index(n.Name(name=name), index) if name in self.widths:
+                    whole, width = parsed(rebuilt(index, change)), self.widths[name]
+                    terms = [
+                        (t, k * scales.get(t.name, 1) if isinstance(t, n.Name) else k)
+                        for t, k in whole.terms
+                    ]
+                    rows = [(t, k // width) for t, k in terms if k % width == 0]
+                    columns = [(t, k) for t, k in terms if k % width]
+                    first, second = divmod(whole.constant, width)
+                    return n.Index(
+                        n.Index(n.Name(name), sum_of_terms(rows, first)),
+                        sum_of_terms(columns, second),
+                    )
+            return rebuilt(part, change)
+
+        return tuple(change(s) for s in self.body)  # type: ignore[misc]
 
 
 def _look(node: n.Node, found: dict[str, list[Sum | None]]) -> None:
@@ -71,44 +194,16 @@ def parsed(node: n.Expression, times: int = 1) -> Sum:
             return parsed(left, times * value)
         case n.Binary("<<", left, n.Literal(value=value)) if isinstance(value, int):
             return parsed(left, times << value)
+        case n.Binary("&", left, n.Literal(value=int(mask))) if is_thread(left) and _low_bits(mask):
+            low = _low_bits(mask)
+            return parsed(n.Binary(">>", left, n.integer(low)), times << low)
     return Sum([(node, times)])
 
 
-def _width(indices: list[Sum | None], size: int) -> int:
-    """The elements of a row; 0 where there are no rows."""
-    if not indices or any(i is None for i in indices):
-        return 0
-    factors = {times for i in indices if i is not None for _, times in i.terms}
-    large = sorted(f for f in factors if f > 1)
-    if not large or any(f < 1 for f in factors):
-        return 0
-    if 1 not in factors:
-        return 0  # no column is asked for but by a number: those are records
-    if not size or any(i is None or i.constant < 0 for i in indices):
-        return 0
-    # What is less than a row goes some columns on.
-    rows = (w for w in large if size % w == 0 and size != w)
-    return next((w for w in rows if not any(f > w and f % w for f in large)), 0)
-
-
-def _rewritten(node: n.Statement, widths: dict[str, int], arrays: dict[str, Array]) -> n.Statement:
-    def change(part: n.Node) -> n.Node:
-        match part:
-            case n.Declare(name=name) if name in widths:
-                width = widths[name]
-                shape = (arrays[name].shape[0] // width, width)
-                return replace(part, type=Array(arrays[name].element, shape))
-            case n.Index(n.Name(name=name), index) if name in widths:
-                whole, width = parsed(rebuilt(index, change)), widths[name]
-                rows = [(t, k // width) for t, k in whole.terms if k % width == 0]
-                columns = [(t, k) for t, k in whole.terms if k % width]
-                first, second = divmod(whole.constant, width)
-                return n.Index(
-                    n.Index(n.Name(name), sum_of_terms(rows, first)), sum_of_terms(columns, second)
-                )
-        return rebuilt(part, change)
-
-    return change(node)  # type: ignore[return-value]
+def _low_bits(mask: int) -> int:
+    """How many bits a mask cuts off at the bottom, where it cuts off none that a thread has."""
+    low = (mask & -mask).bit_length() - 1 if mask else 0
+    return low if (mask | ((1 << low) - 1)) & _THREADS == _THREADS else 0
 
 
 def sum_of_terms(terms: list[tuple[n.Expression, int]], constant: int) -> n.Expression:

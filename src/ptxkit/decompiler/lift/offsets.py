@@ -93,6 +93,8 @@ class Offsets:
     def _held(self, version: Definition, here: Definition | None, depth: int) -> Sum | None:
         """What a version of a variable holds, if that can be said here."""
         value = self.values.get(version)
+        if value is not None and value.op == "and":
+            value = self._multiple(value)
         if value is None or not depth or value.op not in _LINEAR:
             return None
         inner = self._linear(value, here, depth - 1)
@@ -101,6 +103,15 @@ class Offsets:
         moving = {t.data.variable for t in inner.terms
                   if t.op == "var" and t.data.variable.definitions > 1}  # fmt: skip
         return inner if not moving or self._unmoved(moving, version, here) else None
+
+    def _multiple(self, value: Value) -> Value:
+        """``(x << 4) & 240`` as a multiple: ``(x & 15) * 16``."""
+        inner, mask = value.args
+        if inner.op == "var" and inner.data.variable.definitions == 1:
+            held = self.values.get(inner.data, inner)
+            inner = held if held.op in ("shl", "builtin") else inner
+        whole = sum_of(make("and", value.width, inner, mask))
+        return _built(whole) if all(times > 1 for times in whole.terms.values()) else value
 
     def _unmoved(self, moving: set[Variable], version: Definition, here: Definition | None) -> bool:
         """Whether variables still hold what they did when a version was set."""

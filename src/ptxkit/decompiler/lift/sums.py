@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.ranges import largest
 from ptxkit.decompiler.lift.values import Value, const, signed
 
 _BITWISE = frozenset(("and", "or", "xor"))
@@ -117,14 +118,23 @@ def _moved_down(value: Value, count: int) -> Value:
 
 
 def _masked(value: Value) -> Sum | None:
-    """``(x << 2) & 12`` is ``4 * (x & 3)``, and ``(x >>> 3) & 28`` is ``4 * (x >>> 5 & 7)``."""
+    """``(x << 2) & 12`` is ``4 * (x & 3)``, and ``(x >>> 3) & 28`` is ``4 * (x >>> 5 & 7)``.
+
+    What only loses its low bits is a multiple, too: ``x & ~15`` is ``16 * (x >>> 4)``.
+    """
     inner, mask = value.args
     if mask.op != "const" or not mask.data:
         return None
     low = (mask.data & -mask.data).bit_length() - 1
     narrow = inner.args[0] if inner.op == "zext" else inner
-    if not low or mask.data >> narrow.width or narrow.op not in ("shl", "shr.u"):
+    if not low or mask.data >> narrow.width:
         return None
+    if narrow.op not in ("shl", "shr.u"):
+        bits = (1 << largest(narrow).bit_length()) - 1
+        if (bits & ~mask.data) >> low:
+            return None
+        kept = make("shr.u", narrow.width, narrow, const(low, narrow.width))
+        return Sum({make("zext", value.width, kept): 1 << low})
     source, count = narrow.args
     if count.op != "const" or (narrow.op == "shl" and count.data != low):
         return None

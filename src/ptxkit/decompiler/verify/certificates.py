@@ -150,7 +150,8 @@ def certify(
     other = other or kernel
     if other not in candidate:
         there = ", ".join(f.name for f in candidate.kernels) or "none"
-        return Verdict(True, reasons=(f"it has no kernel '{other}'; there are: {there}",))
+        reason = f"it has no kernel '{other}'; there are: {there}"
+        return Verdict(True, reasons=(reason,), missing=True)
     if same_ptx(original, candidate, kernel, other):
         return Verdict(True, same_ptx=True)
     if LEVELS.index(least) > LEVELS.index("E2"):

@@ -54,6 +54,8 @@ class Verdict:
     """Why it is not more: one sentence for each level that was tried and not reached."""
     parts: dict[str, Verdict] = field(default_factory=dict)
     """The verdicts of each kernel, where there are several."""
+    missing: bool = False
+    """Whether the candidate compiles, but has no such kernel: there is nothing to compare."""
 
     @property
     def equivalent(self) -> bool:
@@ -63,7 +65,7 @@ class Verdict:
     @property
     def level(self) -> str:
         """The strongest certificate: "E1", "E2", "E3", "E0" or "none"."""
-        if not self.compiles:
+        if not self.compiles or self.missing:
             return "none"
         if self.same_ptx:
             return "E1"
@@ -93,6 +95,8 @@ class Verdict:
         >>> Verdict().badge, Verdict(reasons=("E0: it does not compile",)).badge
         ('[not verified]', '[does not compile]')
         """
+        if self.missing:
+            return "[no such kernel]"
         if self.level == "none":
             tried = bool(self.reasons) and not any("not verified:" in r for r in self.reasons)
             return "[does not compile]" if tried else "[not verified]"
@@ -116,7 +120,7 @@ class Verdict:
             count = len(run.one_sided)
             parts.append(f"{count} branch{'es' * (count > 1)} went one way only")
         if run.unordered:
-            parts.append("results depend on the order of threads, in the original too")
+            parts.append("in both orders of threads where their order matters")
         return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,7 +129,8 @@ class Verdict:
             "level": self.level,
             "compiles": self.compiles,
             "same_ptx": self.same_ptx,
-            "same_dataflow": self.same_dataflow,
+            # What is the same PTX has the same dataflow.
+            "same_dataflow": self.same_ptx or self.same_dataflow,
             "equivalent": self.equivalent,
             "inputs": list(self.inputs),
             "coverage": self.coverage,
@@ -148,4 +153,5 @@ class Verdict:
             tuple(f"{name}: {reason}" for name, part in parts.items() for reason in part.reasons
                   if not part.equivalent),
             parts,
+            weakest.missing,
         )  # fmt: skip
