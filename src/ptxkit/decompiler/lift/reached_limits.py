@@ -55,6 +55,34 @@ def with_reached_limits(body: Body, types: dict[str, Type]) -> Body:
                 and types.get(index) == INT
             ):
                 return replace(node, body=(*turn, step), condition=n.Binary("<=", left, limit))
+            case n.DoWhile(
+                body=(
+                    *turn,
+                    n.Assign(n.Name(name=kept), n.Name(name=index) as counter, "="),
+                    n.Assign(
+                        n.Name(name=stepped),
+                        n.Binary("+", n.Name(name=taken), n.Literal(value=1) as one),
+                        "=",
+                    ),
+                ),
+                condition=condition,
+            ) if (
+                kept == taken and index == stepped and names[kept] == 3 and types.get(index) == INT
+            ):
+                asked = bottom_up(condition, lambda part: _reached(part, kept, counter))
+                if kept not in asked.names():
+                    step = n.Assign(counter, one, "+=")
+                    return replace(node, body=(*turn, step), condition=asked)
         return node
 
     return tuple(bottom_up(statement, change) for statement in body)
+
+
+def _reached(part: Any, kept: str, counter: n.Name) -> Any:
+    """What was asked of a number before it was moved on, asked of it behind that."""
+    match part:
+        case n.Binary("<" | "!=", n.Name(name=name), limit) if (
+            name == kept and counter.name not in limit.names()
+        ):
+            return n.Binary("<=", counter, limit)
+    return part

@@ -6,45 +6,19 @@ time, then a place at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from ptxkit.cuda import CudaModule
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.learned.contexts import bare_name
-from ptxkit.decompiler.tidy.conditions import plain_conditions
-from ptxkit.decompiler.tidy.constants import named_once
-from ptxkit.decompiler.tidy.conversions import implicit_conversions
-from ptxkit.decompiler.tidy.copies import without_copies
-from ptxkit.decompiler.tidy.counters import halving_counters
-from ptxkit.decompiler.tidy.counting import counting_up
-from ptxkit.decompiler.tidy.indices import indices_by_counters
-from ptxkit.decompiler.tidy.known_values import without_known_values
-from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
-from ptxkit.decompiler.tidy.repeated import named_indices
-from ptxkit.decompiler.tidy.turns import last_turns
+from ptxkit.decompiler.tidy.passes import PASSES, Pass
 from ptxkit.decompiler.unchanged import changed_file, different
 from ptxkit.decompiler.verify import Verdict
 from ptxkit.decompiler.verify.certificates import certify, compiled, paired
 from ptxkit.syntax import Module
 
-#: Whether to take the other form at a place; asked once for each, in the order of the pass.
-Take = Callable[[], bool]
-Pass = Callable[[n.Function, Take], n.Function]
-
-
-def _counted_loops(function: n.Function, take: Take) -> n.Function:
-    """Loops without guards: one that counted to 0 must not begin below that any more."""
-    return counting_up(unguarded_loops(function, take), take)
-
-
-#: In the order in which they build on one another.
-PASSES: tuple[Pass, ...] = (
-    named_once, without_known_values, without_copies, plain_conditions, _counted_loops,
-    halving_counters, last_turns, indices_by_counters, implicit_conversions, started_loops,
-    named_indices,
-)  # fmt: skip
 #: Longer files (instructions) are left as they are; of others so many are compiled at most.
 _MOST, _EFFORT = 3000, 30_000
 #: The share of all time after which nothing else is certified.

@@ -1,0 +1,38 @@
+"""All passes, in the order in which they build on one another.
+
+None of them knows whether what it does is right: who takes it compiles it, and compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.tidy.conditions import plain_conditions
+from ptxkit.decompiler.tidy.constants import named_once
+from ptxkit.decompiler.tidy.conversions import implicit_conversions
+from ptxkit.decompiler.tidy.copies import without_copies
+from ptxkit.decompiler.tidy.counters import halving_counters
+from ptxkit.decompiler.tidy.counting import counting_up
+from ptxkit.decompiler.tidy.indices import indices_by_counters
+from ptxkit.decompiler.tidy.known_values import without_known_values
+from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
+from ptxkit.decompiler.tidy.repeated import named_indices
+from ptxkit.decompiler.tidy.turns import last_turns
+
+#: Whether to take the other form at a place; asked once for each, in the order of the pass.
+Take = Callable[[], bool]
+Pass = Callable[[n.Function, Take], n.Function]
+
+
+def _counted_loops(function: n.Function, take: Take) -> n.Function:
+    """Loops without guards: one that counted to 0 must not begin below that any more."""
+    return counting_up(unguarded_loops(function, take), take)
+
+
+#: In the order in which they build on one another.
+PASSES: tuple[Pass, ...] = (
+    named_once, without_known_values, without_copies, plain_conditions, _counted_loops,
+    halving_counters, last_turns, indices_by_counters, implicit_conversions, started_loops,
+    named_indices,
+)  # fmt: skip
