@@ -11,9 +11,8 @@ from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, Pointer,
 from ptxkit.decompiler.learned.forms import only, questions, rewritten
 from ptxkit.decompiler.refine.branching import branched
 from ptxkit.decompiler.refine.expressions import COMMUTE, factored, other_expressions
-from ptxkit.decompiler.refine.loading import loads_in_place
 from ptxkit.decompiler.refine.moves import in_memory, moved, remainders
-from ptxkit.decompiler.refine.naming import cached, indices_first, inlined, named, rebased
+from ptxkit.decompiler.refine.naming import inlined, named, rebased
 from ptxkit.decompiler.refine.places import (
     Edit,
     Path,
@@ -22,11 +21,8 @@ from ptxkit.decompiler.refine.places import (
     nodes_in,
     statement_of,
 )
-from ptxkit.decompiler.refine.pointees import as_floats
-from ptxkit.decompiler.refine.polynomials import expanded, written_out
-from ptxkit.decompiler.refine.restricted import all_restricted
-from ptxkit.decompiler.refine.rows import rows_beside
-from ptxkit.decompiler.tidy.passes import PASSES
+from ptxkit.decompiler.refine.polynomials import written_out
+from ptxkit.decompiler.refine.rewritings import rewritings
 
 #: The other sign of a variable.
 _OTHER = {
@@ -39,10 +35,6 @@ _OTHER = {
 _OTHER_WIDTH = {INT: LONG_LONG, UINT: LONG_LONG, UNSIGNED_LONG_LONG: UINT}
 #: Questions of form that the changes of here do not ask themselves.
 _ASKED = frozenset("power cast choice branch start loop".split())
-
-
-def _always() -> bool:
-    return True
 
 
 class _Types(dict[str, Type]):
@@ -93,15 +85,8 @@ def edits(
             ):
                 for kind, start, end, new in changes:
                     yield Edit(kind, path, body[start:end], new, start)
-    for kind, whole in (*indices_first(function, order), *cached(function)):
-        yield Edit(kind, ("body",), function.body, whole, 0)
-    for kind, other in (*as_floats(function), *expanded(function), *rows_beside(function)):
+    for kind, other in rewritings(function, order):
         yield Edit(kind, (), function, other)
-    for other in all_restricted(function):
-        yield Edit("restrict", (), function, other)
-    for written in (*(a_pass(function, _always) for a_pass in PASSES), loads_in_place(function)):
-        if written != function:
-            yield Edit("tidy", (), function, written)
     for number, question in enumerate(questions(function)):
         if question.form in _ASKED:
             found = difference(question.form, function, rewritten(function, only(number)))

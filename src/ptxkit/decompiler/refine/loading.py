@@ -1,17 +1,19 @@
-"""Elements that are read where they are used, as long as nothing is stored.
+"""Elements that are read where they are used, or all of them first, as long as nothing is stored.
 
-People write ``x[i]`` again and again; a compiler loads it once. In which order it multiplies and
-adds may depend on where it found the loads.
+Some people write ``x[i]`` again and again; a compiler loads it once. In which order it multiplies
+and adds may depend on where it found the loads.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import Pointer, Type
 from ptxkit.decompiler.lift.rewrite import Body, bottom_up, rebuilt_lists, written
 
 
@@ -54,6 +56,86 @@ def _list(body: Body, sets: Counter[str]) -> Body:
             known = {}
         made.append(_put(statement, known))
     return tuple(made)
+
+
+def loads_first(function: n.Function) -> n.Function:
+    """The function with elements read into variables, one after the other, before all else.
+
+    >>> from ptxkit.cuda import print_function, read
+    >>> kernel = read('''(kernel k (params (param (ptr float) x) (param (ptr float) y))
+    ...     (let float v (- ([] x 0) ([] x 1)))
+    ...     (= ([] y 0) (* v ([] x 2))))''')
+    >>> print(print_function(loads_first(kernel)), end="")
+    __global__ void k(float *x, float *y) {
+        float e = x[0];
+        float e1 = x[1];
+        float e2 = x[2];
+        float v = e - e1;
+        y[0] = v * e2;
+    }
+    """
+    pointers = {p.name: p.type.target for p in function.parameters if isinstance(p.type, Pointer)}
+    return replace(function, body=_First(function, pointers).list(function.body or ()))
+
+
+class _First:
+    """Names elements."""
+
+    def __init__(self, function: n.Function, pointers: Mapping[str, Type]) -> None:
+        self.pointers = pointers
+        self.taken = {node.name for s in function.body or () for node in s.walk()
+                      if isinstance(node, n.Declare | n.Name)}  # fmt: skip
+
+    def list(self, body: Body) -> Body:
+        """Statements with what they load before they store anything in front of them."""
+        inner = tuple(rebuilt_lists(s, self.list) for s in body)
+        if inner != body:
+            return inner
+        end = next((k for k, s in enumerate(body) if not isinstance(s, n.Declare)), len(body))
+        loaded: dict[n.Index, str] = {}
+        for statement in body[: end + 1]:
+            for part in _evaluated(statement):
+                if isinstance(part, n.Index) and part not in loaded and self._is_plain(part):
+                    loaded[part] = self._name()
+        if len(loaded) < 2:
+            return body
+        names = {name for part in loaded for name in part.names()}
+        place = max((k + 1 for k, s in enumerate(body[:end])
+                     if isinstance(s, n.Declare) and s.name in names), default=0)  # fmt: skip
+
+        def change(node: Any) -> Any:
+            return n.Name(loaded[node]) if isinstance(node, n.Index) and node in loaded else node
+
+        def read(statement: n.Statement) -> n.Statement:
+            if isinstance(statement, n.Assign):
+                return replace(statement, value=bottom_up(statement.value, change))
+            made: n.Statement = bottom_up(statement, change)
+            return made
+
+        declared = [
+            n.Declare(self.pointers[part.base.name], name, part)
+            for part, name in loaded.items()
+            if isinstance(part.base, n.Name)
+        ]
+        after = [read(s) if k <= end else s for k, s in enumerate(body) if k >= place]
+        return (*body[:place], *declared, *after)
+
+    def _is_plain(self, part: n.Index) -> bool:
+        plain = isinstance(part.base, n.Name) and part.base.name in self.pointers
+        return plain and not any(isinstance(p, n.Index | n.Call) for p in part.index.walk())
+
+    def _name(self) -> str:
+        name = next(x for k in count() if (x := f"e{k or ''}") not in self.taken)
+        self.taken.add(name)
+        return name
+
+
+def _evaluated(statement: n.Statement) -> Iterator[n.Node]:
+    """What a statement reads, as it stands in the text."""
+    if isinstance(statement, n.Declare):
+        yield from statement.value.walk() if statement.value is not None else ()
+    elif isinstance(statement, n.Assign) and statement.operator == "=":
+        yield from statement.value.walk()
 
 
 def _put(node: Any, known: Mapping[str, n.Declare]) -> Any:

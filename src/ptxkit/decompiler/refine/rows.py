@@ -49,24 +49,31 @@ def rows_beside(function: n.Function) -> Iterator[tuple[str, n.Function]]:
         yield "expand", made
 
 
+def single_values(function: n.Function) -> dict[str, n.Expression]:
+    """What numbers are that are set once, from what never changes."""
+    nodes = [node for _, node in nodes_in(function)]
+    changed = {node.target.name for node in nodes
+               if isinstance(node, n.Assign) and isinstance(node.target, n.Name)}  # fmt: skip
+    declared = Counter(node.name for node in nodes if isinstance(node, n.Declare))
+    found: dict[str, n.Expression] = {}
+    for node in nodes:
+        if isinstance(node, n.Declare) and node.value is not None and node.type in _NUMBERS:
+            once = declared[node.name] == 1 and node.name not in changed
+            if once and not changed & node.value.names():
+                found[node.name] = node.value
+    return found
+
+
 class _Rows:
     """The rows of one function."""
 
     def __init__(self, function: n.Function) -> None:
         self.function = function
         nodes = [node for _, node in nodes_in(function)]
-        changed = {node.target.name for node in nodes
-                   if isinstance(node, n.Assign) and isinstance(node.target, n.Name)}  # fmt: skip
         self.names = {p.name for p in function.parameters} | {
             node.name for node in nodes if isinstance(node, n.Declare | n.Name)
         }
-        declared = Counter(node.name for node in nodes if isinstance(node, n.Declare))
-        self.values: dict[str, n.Expression] = {}
-        for node in nodes:
-            if isinstance(node, n.Declare) and node.value is not None and node.type in _NUMBERS:
-                once = declared[node.name] == 1 and node.name not in changed
-                if once and not changed & node.value.names():
-                    self.values[node.name] = node.value
+        self.values = single_values(function)
         #: Products, and what they are made of: which row, and how long a row is.
         self.rows: dict[str, tuple[n.Expression, n.Expression]] = {
             name: (value.left, value.right)
@@ -88,7 +95,7 @@ class _Rows:
             return self.function
         made: n.Function = bottom_up(self.function, self._index)
         assert made.body is not None
-        return replace(made, body=_without_unread(_in_lists(made.body, self._declared)))
+        return replace(made, body=without_unread_numbers(_in_lists(made.body, self._declared)))
 
     def _declared(self, body: Body) -> Body:
         """Statements with the number of each row in front of where it begins."""
@@ -164,7 +171,7 @@ def _in_lists(body: Body, change: Callable[[Body], Body]) -> Body:
     return change(inner)
 
 
-def _without_unread(body: Body) -> Body:
+def without_unread_numbers(body: Body) -> Body:
     """A body without numbers that nobody reads."""
     while True:
         read = {node.name for s in body for node in s.walk() if isinstance(node, n.Name)}

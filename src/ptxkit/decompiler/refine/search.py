@@ -22,6 +22,7 @@ from ptxkit.decompiler.refine.compiling import codes
 from ptxkit.decompiler.refine.distance import Code, distance
 from ptxkit.decompiler.refine.edits import edits
 from ptxkit.decompiler.refine.places import BODIES, Edit, Path, applied, nodes_in, statement_of
+from ptxkit.decompiler.refine.rewritings import rewritings
 
 #: So many versions are compiled together.
 _TOGETHER = 16
@@ -51,6 +52,8 @@ _ENOUGH = 1
 _WORTH, _PART = 0.5, 0.25
 #: Where no more than this is left, this share of the effort is spent on it once more.
 _LITTLE, _MORE = 2.0, 0.2
+#: How many ways to write a whole function are tried in others, and how often that is done.
+_WIDE, _DEEP = 3, 2
 #: Changes that often do nothing alone.
 _FIRST = frozenset("members remainder spread fuse early split join turn loop guard flag".split())
 #: Changes that leave out variables, or name what is written several times; and how many of them
@@ -117,13 +120,22 @@ class Search:
         starts.sort(
             key=lambda start: (start[1] > near, start[0] + _STATEMENT * _length(start[2])[0])
         )
-        for (away, score, function, tree), share in zip(starts, _SHARES, strict=False):
+        self.limit = self.effort
+        near_ones: list[tuple[_Version, n.Function, n.CudaModule]] = []
+        for away, score, function, tree in starts[: len(_SHARES)]:
             if away > _FAR * self.length:
                 continue
+            self.tree = tree
+            self.known.clear()
+            near_ones.append((self._rewritten(_Version(function, score)), function, tree))
+            if near_ones[-1][0].score == 0 or self.over:
+                break
+        near_ones.sort(key=lambda one: one[0].score)
+        for (version, function, tree), share in zip(near_ones, _SHARES, strict=False):
             self.tree, self.limit = tree, share * self.effort
             self.known.clear()
-            self.nearest = score
-            found = self._nearest(_Version(function, score))
+            self.nearest = version.score
+            found = self._nearest(version)
             if found.score == 0:
                 plain = self._plainer(found.function)
                 items = tuple(plain if i is function else i for i in tree.items)
@@ -184,6 +196,25 @@ class Search:
             if later is None:
                 break
             version = later
+        return best
+
+    def _rewritten(self, version: _Version) -> _Version:
+        """The nearest of the ways to write a whole function, and of ways to write those."""
+        some = [version]
+        best = version
+        for _ in range(_DEEP):
+            made = dict.fromkeys(
+                other
+                for one in some
+                for _, other in rewritings(one.function, self.original.indices)
+                if other not in self.known
+            )
+            scores = self._scores(list(made))
+            found = [_Version(*pair) for pair in zip(made, scores, strict=True)]
+            some = sorted(found, key=lambda one: (one.score, _length(one.function)))[:_WIDE]
+            best = min((best, *some), key=lambda one: one.score)
+            if best.score == 0 or self.over:
+                break
         return best
 
     def _next(self, score: float) -> _Version | None:

@@ -1,0 +1,36 @@
+"""Whole functions written in another way, each for the search to try as one change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.refine.centers import centered
+from ptxkit.decompiler.refine.loading import loads_first, loads_in_place
+from ptxkit.decompiler.refine.naming import cached, indices_first
+from ptxkit.decompiler.refine.pointees import as_floats
+from ptxkit.decompiler.refine.polynomials import expanded
+from ptxkit.decompiler.refine.restricted import all_restricted
+from ptxkit.decompiler.refine.rows import rows_beside
+from ptxkit.decompiler.tidy.passes import PASSES
+
+
+def rewritings(function: n.Function, order: Sequence[str] = ()) -> Iterator[tuple[str, n.Function]]:
+    """Other ways to write a function, each with the name of its kind; ``order`` as for edits."""
+    for kind, body in (*indices_first(function, order), *cached(function)):
+        yield kind, replace(function, body=body)
+    yield from as_floats(function)
+    yield from expanded(function)
+    yield from rows_beside(function)
+    yield from centered(function)
+    for other in all_restricted(function):
+        yield "restrict", other
+    for a_pass in PASSES:
+        yield "tidy", a_pass(function, _always)
+    yield "tidy", loads_in_place(function)
+    yield "tidy", loads_first(function)
+
+
+def _always() -> bool:
+    return True
