@@ -36,6 +36,8 @@ class Operands:
     """What stays where it stands, since it has an effect."""
     read: dict[Definition, int] = field(default_factory=dict)
     """Indices of threads, and which of them was read first."""
+    followed: set[Definition] = field(default_factory=set)
+    """Addresses that something was read from."""
 
     def run(self) -> None:
         """Write what was computed first on the left, where the order is free."""
@@ -45,7 +47,7 @@ class Operands:
             for step in self.program.flow.blocks[number].statements:
                 step.args = [self._sorted(value, places, weights) for value in step.args]
                 for target in step.targets:
-                    places[target] = _place(step, places)
+                    places[target] = self._place(step, places)
                     if step.kind == "set" and step.args[0].op == "builtin":
                         self.read[target] = len(self.read) + 1
                     if step.kind != "set" or self.facts.of(step.args[0]).effect:
@@ -69,7 +71,7 @@ class Operands:
         if value.op in _FREE and all(a.op == "var" and a.data in self.loaded for a in value.args):
             # The compiler reads the second one first, if it moves loads about.
             one, two = (self.loaded[a.data] for a in value.args)
-            if (one < two) == self.program.lift.in_order:
+            if value.op in _FLOATS or (one < two) == self.program.lift.in_order:
                 return value
             return raw(value.op, value.width, value.args[::-1], value.data)
         if self.program.lift.in_order and value.op != "fma":
@@ -80,6 +82,21 @@ class Operands:
         if self.order == "line" and value.width > 1:
             return value  # what is computed first stands on a line of its own
         return _ordered(value, places, self.uses)
+
+    def _place(self, step: Step, places: dict[Definition, int]) -> int:
+        """Where a value stands among others; 0 where that says nothing."""
+        if step.kind == "set" and step.args[0].op == "load":
+            # The compiler moves loads about: where the address is computed counts, for the first.
+            address = step.args[0].args[0]
+            if address.op == "add" and address.args[1].op == "const":
+                address = address.args[0]
+            if address.op != "var" or address.data in self.followed:
+                return 0
+            self.followed.add(address.data)
+            return places.get(address.data, 0)
+        if step.kind == "set" and step.args[0].op == "builtin":
+            return 0
+        return len(places) + 1
 
     def _as_read(self, value: Value) -> Value:
         """``threadIdx.x + blockIdx.x * blockDim.x``, if that was read first."""
@@ -104,19 +121,8 @@ def _is_load(value: Value) -> bool:
     return inner.op == "load"
 
 
-def _place(step: Step, places: dict[Definition, int]) -> int:
-    """Where a value stands among others; 0 where that says nothing."""
-    if step.kind == "set" and step.args[0].op == "load":
-        # The compiler moves loads about: where the address is computed counts.
-        address = step.args[0].args[0]
-        if address.op == "add" and address.args[1].op == "const":
-            address = address.args[0]
-        return places.get(address.data, 0) if address.op == "var" else 0
-    if step.kind == "set" and step.args[0].op == "builtin":
-        return 0
-    return len(places) + 1
-
-
+#: A compiler leaves their operands in the order of the source, whatever it reads first.
+_FLOATS = frozenset(("fadd", "fmul"))
 _FREE = frozenset("add mul and or xor fadd fmul eq ne feq fne".split())
 
 
