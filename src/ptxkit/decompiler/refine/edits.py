@@ -12,7 +12,7 @@ from ptxkit.decompiler.learned.forms import only, questions, rewritten
 from ptxkit.decompiler.refine.branching import branched
 from ptxkit.decompiler.refine.expressions import COMMUTE, factored, other_expressions
 from ptxkit.decompiler.refine.moves import in_memory, moved, remainders
-from ptxkit.decompiler.refine.naming import cached, indices_first, inlined, named, rebased
+from ptxkit.decompiler.refine.naming import cached, in_parts, indices_first, inlined, named, rebased
 from ptxkit.decompiler.refine.places import (
     Edit,
     Path,
@@ -85,7 +85,7 @@ def edits(
             ):
                 for kind, start, end, new in changes:
                     yield Edit(kind, path, body[start:end], new, start)
-    for kind, whole in (*indices_first(function, order), *cached(function)):
+    for kind, whole in (*indices_first(function, order), *cached(function), *in_parts(function)):
         yield Edit(kind, ("body",), function.body, whole, 0)
     for kind, other in (*as_floats(function), *expanded(function)):
         yield Edit(kind, (), function, other)
