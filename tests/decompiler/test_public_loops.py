@@ -184,3 +184,29 @@ extern "C" __global__ void blurred(const float *x, float *out, int w, int h, int
 def test_a_window_with_ends_is_two_loops(arch: str) -> None:
     text = lifted_text(ptxkit.compile_cuda(BLURRED, arch=arch), Options(roll=True))
     assert text.count("for (") == 2 and text.count("+= ") == 1 and "do {" not in text
+
+
+OTHERS = """
+extern "C" __global__ void forces(const float2 *at, float2 *force, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float2 own = at[i], sum = make_float2(0.0f, 0.0f);
+    for (int j = 0; j < n; j++)
+        if (j != i) {
+            float x = at[j].x - own.x, y = at[j].y - own.y;
+            float near = rsqrtf(x * x + y * y);
+            sum.x += near * x;
+            sum.y += near * y;
+        }
+    force[i] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
+def test_a_loop_over_all_others_is_one_loop(arch: str) -> None:
+    module = ptxkit.compile_cuda(OTHERS, arch=arch)
+    assert module.emit().count("rsqrt.approx") > 5  # before, at and behind one's own place
+    text = lifted_text(module, Options(roll=True))
+    assert text.count("rsqrtf(") == 1 and text.count("for (") == 1
+    assert re.search(r"if \((\w+) != (\w+)\)", text)

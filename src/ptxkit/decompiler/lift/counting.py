@@ -343,7 +343,10 @@ def _indexed(
     return bottom_up(node, change)  # type: ignore[no-any-return]
 
 
-_PURE = frozenset(("min", "max", "abs", "__cvta_generic_to_shared"))
+_PURE = frozenset(
+    "min max abs fma fmaf sqrtf rsqrtf __fmul_rn __fadd_rn __dmul_rn __dadd_rn "
+    "__cvta_generic_to_shared".split()
+)
 
 
 def _renamed(node: n.Statement, names: set[str], value: n.Expression) -> n.Statement:

@@ -67,6 +67,7 @@ from ptxkit.decompiler.lift.strides import with_strides
 from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.switches import find_switches
+from ptxkit.decompiler.lift.unsplit import with_whole_loops
 from ptxkit.decompiler.lift.unswitched import with_one_loop
 from ptxkit.decompiler.lift.values import forget
 from ptxkit.decompiler.lift.variable_types import VariableTypes, restrict
@@ -213,7 +214,8 @@ class ModuleLifter:
             counted = Counting(by_name, index).run(whole)
             counted = without_guards(with_promoted_sums(counted), by_name)
             body = Polisher(is_float).run(without_unread(counted))
-            body = with_kept_sums(without_unread(with_one_counter(body, by_name)))
+            body = with_one_counter(with_whole_loops(body), by_name)
+            body = with_kept_sums(without_unread(body))
             if not program.lift.in_order:
                 body = with_strides(body, set(indices), by_name, index)
         if not self.options.careful:
