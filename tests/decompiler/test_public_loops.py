@@ -210,3 +210,20 @@ def test_a_loop_over_all_others_is_one_loop(arch: str) -> None:
     text = lifted_text(module, Options(roll=True))
     assert text.count("rsqrtf(") == 1 and text.count("for (") == 1
     assert re.search(r"if \((\w+) != (\w+)\)", text)
+
+
+COPIED = """
+extern "C" __global__ void copied(const double *from, double *out, int size, unsigned long long m) {
+    extern __shared__ double kept[];
+    for (int i = threadIdx.x; i < size; i += blockDim.x) kept[i] = from[i];
+    __syncthreads();
+    double sum = 0.0;
+    for (unsigned long long k = 0; k < m; k++) sum += kept[k];
+    out[blockIdx.x] = sum;
+}
+"""
+
+
+def test_a_block_that_copies_together_is_one_loop() -> None:
+    text = lifted_text(ptxkit.compile_cuda(COPIED, arch="sm_75"), Options(roll=True))
+    assert text.count("kept[") == 3 and text.count("for (") == 2 and "do {" not in text
