@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import ptxkit
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda import print_function, read
+from ptxkit.decompiler.lift.lifter import Options, lift_module
+from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.refine.compiling import codes
 from ptxkit.decompiler.refine.distance import Code, distance
 from ptxkit.decompiler.refine.edits import edits
@@ -54,6 +58,36 @@ NEAR = {
             *o = __any_sync(0xffffffff, t >= n * 3 / 2);
             o[1] = t >= n * 3 / 2;
             if (__all_sync(0xffffffff, t >= n * 3 / 2)) o[2] = 1;
+        }""",
+    "rows and columns in every index": """
+        __global__ void seven(const float *in, float *out, unsigned n, int a, int b, int c) {
+            unsigned i = blockIdx.z * blockDim.z + threadIdx.z;
+            unsigned j = blockIdx.y * blockDim.y + threadIdx.y;
+            unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1)
+                out[i * n * n + j * n + k] = a * in[i * n * n + j * n + k]
+                    + b * in[i * n * n + (j - 1) * n + k] + c * in[i * n * n + (j + 1) * n + k]
+                    + a * in[(i - 1) * n * n + j * n + k] + b * in[(i + 1) * n * n + j * n + k];
+        }""",
+    "memory that is read twice": """
+        __global__ void mixed(const float *u, const float *v, float *p, float *q, int w, float a) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            float du = u[i - w] + u[i + w] - 4.0f * u[i], dv = v[i - w] + v[i + w] - 4.0f * v[i];
+            float x = u[i], y = v[i];
+            float z = x * y * y;
+            p[i] = x + a * (du - z);
+            q[i] = y + a * (dv + z);
+        }""",
+    "a question inside of others": """
+        __global__ void walk(float *map, const int *to, int w, int h) {
+            int x = to[0], y = to[1], i = threadIdx.x, j = threadIdx.y - 2;
+            while (true) {
+                if (i >= 0 && i < w && j >= 0 && j < h)
+                    if (i != x || j != y) atomicAdd(&map[j * w + i], 1.0f);
+                if (i == x && j == y) break;
+                if (i < x) i++;
+                if (j < y) j++;
+            }
         }""",
 }
 
@@ -144,3 +178,22 @@ def test_what_is_found_has_no_more_variables_than_it_needs() -> None:
     )
     assert found.verdict.same_ptx
     assert found.cuda.count(";") == 2, found.cuda
+
+
+def test_all_parts_of_vectors_are_read_where_they_are_needed() -> None:
+    source = """
+    __constant__ float4 atoms[64];
+    __global__ void energy(float *out, int n) {
+        float sum = 0.0f;
+        for (int k = 0; k < n; k++) sum += atoms[k].x * atoms[k].y * (atoms[k].z + atoms[k].w);
+        out[threadIdx.x] = sum;
+    }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    tree = lift_module(module, Options(roll=True))
+    lifted = next(i for i in tree.items if isinstance(i, n.Function))
+    function = bottom_up(lifted, lambda x: replace(x, unroll=1) if isinstance(x, n.For) else x)
+    assert "float4 vec" in print_function(function)
+    made = [e for e in edits(function) if e.kind == "members" and e.path == ()]
+    texts = [print_function(one) for e in made if (one := applied(function, e)) is not None]
+    assert all("vec" not in text and text.count("atoms[k]") == 4 for text in texts)
+    assert ["#pragma" in text for text in texts] == [True, False]

@@ -180,7 +180,8 @@ class Cascades:
             start = n.Assign(n.Name(index), n.Unary("-", reach))
             limit, asks = reach, "<="
         else:
-            limit = self._end(many.turns, index, by)
+            begin = start.value if isinstance(start, n.Assign) else n.Name(index)
+            limit = self._end(many.turns, index, by, begin)
             if at is not None and any(index in read(s) for s in before[at:]):
                 return None
         if limit is None:
@@ -199,7 +200,9 @@ class Cascades:
         loop = n.For(start, n.Binary(asks, n.Name(index), limit), step, body)
         return [*before, loop]
 
-    def _end(self, turns: n.Expression, index: str, by: int) -> n.Expression | None:
+    def _end(
+        self, turns: n.Expression, index: str, by: int, begin: n.Expression
+    ) -> n.Expression | None:
         """Where an index ends, from the number of turns: a difference, by the step."""
         turns = self._known(turns)
         if by > 1:
@@ -213,7 +216,7 @@ class Cascades:
                 case _:
                     return None
         match turns:
-            case n.Binary("-", end, n.Name(name=begin)) if begin == index and by == 1:
+            case n.Binary("-", end, first) if first in (n.Name(index), begin) and by == 1:
                 return end
             case n.Binary("+", end, n.Unary("~", _)) if by > 1:
                 return end

@@ -10,10 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial, reduce
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
-from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, read, statements_of, written
+from ptxkit.decompiler.lift.one_counter import is_compared
+from ptxkit.decompiler.lift.rewrite import (
+    bottom_up,
+    loads_from,
+    read,
+    statements_of,
+    terms_of,
+    written,
+)
 
 Body = tuple[n.Statement, ...]
 
@@ -135,15 +144,36 @@ class Counting:
             return None
         index = self.fresh()
         self.types[index] = INT
+        gone = set(movers)
+        rest = self._with_variables(movers, index, rest)
         new = tuple(_indexed(s, movers, index, self.types) for s in rest)
         new = tuple(_renamed(s, same, n.Name(index)) for s in new if _target(s) not in same)
         if any(_names(s)[m] for s in new for m in movers):
             return None
-        kept = [s for s in setup if _target(s) not in movers]
+        kept = [s for s in setup if _target(s) not in gone]
         step = n.Assign(n.Name(index), n.Literal(1, INT), "+=")
         condition = n.Binary("<", n.Name(index), limit)
         loop = n.For(n.Assign(n.Name(index), n.Literal(0, INT)), condition, step, new)
         return [*before[:place], *before[place + 1 :], *kept, loop]
+
+    def _with_variables(self, movers: dict[str, _Mover], index: str, body: Body) -> Body:
+        """A turn that sets what is compared in it, and computes by that what moves along."""
+        first: list[n.Statement] = []
+        for name, mover in list(movers.items()):
+            value = _number(mover, index)
+            if self.types.get(name) not in (INT, UINT) or not is_compared(
+                body, name, value, self.types
+            ):
+                continue
+            first.append(n.Assign(n.Name(name), value))
+            del movers[name]
+            for other, along in list(movers.items()):
+                more = _without(along.start, mover.start) if along.step == mover.step else None
+                if more is not None and self.types.get(other) in (INT, UINT):
+                    beside = n.Binary("+", more, n.Name(name))
+                    body = tuple(_renamed(s, {other}, beside) for s in body)
+                    del movers[other]
+        return (*first, *body)
 
     def _counters(
         self, before: list[n.Statement], setup: list[n.Statement], body: Body
@@ -168,7 +198,13 @@ class Counting:
         self, setup: list[n.Statement], body: Body, changed: set[str]
     ) -> tuple[dict[str, _Mover], Body]:
         """The variables that take a step at the end of every turn, and the rest of the body."""
-        starts = {_target(s): s.value for s in setup if isinstance(s, n.Assign)}
+        starts: dict[str, n.Expression] = {}
+        for statement in setup:
+            if isinstance(statement, n.Assign):
+                # What moves may begin where something else does that moves.
+                known = {name: value for name, value in starts.items() if name in changed}
+                begin = bottom_up(statement.value, partial(_value_of, known))
+                starts[_target(statement)] = begin
         movers: dict[str, _Mover] = {}
         kept: list[n.Statement] = []
         for place, statement in enumerate(body):
@@ -246,6 +282,28 @@ def _with_bodies(
     return bottom_up(node, change)  # type: ignore[no-any-return]
 
 
+def _number(mover: _Mover, index: str) -> n.Expression:
+    """What a variable holds in a turn."""
+    moved: n.Expression = n.Name(index)
+    if mover.step != n.Literal(1, INT):
+        moved = n.Binary("*", moved, mover.step)
+    return folded(n.Binary("+", mover.start, moved))  # type: ignore[return-value]
+
+
+def _value_of(known: dict[str, n.Expression], node: n.Node) -> n.Node:
+    return known.get(node.name, node) if isinstance(node, n.Name) else node
+
+
+def _without(total: n.Expression, part: n.Expression) -> n.Expression | None:
+    """What is left of a sum without the terms of another; None where these are not in it."""
+    left = terms_of(total)
+    for term in terms_of(part):
+        if term not in left:
+            return None
+        left.remove(term)
+    return reduce(lambda one, two: n.Binary("+", one, two), left) if left else None
+
+
 def _indexed(
     node: n.Statement, movers: dict[str, _Mover], index: str, types: dict[str, Type]
 ) -> n.Statement:
@@ -269,12 +327,6 @@ def _indexed(
             place = n.Binary("+", place, extra)
         return n.Index(base, place) if isinstance(base, n.Name) else None
 
-    def number(mover: _Mover) -> n.Expression:
-        moved: n.Expression = n.Name(index)
-        if mover.step != n.Literal(1, INT):
-            moved = n.Binary("*", moved, mover.step)
-        return folded(n.Binary("+", mover.start, moved))  # type: ignore[return-value]
-
     def change(part: n.Node) -> n.Node:
         match part:
             case n.Unary("*", n.Name(name=name)) if name in movers:
@@ -285,13 +337,16 @@ def _indexed(
                 found = at(movers[name], None)
                 return part if found is None else n.Call(function, (n.Unary("&", found),))
             case n.Name(name=name) if name in movers and types.get(name) in (INT, UINT):
-                return number(movers[name])
+                return _number(movers[name], index)
         return part
 
     return bottom_up(node, change)  # type: ignore[no-any-return]
 
 
-_PURE = frozenset(("min", "max", "abs", "__cvta_generic_to_shared"))
+_PURE = frozenset(
+    "min max abs fma fmaf sqrtf rsqrtf __fmul_rn __fadd_rn __dmul_rn __dadd_rn "
+    "__cvta_generic_to_shared".split()
+)
 
 
 def _renamed(node: n.Statement, names: set[str], value: n.Expression) -> n.Statement:

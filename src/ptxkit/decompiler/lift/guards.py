@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import INT, Type
+from ptxkit.cuda.types import INT, Scalar, Type
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, rebuilt_lists, written
 
 Body = tuple[n.Statement, ...]
@@ -167,6 +167,15 @@ def _loops(body: Body, types: dict[str, Type]) -> Body:
             case [
                 n.Assign(n.Name(name=index), n.Literal(value=0), "="),
                 n.DoWhile(
+                    (*turn, n.Assign(n.Name(name=own), _, "+=") as step),
+                    n.Binary("<=", n.Name(name=asked), _) as condition,
+                ),
+            ] if index == own == asked and not _leaves(turn) and _is_unsigned(types.get(index)):
+                # There is nothing that 0 is more than.
+                made[-2:] = [n.For(made[-2], condition, step, tuple(turn))]
+            case [
+                n.Assign(n.Name(name=index), n.Literal(value=0), "="),
+                n.DoWhile(
                     (*turn, n.Assign(n.Name(name=own), n.Literal(value=1), "+=") as step),
                     n.Binary("!=", n.Name(name=asked), limit),
                 ),
@@ -197,6 +206,10 @@ def _halving(node: n.Statement) -> n.Statement:
 def _fixed(first: n.Expression, turn: list[n.Statement]) -> bool:
     names = {p.name for p in first.walk() if isinstance(p, n.Name)}
     return not names & {name for s in turn for name in written(s)}
+
+
+def _is_unsigned(type: Type | None) -> bool:
+    return isinstance(type, Scalar) and not type.signed and not type.is_float
 
 
 def _leaves(turn: list[n.Statement]) -> bool:

@@ -13,11 +13,14 @@ from ptxkit.decompiler.lift.algebra import make
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.flow import Branch, FlowBlock
 from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.short_products import short_product
 from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, const, raw, signed, var
 
 _SUMS = frozenset(("add", "mul"))
 #: Elements of arrays have up to 2 to the power of this many bytes.
 _LARGEST = 4
+#: The bits of indices that no block has more threads for: newer compilers ask for no others.
+_INDEX_BITS = {"threadIdx.x": 10, "threadIdx.y": 10, "threadIdx.z": 6}
 
 
 @dataclass(slots=True)
@@ -141,8 +144,10 @@ class Idioms:
         op = value.op
         if op == "shr.s":
             return self._half(value)
+        if op == "mul":
+            return short_product(value, self.peek)
         if op == "add":
-            return self._signed_quotient(value) or self._multiple(value)
+            return self._signed_quotient(value) or self._multiple(value) or self._short_term(value)
         if op == "shr.u":
             return self._unsigned_quotient(value)
         if op == "mulhi.u" and value.args[1].op == "const":
@@ -165,6 +170,14 @@ class Idioms:
             return False
         step.args[0] = raw("ftwice", value.width, (first,), value.data)
         return True
+
+    def _short_term(self, value: Value) -> Value | None:
+        """A sum with the product of short numbers."""
+        for product, term in (value.args, value.args[::-1]):
+            found = short_product(product, self.peek)
+            if found is not None:
+                return make("add", value.width, found, term)
+        return None
 
     # ---- the lowest bit ------------------------------------------------------------------
 
@@ -214,7 +227,8 @@ class Idioms:
             return None
         source, count = inner.args
         low = (mask.data & -mask.data).bit_length() - 1
-        if not 0 < low <= _LARGEST or mask.data >> low != (1 << value.width - count.data - low) - 1:
+        bits = min(_bits(self.peek(source)), value.width)
+        if not 0 < low <= _LARGEST or mask.data >> low != (1 << bits - count.data - low) - 1:
             return None
         index = make("shr.u", value.width, source, const(count.data + low, count.width))
         return make("shl", value.width, index, const(low, count.width))
@@ -359,6 +373,11 @@ class Idioms:
             return None
         factor = signed(source.args[1])
         return _quotient(source.args[0], factor, count, width) if factor > 0 else None
+
+
+def _bits(value: Value) -> int:
+    """How many bits of a value may be set."""
+    return _INDEX_BITS.get(value.data, value.width) if value.op == "builtin" else value.width
 
 
 def _times(value: Value, term: Value) -> int:

@@ -15,6 +15,7 @@ from ptxkit.decompiler.lift.byte_counters import count_elements
 from ptxkit.decompiler.lift.byte_vectors import with_byte_vectors
 from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.context import Intrinsic
+from ptxkit.decompiler.lift.continues import with_continues
 from ptxkit.decompiler.lift.copies import Copies
 from ptxkit.decompiler.lift.counting import Counting, without_unread
 from ptxkit.decompiler.lift.declare import Declarer
@@ -63,9 +64,11 @@ from ptxkit.decompiler.lift.rows import with_rows
 from ptxkit.decompiler.lift.signatures import KNOWN, Signatures
 from ptxkit.decompiler.lift.split_vectors import with_elements
 from ptxkit.decompiler.lift.statements import Statements
+from ptxkit.decompiler.lift.strides import with_strides
 from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.switches import find_switches
+from ptxkit.decompiler.lift.unsplit import with_whole_loops
 from ptxkit.decompiler.lift.unswitched import with_one_loop
 from ptxkit.decompiler.lift.values import forget
 from ptxkit.decompiler.lift.variable_types import VariableTypes, restrict
@@ -213,7 +216,12 @@ class ModuleLifter:
             counted = Counting(by_name, index).run(whole)
             counted = without_guards(with_promoted_sums(counted), by_name)
             body = Polisher(is_float).run(without_unread(counted))
-            body = with_kept_sums(without_unread(with_one_counter(body, by_name)))
+            body = with_one_counter(with_whole_loops(body), by_name)
+            body = with_kept_sums(without_unread(body))
+            if not program.lift.in_order:
+                body = with_strides(body, set(indices), by_name, index)
+        if not self.options.careful:
+            body = with_continues(body, set(flags))
         if self.options.order == "free":
             body = nested(body)
         body = with_half_pairs(with_single_fetches(body, by_name))

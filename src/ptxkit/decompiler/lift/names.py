@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ptxkit.cuda.types import BOOL, Pointer, Scalar, Type, Vector
 from ptxkit.cuda.words import RESERVED
 from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.short_products import MUL24, UMUL24
 from ptxkit.decompiler.lift.signatures import identifier
 from ptxkit.decompiler.lift.values import Value, Variable
 from ptxkit.syntax.debug import FunctionNames
@@ -147,13 +148,18 @@ class Namer:
         return ""
 
 
+def is_product(value: Value) -> bool:
+    """Whether a value is a product, be it one of short numbers."""
+    return value.op == "mul" or (value.op == "call" and value.data in (MUL24, UMUL24))
+
+
 def global_index(value: Value, builtin: Callable[[Value], str]) -> str:
     """The axis of ``blockIdx.x * blockDim.x + threadIdx.x``, if a value is that."""
     if value.op != "add":
         return ""
     for product, rest in (value.args, value.args[::-1]):
         thread = builtin(rest)
-        if product.op == "mul" and thread.startswith("threadIdx."):
+        if is_product(product) and thread.startswith("threadIdx."):
             axis = thread[-1]
             if {builtin(a) for a in product.args} == {f"blockIdx.{axis}", f"blockDim.{axis}"}:
                 return axis

@@ -8,14 +8,16 @@ variable are those of the counter times one number, plus another, that is what i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, UINT, Pointer, Type
 from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, terms_of, written
 
 Body = tuple[n.Statement, ...]
+_COMPARED = frozenset("< > <= >= / % >>".split())
 
 
 def with_one_counter(body: Body, types: dict[str, Type]) -> Body:
@@ -120,6 +122,10 @@ class _Loops:
             return None
         moved = product(n.Name(counter.name), times)
         index = moved if fixed == n.integer(0) else n.Binary("+", moved, fixed)
+        if base is None and is_compared(rest, name, index, self.types):
+            body = (n.Assign(n.Name(name), index), *rest)
+            first = next(k for k in range(len(made) - 2, -1, -1) if made[k] is start)
+            return [*made[:first], *made[first + 1 : -1], replace(loop, body=body)]
         use = _element(name, base, index) if base is not None else _number(name, index)
         body = tuple(bottom_up(s, use) for s in rest)
         if any(name in s.names() for s in body):
@@ -127,6 +133,20 @@ class _Loops:
         first = next(k for k in range(len(made) - 2, -1, -1) if made[k] is start)
         kept = [s for k, s in enumerate(made[:-1]) if k != first]
         return [*kept, replace(loop, body=body)]
+
+
+def is_compared(body: Body, name: str, value: n.Expression, types: Mapping[str, Type]) -> bool:
+    """Whether a variable is compared that what it is computed by has another type than.
+
+    What is compared has a type of its own then: that of a variable.
+    """
+    if infer(value, types) == types.get(name):
+        return False
+    return any(
+        isinstance(p, n.Binary) and p.operator in _COMPARED and name in p.names()
+        for s in body
+        for p in s.walk()
+    )
 
 
 def _last_set(name: str, before: list[n.Statement]) -> n.Assign | None:

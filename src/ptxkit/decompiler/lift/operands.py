@@ -36,6 +36,8 @@ class Operands:
     """What stays where it stands, since it has an effect."""
     read: dict[Definition, int] = field(default_factory=dict)
     """Indices of threads, and which of them was read first."""
+    followed: set[Definition] = field(default_factory=set)
+    """Addresses that something was read from."""
 
     def run(self) -> None:
         """Write what was computed first on the left, where the order is free."""
@@ -60,7 +62,7 @@ class Operands:
         self, value: Value, places: dict[Definition, int], weights: dict[Definition, int]
     ) -> Value:
         if value.op in ("fadd", "fmul") or (self.exact and value.op == "fma"):
-            return value  # no compiler turns these round
+            return value  # they stay in the order of the source, whatever is read first
         if self.program.lift.in_order and value.width == 1 and value.op in ("and", "or"):
             return value
         if value.width == 1 and value.op in ("and", "or"):
@@ -83,6 +85,21 @@ class Operands:
             return value  # what is computed first stands on a line of its own
         return _ordered(value, places, self.uses)
 
+    def _place(self, step: Step, places: dict[Definition, int]) -> int:
+        """Where a value stands among others; 0 where that says nothing."""
+        if step.kind == "set" and step.args[0].op == "load":
+            # The compiler moves loads about: where the address is computed counts, for the first.
+            address = step.args[0].args[0]
+            if address.op == "add" and address.args[1].op == "const":
+                address = address.args[0]
+            if address.op != "var" or address.data in self.followed:
+                return 0
+            self.followed.add(address.data)
+            return places.get(address.data, 0)
+        if step.kind == "set" and step.args[0].op == "builtin":
+            return 0
+        return len(places) + 1
+
     def _as_read(self, value: Value) -> Value:
         """``threadIdx.x + blockIdx.x * blockDim.x``, if that was read first."""
         if value.op != "add" or value.args[0].op != "mul":
@@ -92,19 +109,6 @@ class Operands:
         if not index or index > product:
             return value
         return raw("add", value.width, value.args[::-1], value.data)
-
-    def _place(self, step: Step, places: dict[Definition, int]) -> int:
-        """Where a value stands among others; 0 where that says nothing."""
-        if step.kind == "set" and step.args[0].op == "load":
-            # The compiler moves loads about: where the address is computed counts, and says
-            # nothing where it was computed for another one.
-            address = _address(step.args[0])
-            if address is None or self.uses.get(address, 0) > 1:
-                return 0
-            return places.get(address, 0)
-        if step.kind == "set" and step.args[0].op == "builtin":
-            return 0
-        return len(places) + 1
 
     def _after_loads(self, value: Value) -> bool:
         """Whether what a product is added to was computed before its factors were read."""
@@ -117,14 +121,6 @@ class Operands:
 def _is_load(value: Value) -> bool:
     inner = value.args[0] if value.op in ("sext", "zext") else value
     return inner.op == "load"
-
-
-def _address(value: Value) -> Definition | None:
-    """The variable that a load takes its address from, moved on by a constant or not."""
-    address = value.args[0]
-    if address.op == "add" and address.args[1].op == "const":
-        address = address.args[0]
-    return address.data if address.op == "var" else None
 
 
 _FREE = frozenset("add mul and or xor eq ne feq fne".split())

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import INT
+from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.one_counter import product, ratio, remainder, split
 from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, loads_from, statements_of, written
 
@@ -101,6 +101,13 @@ def _rest_written_out(
         return ""
     index = found[0]
     start = body[starts[index]]
+    place_of_start = starts[index]
+    counter = _handed_on(body[many], index)
+    if counter is not None:
+        # What the turns count with is narrower than what the rest goes on from.
+        renamed = partial(_instead, old=n.Name(index), new=n.Name(counter))
+        turn = tuple(bottom_up(s, renamed) for s in turn)
+        index, start = counter, n.Assign(n.Name(counter), _ZERO)
     by = next((by for p in body[many].walk() if (by := _moves(p, index))), 0) // (rest.mask + 1)
     limit = rest.turns if by <= 1 else _end(rest.turns, by, values)
     if limit is None:
@@ -108,9 +115,23 @@ def _rest_written_out(
     step = n.Assign(n.Name(index), n.integer(max(by, 1)), "+=")
     condition = n.Binary("<", n.Name(index), limit)
     body[place] = n.For(start, condition, step, turn)
-    for gone in sorted((many, starts[index]), reverse=True):
+    for gone in sorted((many, place_of_start), reverse=True):
         del body[gone]
     return index
+
+
+def _handed_on(many: n.Statement, index: str) -> str | None:
+    """The variable that a loop counts from 0 with, and that another is set to behind it."""
+    if not isinstance(many, n.If):
+        return None
+    loop = _loop_of(many)
+    for statement in many.then:
+        match statement:
+            case n.Assign(n.Name(name=name), n.Name(name=counter), "=") if name == index:
+                begins = n.Assign(n.Name(counter), _ZERO) in many.then
+                steps = loop is not None and any(_moves(p, counter) for p in loop.walk())
+                return counter if begins and steps else None
+    return None
 
 
 def _moves(node: n.Node, index: str) -> int:
@@ -149,8 +170,9 @@ def _end(turns: n.Expression, by: int, values: Mapping[str, n.Expression]) -> n.
 
 def _loop_of(node: n.Statement) -> n.Statement | None:
     match node:
-        case n.If(then=(*_, last), otherwise=()) if isinstance(last, _LOOPS):
-            return last
+        case n.If(then=then, otherwise=()):
+            last = next((s for s in reversed(then) if not _is_copy(s)), None)
+            return last if isinstance(last, _LOOPS) else None
     return node if isinstance(node, _LOOPS) else None
 
 
@@ -160,8 +182,18 @@ def _target(node: n.Statement) -> str:
     return ""
 
 
+def _is_copy(node: n.Statement) -> bool:
+    match node:
+        case n.Assign(n.Name(), n.Name(), "="):
+            return True
+    return False
+
+
 def _is_number(node: n.Statement) -> bool:
-    return isinstance(node, n.Assign) and node.value == _ZERO and node.operator == "="
+    match node:
+        case n.Assign(n.Name(), n.Literal(value=0, type=Scalar() as type), "="):
+            return type.is_integer
+    return False
 
 
 # ---- the rest first, written out ------------------------------------------------------------
@@ -178,9 +210,10 @@ def _first_written_out(
     node = body[place]
     assert isinstance(node, n.If)
     turn = list(node.then)
+    second: Body = ()
     if rest.mask > 1:
         match turn[-1:]:
-            case [n.If(n.Binary("!=", n.Name(name=again), n.Literal(value=1)), _, ())]:
+            case [n.If(n.Binary("!=", n.Name(name=again), n.Literal(value=1)), second, ())]:
                 turn = turn[:-1] if again == name else []
             case _:
                 return ""
@@ -201,9 +234,19 @@ def _first_written_out(
         moves = [n.Assign(n.Name(index), value) for value in (*following, *names)]
         condition = _again(body[many], index, rest.mask + 1)
         kept = [s for s in turn if s not in moves]
+        strided = _strided(turn, second, index, first) if condition is None else None
+        if strided is not None:
+            by, text = strided
+            condition = _again(body[many], index, rest.mask + 1, by)
+            if condition is None or not _does(body[many], rest.mask + 1, text):
+                continue
+            body[place] = n.For(body[begun], condition, n.Assign(n.Name(index), by, "+="), text)
+            for gone in (many, begun):
+                del body[gone]
+            return index
         if condition is None or len(kept) + 1 != len(turn):
             continue
-        if _accesses([body[many]]) != (rest.mask + 1) * _accesses(kept):
+        if not _does(body[many], rest.mask + 1, kept):
             continue
         step = n.Assign(n.Name(index), _ONE, "+=")
         loop = tuple(kept)
@@ -221,11 +264,40 @@ def _first_written_out(
     return ""
 
 
+def _strided(
+    first_turn: list[n.Statement], second: Body, index: str, first: n.Expression
+) -> tuple[n.Expression, Body] | None:
+    """By how much an index moves on in every turn, and what the second turn does, by the index.
+
+    The first turn knows more: what it adds up may begin at 0.
+    """
+    moves = [s for s in first_turn if _target(s) == index]
+    match moves:
+        case [n.Assign(value=n.Binary("+", start, n.Literal(value=int()) as by) as next)] if (
+            start == first
+        ):
+            pass
+        case _:
+            return None
+    kept = tuple(s for s in second if _target(s) != index and not isinstance(s, n.If))
+    made = tuple(bottom_up(s, partial(_instead, old=next, new=n.Name(index))) for s in kept)
+    if len(kept) + 1 != len(first_turn) or any(p == first for s in made for p in s.walk()):
+        return None
+    return by, made
+
+
 def _instead(node: n.Node, old: n.Expression, new: n.Expression) -> n.Node:
     return new if node == old else node
 
 
-def _again(many: n.Statement, index: str, times: int) -> n.Expression | None:
+def _does(many: n.Statement, times: int, turn: Sequence[n.Statement]) -> bool:
+    """Whether a loop does, by the count of its accesses, so many turns at once."""
+    return _accesses([many]) == times * _accesses(turn)
+
+
+def _again(
+    many: n.Statement, index: str, times: int, by: n.Expression = _ONE
+) -> n.Expression | None:
     """Whether the loop of many turns goes on, asked of the index itself."""
     loop = _loop_of(many)
     match getattr(loop, "condition", None):
@@ -233,7 +305,7 @@ def _again(many: n.Statement, index: str, times: int) -> n.Expression | None:
             last = n.Assign(n.Name(asked), n.Binary("+", n.Name(index), n.Literal(times - 1, INT)))
             if last in getattr(loop, "body", ()) and _steps_by(many, index, _ONE, times):
                 return n.Binary("<=", n.Name(index), limit)
-            if not _steps_by(many, asked, _ONE, times):
+            if not _steps_by(many, asked, by, times):
                 return None
             if asked == index:
                 return condition
@@ -297,8 +369,8 @@ def _rest_first(
             at = None if begin is None else _element(starts.get(x), begin, index, times)
             if at is not None:
                 places[x] = at
-            elif begin is not None and times == _ONE and x in starts:
-                number = _from(starts[x], begin, index)
+            elif begin is not None and x in starts:
+                number = _moved_along(starts[x], begin, index, times)
                 if number is not None:
                     numbers[x] = number
     gone = {index, name, *places, *numbers}
@@ -443,6 +515,19 @@ def _element(
     return None if found is None else (base, found)
 
 
+def _moved_along(
+    start: n.Expression, first: n.Expression, index: str, times: n.Expression
+) -> n.Expression | None:
+    """A number that moves on by some times as much as the index, by the index."""
+    if times == _ONE:
+        return _from(start, first, index)
+    rest = remainder(start, times, first)
+    moved = product(n.Name(index), times)
+    if rest is None:
+        return None
+    return moved if rest == _ZERO else n.Binary("+", moved, rest)
+
+
 def _is_term(total: n.Expression, term: n.Expression) -> bool:
     """Whether something is added into a sum, as it is."""
     match total:
@@ -465,6 +550,10 @@ def _at(node: n.Statement, places: dict[str, tuple[n.Expression, n.Expression]])
                 return n.Index(base, n.Binary("+", at, offset))
             case n.Call(function, (n.Name(name=name),)) if loads_from(function) and name in places:
                 return n.Call(function, (n.Unary("&", n.Index(*places[name])),))
+            case n.Call(function, (n.Name(name=name), *others)) if (
+                function.startswith("atomic") and name in places
+            ):
+                return n.Call(function, (n.Unary("&", n.Index(*places[name])), *others))
         return part
 
     return bottom_up(node, change)  # type: ignore[no-any-return]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import INT
 from ptxkit.decompiler.lift.guards import CONTRARY
 from ptxkit.decompiler.lift.rewrite import read, rebuilt, statements_of, written
 
@@ -29,6 +30,8 @@ def _joined(first: bool, condition: n.Expression, value: n.Expression) -> n.Expr
     return n.Binary("||", n.Unary("!", condition), value)
 
 
+#: Calls that cost as little as a comparison.
+_CHEAP = frozenset(("min", "max"))
 _DIVISIONS = frozenset("/%")
 #: Of comparisons that hold for numbers that are none, too.
 _OPPOSITE = {"==": "!=", "!=": "=="}
@@ -155,6 +158,7 @@ class Polisher:
             first: n.Expression = n.Name(name)
             if isinstance(start, n.Assign):
                 first = start.value
+            inner = _until_less(inner, step, first, condition)
             entry = _with(inner.condition, name, first)
             rest = [s for s in setup if s is not start]
             if not _same(entry, condition):
@@ -195,7 +199,8 @@ class Polisher:
             return False
         name = setup.target.name
         dear = any(
-            isinstance(p, n.Index | n.Call | n.Unary)
+            isinstance(p, n.Index | n.Unary)
+            or (isinstance(p, n.Call) and p.function not in _CHEAP)
             or (isinstance(p, n.Binary) and p.operator in _DIVISIONS)
             for p in setup.value.walk()
         )
@@ -246,6 +251,21 @@ class Polisher:
 
     def _counted_while(self, node: n.While) -> tuple[n.Assign, Body] | None:
         return _step_of(node.body, node.condition)
+
+
+def _until_less(
+    loop: n.DoWhile, step: n.Assign, first: n.Expression, condition: n.Expression
+) -> n.DoWhile:
+    """A loop by ones that ends where its limit is reached, as one that goes on below that.
+
+    Newer compilers ask whether the limit was reached, where it was asked before whether there is
+    anything below it.
+    """
+    match loop.condition:
+        case n.Binary("!=", index, limit) if step == n.Assign(index, n.Literal(1, INT), "+="):
+            if condition in (n.Binary("<", first, limit), n.Binary(">", limit, first)):
+                return replace(loop, condition=n.Binary("<", index, limit))
+    return loop
 
 
 def _is_plain(node: n.Statement, changed: set[str]) -> bool:

@@ -8,10 +8,13 @@ second is not proved here: a rolled loop is a proposal, for the verifier to deci
 
 from __future__ import annotations
 
+from functools import partial
+
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.peeled import Rest, rests, roll_peeled
-from ptxkit.decompiler.lift.rewrite import accesses
+from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt_lists, written
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
@@ -20,6 +23,7 @@ _LOOPS = (n.DoWhile, n.While, n.For)
 def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None) -> Body:
     """The body with its unrolled loops rolled up."""
     if known is None:
+        body = _unfolded(body)
         known = rests(body)
         cascades.learn(body)
     made = [_inside(statement, cascades, known) for statement in body]
@@ -37,6 +41,45 @@ def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None)
         else:
             place += 1
     return tuple(made)
+
+
+def _unfolded(body: Body) -> Body:
+    """The body with loops that count down to 0 as compilers leave them: asked for, then done."""
+    made: list[n.Statement] = []
+    for statement in body:
+        statement = rebuilt_lists(statement, _unfolded)
+        match statement:
+            case n.For(
+                n.Assign() as start, n.Binary("!=", n.Name(name=name), n.Literal(value=0)), step
+            ) if step == n.Assign(n.Name(name), n.Literal(1, INT), "-="):
+                again = statement.condition
+                assert again is not None
+                loop = n.DoWhile((*statement.body, step), again, statement.unroll)
+                made += (start, n.If(again, (loop,)))
+            case _:
+                made.append(_counted_down(statement))
+    return tuple(made)
+
+
+def _counted_down(node: n.Statement) -> n.Statement:
+    """A rest that is counted up from below 0, as one that is counted down to it."""
+    match node:
+        case n.If(
+            n.Binary("!=", n.Name(name=rest) as left, zero),
+            (*setup, n.DoWhile(body=body, condition=n.Binary("!=", n.Name() as up, other)) as loop),
+            (),
+        ) if zero == other:
+            pass
+        case _:
+            return node
+    start = n.Assign(up, n.Unary("-", left))
+    step = n.Assign(up, n.Literal(1, INT), "+=")
+    inside = [name for s in body if s != step for name in s.names()]
+    if start not in setup or step not in body or {rest, up.name} & set(inside):
+        return node
+    down = n.Assign(left, n.Literal(1, INT), "-=")
+    turned = n.DoWhile(tuple(down if s == step else s for s in body), node.condition, loop.unroll)
+    return n.If(node.condition, (*(s for s in setup if s != start), turned))
 
 
 def _inside(node: n.Statement, cascades: Cascades, known: dict[str, Rest]) -> n.Statement:
@@ -76,8 +119,39 @@ def _roll_at(body: list[n.Statement], place: int) -> bool:
     if not _copies(body[many], body[rest], int(mask) + 1):
         return False
     body[place] = n.Assign(n.Name(count), turns)
+    moved = set(written(body[many]))
     del body[many]
+    body[:] = _from_zero(body, moved)
     return True
+
+
+def _from_zero(body: list[n.Statement], moved: set[str]) -> list[n.Statement]:
+    """The statements with 0 in the place of what only the loop that is gone moved on from there."""
+    made = list(body)
+    for place, statement in enumerate(body):
+        match statement:
+            case n.Assign(n.Name(name=name), n.Literal(value=0, type=Scalar() as type), "=") if (
+                name in moved and type.is_integer
+            ):
+                if sum(name in set(written(s)) for s in body) == 1:
+                    use = partial(_zero_for, name)
+                    made[place + 1 :] = [bottom_up(s, use) for s in made[place + 1 :]]
+    return made
+
+
+def _zero_for(name: str, node: n.Node) -> n.Node:
+    match node:
+        case n.Binary("+", left, n.Name(name=own)) if own == name:
+            return left
+        case n.Binary("+", n.Name(name=own), right) if own == name:
+            return right
+        case n.Cast(operand=n.Name(name=own)) | n.Name(name=own) if own == name:
+            return n.Literal(0, INT)
+        case n.Binary("+", left, n.Literal(value=0)):
+            return left
+        case n.Binary("+", n.Literal(value=0), right):
+            return right
+    return node
 
 
 def _is_rest(node: n.Statement, count: str) -> bool:

@@ -5,12 +5,14 @@ Nothing here is trusted: who takes a change compiles it and compares the PTX.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.conditions import negate
 from ptxkit.decompiler.lift.rewrite import bottom_up
+from ptxkit.decompiler.refine.expressions import factors
 from ptxkit.decompiler.refine.moves import Body, Change
 
 IsFloat = Callable[[n.Expression], bool]
@@ -38,10 +40,8 @@ def branched(body: Body, at: Container[int], is_float: IsFloat) -> Iterator[Chan
 def _others(statement: n.Statement, is_float: IsFloat) -> Iterator[tuple[str, Body]]:
     match statement:
         case n.If(condition=n.Binary(operator="&&", left=left, right=right), otherwise=()):
-            inner = replace(statement, condition=right)
-            yield "split", (n.If(left, (inner,)),)
-            inner = replace(statement, condition=left)
-            yield "split", (n.If(right, (inner,)),)
+            for outer, own in _parted(n.Binary("&&", left, right)):
+                yield "split", (n.If(outer, (replace(statement, condition=own),)),)
         case n.If(
             then=(*setup, n.DoWhile(body=(*inner, n.Assign() as step)) as loop), otherwise=()
         ):
@@ -63,6 +63,28 @@ def _others(statement: n.Statement, is_float: IsFloat) -> Iterator[tuple[str, Bo
                 if unroll != statement.unroll:
                     yield "unroll", (replace(statement, unroll=unroll),)
             yield from _loops(statement)
+
+
+def _parted(condition: n.Expression) -> Iterator[tuple[n.Expression, n.Expression]]:
+    """What is asked for first, and what inside of that: the last ones, or one of all.
+
+    >>> from ptxkit.cuda import print_expression
+    >>> asked = n.Binary("&&", n.Binary("&&", n.Name("a"), n.Name("b")), n.Name("c"))
+    >>> [" ? ".join(map(print_expression, both)) for both in _parted(asked)]
+    ['a && b ? c', 'b && c ? a', 'a ? b && c', 'a && c ? b', 'c ? a && b']
+    """
+    terms = factors("&&", condition)
+    count = len(terms)
+    last = [tuple(range(cut, count)) for cut in range(count - 1, 0, -1)]
+    alone = [(place,) for place in range(count)]
+    others = (tuple(range(count - 1)),)
+    for own in dict.fromkeys((last[0], alone[0], *last, *alone, *others)):
+        outer = [term for place, term in enumerate(terms) if place not in own]
+        yield _all(outer), _all([terms[place] for place in own])
+
+
+def _all(terms: Sequence[n.Expression]) -> n.Expression:
+    return reduce(lambda left, right: n.Binary("&&", left, right), terms)
 
 
 def _loops(statement: n.Statement) -> Iterator[tuple[str, Body]]:

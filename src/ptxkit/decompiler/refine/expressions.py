@@ -17,7 +17,7 @@ _SUMS = frozenset("+-")
 _ASSOCIATE = frozenset("+ * & | ^ && ||".split())
 #: Sums of more than this are left in their order.
 _MANY = 4
-_EITHER = frozenset("min max fminf fmaxf fmin fmax umin umax".split())
+_EITHER = frozenset("min max fminf fmaxf fmin fmax umin umax __mul24 __umul24".split())
 _FUSED = frozenset(("fmaf", "fma"))
 #: What keeps a product or a sum out of a fused multiply-add, and how else it is written.
 _ALONE = {"__fmul_rn": "*", "__dmul_rn": "*", "__fadd_rn": "+", "__dadd_rn": "+"}
@@ -56,7 +56,7 @@ def _regrouped(
     if operator in _SUMS:
         terms = _terms(n.Binary(operator, left, right))
     elif operator in _ASSOCIATE:
-        terms = [(True, factor) for factor in _factors(operator, n.Binary(operator, left, right))]
+        terms = [(True, factor) for factor in factors(operator, n.Binary(operator, left, right))]
     else:
         return
     if not 2 < len(terms) <= _MANY:
@@ -84,10 +84,11 @@ def _terms(node: n.Expression, plus: bool = True) -> list[tuple[bool, n.Expressi
     return [(plus, node)]
 
 
-def _factors(operator: str, node: n.Expression) -> list[n.Expression]:
+def factors(operator: str, node: n.Expression) -> list[n.Expression]:
+    """What an operator joins, in the order in which it is written."""
     match node:
         case n.Binary(operator=inner, left=left, right=right) if inner == operator:
-            return [*_factors(operator, left), *_factors(operator, right)]
+            return [*factors(operator, left), *factors(operator, right)]
     return [node]
 
 

@@ -6,13 +6,15 @@ Nothing here is trusted: who takes a change compiles it and compares the PTX.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from itertools import count
+from dataclasses import replace
+from itertools import count, pairwise
 from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
-from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, size, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, rebuilt_lists, size, written
+from ptxkit.decompiler.refine.expressions import COMMUTE
 from ptxkit.decompiler.refine.moves import Body, Change, Facts, fixed
 
 Use = Callable[[Any], n.Expression | None]
@@ -69,6 +71,32 @@ def cached(function: n.Function) -> Iterator[tuple[str, Body]]:
             yield "ldg", made
 
 
+def in_parts(function: n.Function) -> Iterator[tuple[str, Body]]:
+    """All vectors read part by part; and loops left to compilers, which then count more in them."""
+    body = function.body or ()
+    made = _in_parts(body)
+    if made != body:
+        yield "members", made
+        freed = tuple(bottom_up(s, _unroll_as_it_will) for s in made)
+        if freed != made:
+            yield "members", freed
+
+
+def _in_parts(body: Body) -> Body:
+    body = tuple(rebuilt_lists(s, _in_parts) for s in body)
+    for place, statement in enumerate(body):
+        if isinstance(statement, n.Declare):
+            for _, start, end, new in _members(statement, place, body[place + 1 :]):
+                return _in_parts((*body[:start], *new, *body[end:]))
+    return body
+
+
+def _unroll_as_it_will(node: Any) -> Any:
+    if isinstance(node, n.For | n.While | n.DoWhile) and node.unroll == 1:
+        return replace(node, unroll=None)
+    return node
+
+
 def _by_ldg(names: frozenset[str]) -> Use:
     def use(node: Any) -> n.Expression | None:
         match node:
@@ -93,6 +121,7 @@ def inlined(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterat
             continue
         name, rest = statement.name, body[place + 1 :]
         yield from _members(statement, place, rest)
+        yield from _read_again(statement, place, rest)
         count = sum(1 for s in rest for part in s.walk() if part == n.Name(name))
         if not 0 < count <= _OFTEN or any(name in written(s) for s in rest):
             continue
@@ -104,6 +133,45 @@ def inlined(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterat
         if isinstance(statement.type, Pointer):
             changed = tuple(bottom_up(s, _from_the_start) for s in changed)
         yield "inline", place, place + last + 2, changed
+        if count == 1:
+            # Where it is written first, it is computed first: a name is no computation.
+            other = _changed(rest[last], _on_the_other_side(n.Name(name), value))
+            if other is not rest[last]:
+                yield "inline", place, place + last + 2, (*changed[:-1], other)
+
+
+def _on_the_other_side(old: n.Expression, new: n.Expression) -> Use:
+    def use(node: Any) -> n.Expression | None:
+        match node:
+            case n.Binary(operator=operator, left=left, right=right) if operator in COMMUTE:
+                if old == left:
+                    return n.Binary(operator, right, new)
+                if old == right:
+                    return n.Binary(operator, new, left)
+        return None
+
+    return use
+
+
+def _is_computed(declared: n.Declare) -> bool:
+    """Whether it is a number of floating point that is not read from memory."""
+    type = declared.type
+    return isinstance(type, Scalar) and type.is_float and not isinstance(declared.value, n.Index)
+
+
+def _read_again(statement: n.Declare, place: int, rest: Body) -> Iterator[Change]:
+    """What is read from memory for one statement, and once more for those behind it."""
+    own = n.Name(statement.name)
+    if not isinstance(statement.value, n.Index) or any(own.name in written(s) for s in rest):
+        return
+    users = [k for k, s in enumerate(rest) if own.name in s.names()]
+    for first, following in pairwise(users):
+        if any(Facts.of(s).stores for s in rest[:following]):
+            return
+        use = _instead_of(own, statement.value)
+        early = tuple(_changed(s, use) for s in rest[: first + 1])
+        between = rest[first + 1 : following]
+        yield "load", place, place + following + 1, (*early, *between, statement)
 
 
 def _from_the_start(node: Any) -> Any:
@@ -147,6 +215,11 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
                 for there in dict.fromkeys((up, place, *(max(up, k) for k in steps))):
                     made = (declared, *body[there:place], *after[: last + 1])
                     yield _sort(part, declared), there, place + last + 1, made
+                if last == 0 and _is_computed(declared):
+                    side = _on_the_other_side(part, n.Name(declared.name))
+                    other = _changed(statement, side)
+                    if other is not statement:
+                        yield "name", place, place + 1, (declared, other)
 
 
 def rebased(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator[Change]:
@@ -196,7 +269,9 @@ def _parts(statement: n.Statement) -> Iterator[Any]:
         case n.If(condition=condition, then=then, otherwise=otherwise):
             # Addresses are computed before what decides whether they are needed.
             for inner in (*then, *otherwise):
-                yield from (p for p in _parts(inner) if isinstance(p, n.Index | n.Cast))
+                for p in _parts(inner):
+                    if isinstance(p, n.Index | n.Cast) or _is_of_threads(p):
+                        yield p
             heads = (condition,)
         case n.Evaluate(expression=expression):
             heads = tuple(expression.children())
@@ -205,11 +280,21 @@ def _parts(statement: n.Statement) -> Iterator[Any]:
             for inner in body:
                 if isinstance(inner, n.Assign | n.Declare | n.If):
                     yield from _parts(inner)
+            if isinstance(statement, n.For) and isinstance(statement.step, n.Assign):
+                yield from statement.step.value.walk()
             return
         case _:
             return
     for head in heads:
         yield from head.walk()
+
+
+def _is_of_threads(part: Any) -> bool:
+    """Whether it is the number of a warp, or of a thread in one, and the like."""
+    match part:
+        case n.Binary(">>" | "/" | "%" | "&", n.Member(n.Name(name=base)), n.Literal()):
+            return base in _BUILTIN
+    return False
 
 
 def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[_Variable]:

@@ -5,24 +5,80 @@ Nothing here is trusted: who takes a change compiles it and compares the PTX.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import bottom_up
+from ptxkit.decompiler.lift.rewrite import bottom_up, written
+from ptxkit.decompiler.refine.places import BODIES, nodes_in
 
 Monomial = tuple[n.Expression, ...]
 """The factors of a product, in the order in which they were first seen."""
 Polynomial = dict[Monomial, int]
 #: Longer sums are left as they are.
 _MANY = 8
+_PLAIN = frozenset("+ - * <<".split())
 
 
 def expanded(function: n.Function) -> Iterator[tuple[str, n.Function]]:
-    """The function with all of its indices written out."""
+    """The function with all of its indices written out, and so with what these are computed by."""
     made = bottom_up(function, _changed)
     if made != function:
         yield "expand", made
+    whole = bottom_up(_in_full(function), _changed)
+    if whole not in (function, made):
+        yield "expand", whole
+
+
+def _in_full(function: n.Function) -> n.Function:
+    """The function with variables of which indices are sums as what they are."""
+    body = function.body or ()
+    sets = Counter(name for statement in body for name in written(statement))
+    changing = {name for name, count in sets.items() if count > 1}
+    values: dict[str, n.Expression] = {}
+    for _, node in nodes_in(function):
+        match node:
+            case n.Declare(name=name, value=n.Binary() as value, space="") if sets[name] == 1:
+                if _is_plain(value) and not changing & value.names():
+                    values[name] = bottom_up(value, partial(_by_value, values))
+    if not values:
+        return function
+    made = bottom_up(function, partial(_index_by_value, values))
+    used = Counter(p.name for s in made.body or () for p in s.walk() if isinstance(p, n.Name))
+    unused = {name for name in values if not used[name]}
+    return bottom_up(made, partial(_without_unused, unused))  # type: ignore[no-any-return]
+
+
+def _is_plain(value: n.Expression) -> bool:
+    """Whether it is a sum or product of variables and numbers alone."""
+    return all(
+        isinstance(p, n.Name | n.Literal) or (isinstance(p, n.Binary) and p.operator in _PLAIN)
+        for p in value.walk()
+    )
+
+
+def _by_value(values: Mapping[str, n.Expression], node: Any) -> Any:
+    return values.get(node.name, node) if isinstance(node, n.Name) else node
+
+
+def _index_by_value(values: Mapping[str, n.Expression], node: Any) -> Any:
+    if not isinstance(node, n.Index):
+        return node
+    return n.Index(node.base, bottom_up(node.index, partial(_by_value, values)))
+
+
+def _without_unused(unused: Container[str], node: Any) -> Any:
+    kind: type = type(node)
+    for name in n.branches(kind):
+        body = getattr(node, name)
+        if name in BODIES and isinstance(body, tuple):
+            kept = tuple(s for s in body if not (isinstance(s, n.Declare) and s.name in unused))
+            if len(kept) < len(body):
+                node = replace(node, **{name: kept})
+    return node
 
 
 def _changed(node: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.loading import loads_first, loads_in_place
-from ptxkit.decompiler.refine.naming import cached, indices_first
+from ptxkit.decompiler.refine.naming import cached, in_parts, indices_first
 from ptxkit.decompiler.refine.pointees import as_floats
 from ptxkit.decompiler.refine.polynomials import expanded
 from ptxkit.decompiler.refine.restricted import all_restricted
@@ -18,7 +18,13 @@ from ptxkit.decompiler.tidy.passes import PASSES
 
 def rewritings(function: n.Function, order: Sequence[str] = ()) -> Iterator[tuple[str, n.Function]]:
     """Other ways to write a function, each with the name of its kind; ``order`` as for edits."""
-    for kind, body in (*indices_first(function, order), *cached(function)):
+    for kind, other in _all(function, order):
+        if other != function:
+            yield kind, other
+
+
+def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Function]]:
+    for kind, body in (*indices_first(function, order), *cached(function), *in_parts(function)):
         yield kind, replace(function, body=body)
     yield from as_floats(function)
     yield from expanded(function)

@@ -18,6 +18,7 @@ from typing import Any
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.lift.rewrite import size
+from ptxkit.decompiler.refine.alike import made_alike
 from ptxkit.decompiler.refine.compiling import codes
 from ptxkit.decompiler.refine.distance import Code, distance
 from ptxkit.decompiler.refine.edits import edits
@@ -288,7 +289,10 @@ class Search:
         """As many of the changes as go together, the best of them first."""
         first = applied(version.function, better[0])
         assert first is not None
-        now = _Version(first, self._scores([first])[0])
+        everywhere = made_alike(version.function, better[0])
+        scores = self._scores([first, everywhere])
+        score, place = min((score, place) for place, score in enumerate(scores))
+        now = _Version((first, everywhere)[place], score)
         left = better[1 : _TOGETHER + 1]
         while left and now.score > 0 and not self.over:
             chain: list[n.Function] = []
