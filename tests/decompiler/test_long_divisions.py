@@ -73,6 +73,7 @@ WRONG: dict[str, dict[str, str]] = {
     "another rest": {**BOTH, "short": BOTH["short"].replace("%r3, %r2; sub", "%r3, %r1; sub")},
     "asked before": {"ask": RIGHT["ask"] + "add.s64 %d4, %d4, %d4;"},
     "one more question": {"go": "setp.eq.s64 %p2, %d4, 7; @%p2 bra LONG; @%p1 bra DONE;"},
+    "a carry": {"short": RIGHT["short"] + "add.cc.u32 %r6, %r1, %r2;"},
     "under a guard": {"short": RIGHT["short"].replace("div", "@%p2 div")},
     "a small one that is not": {
         "load": RIGHT["load"] + "ld.global.s32 %d5, [%d1+8];",

@@ -141,6 +141,11 @@ class _Node:
     targets: list[int]
 
 
+def _carries(step: Step) -> bool:
+    """Whether it leaves something beside its registers, or reads that."""
+    return ".cc" in step.modifiers or step.name in ("addc", "subc", "madc")
+
+
 class _Ways:
     """The blocks of a function, and what registers hold in these."""
 
@@ -202,7 +207,7 @@ class _Ways:
             self.before[number] == [start]
             and len(self.after[number]) == 1
             and self.after[number] != [number]
-            and all(one.name in PURE and one.guard is None for one in steps)
+            and all(one.name in PURE and one.guard is None and not _carries(one) for one in steps)
             and any(one.opcode in divisions for one in steps)
         )
 
