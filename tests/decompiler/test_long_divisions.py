@@ -73,12 +73,35 @@ WRONG: dict[str, dict[str, str]] = {
     "another rest": {**BOTH, "short": BOTH["short"].replace("%r3, %r2; sub", "%r3, %r1; sub")},
     "asked before": {"ask": RIGHT["ask"] + "add.s64 %d4, %d4, %d4;"},
     "one more question": {"go": "setp.eq.s64 %p2, %d4, 7; @%p2 bra LONG; @%p1 bra DONE;"},
+    "a carry": {"short": RIGHT["short"] + "add.cc.u32 %r6, %r1, %r2;"},
     "under a guard": {"short": RIGHT["short"].replace("div", "@%p2 div")},
     "a small one that is not": {
         "load": RIGHT["load"] + "ld.global.s32 %d5, [%d1+8];",
         "ask": ALIKE["a divisor that is small"]["ask"],
     },
 }
+
+
+#: The shorter way behind everything else, and the longer one there.
+ELSEWHERE = {
+    "short": ("@!%p1 bra FAST;", "{long}", "FAST:", "{short}"),
+    "long": ("@%p1 bra LONG;", "{short}", "LONG:", "{long}"),
+}
+
+
+@pytest.mark.parametrize("what", ELSEWHERE)
+def test_ways_may_lie_anywhere(what: str) -> None:
+    go, here, label, there = ELSEWHERE[what]
+    start, _, end = KERNEL.partition("{go}")
+    end = end[end.index("DONE:") :].removesuffix("}}")
+    text = f"{start} {go} {here} {end} {label} {there} bra DONE; }}}}"
+    module = ptxkit.parse(text.format(**RIGHT))
+    plain = with_long_divisions(module)
+    assert plain is not module
+    numbers = np.array([(2**32 + 7, 3), (7, 2**32 + 1), (100, 7), (2**63, 5)], np.uint64)
+    out = np.zeros_like(numbers)
+    ptxkit.load(plain, device="cpu")["k"][1, 4](numbers, out)
+    assert out[:, 0].tolist() == [a // b for a, b in numbers.tolist()]
 
 
 def made(change: dict[str, str]) -> ptxkit.Module:

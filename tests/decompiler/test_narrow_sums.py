@@ -6,6 +6,7 @@ import pytest
 
 import ptxkit
 from ptxkit.decompiler.verify import same_execution
+from ptxkit.decompiler.verify.dataflow import same_dataflow
 from ptxkit.decompiler.verify.execution import Execution
 
 #: A block has a room of its own, in which each lane has a place: what is added is below the room.
@@ -54,3 +55,9 @@ def test_what_may_overflow_may_not() -> None:
     found = compared(2, NARROW)
     assert not found.equal
     assert "adds in 32 bits" in found.reason
+
+
+@pytest.mark.parametrize(("room", "equal"), [(3, True), (4, True), (2, False)])
+def test_sums_without_a_carry_are_proved(room: int, equal: bool) -> None:
+    a, b = (ptxkit.parse(ROOMS.format(room=room, added=how)) for how in (WIDE, NARROW))
+    assert same_dataflow(a, b, "k").equal is equal

@@ -84,6 +84,12 @@ def _code(draw: random.Random, steps: int) -> str:
             f"and.b64 %d{wides}, %d{c}, %d{d};", f"mov.b64 %d{wides}, {{%r{a}, %r{b}}};",
             f"mul.lo.s64 %d{wides}, %d{c}, {shift};",
             f"setp.eq.s64 %p2, %d{c}, %d{d}; selp.b64 %d{wides}, %d{c}, 5, %p2;",
+            *(
+                f"and.b32 %r97, %r{a}, {(1 << low) - 1}; shl.b32 %r96, %r{b}, {moved};"
+                f" add.s32 %r97, %r97, %r96; {cvt} %d{wides}, %r97;"
+                for moved in (low, max(low - 1, 0))
+                for cvt in ("cvt.u64.u32", "cvt.s64.s32")
+            ),
         )  # fmt: skip
         if draw.random() < 0.6:
             lines.append(draw.choice(to_word))

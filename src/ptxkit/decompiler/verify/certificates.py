@@ -21,7 +21,7 @@ from ptxkit.decompiler.verify.execution import (
     seen_to_differ,
 )
 from ptxkit.decompiler.verify.identity import same_ptx
-from ptxkit.decompiler.verify.quotients import with_long_divisions
+from ptxkit.decompiler.verify.quotients import short_divisions, with_long_divisions
 from ptxkit.decompiler.verify.trials import Experience
 from ptxkit.decompiler.verify.verdict import LEVELS, Verdict
 from ptxkit.deep import deeply
@@ -176,7 +176,9 @@ def certify(
     run = execute and not thorough and least == WEAKEST and original[kernel].is_entry
     if not run:
         return Verdict(True, reasons=tuple(reasons))
-    run_as = plain if device == "cpu" else (original, candidate)
+    run_as = original, candidate
+    if device == "cpu" and short_divisions(plain[0], kernel) == short_divisions(plain[1], other):
+        run_as = plain
     execution = same_execution(
         *run_as, kernel, other, wanted=wanted, most=most, device=device, known=known,
         budget=budget,

@@ -13,6 +13,7 @@ from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.fences import misordered, ordered, stretches
 from ptxkit.decompiler.verify.outcome import PATIENT
 from ptxkit.decompiler.verify.region import Region
+from ptxkit.decompiler.verify.results import Results, without_results
 from ptxkit.decompiler.verify.sides import NEAR, Sides
 from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.variables import Variables
@@ -110,7 +111,7 @@ class Looking:
         terms = Terms(_TERMS, budget=self.pair.budget)
         variables = Variables(self.pair.sides[0].module, self.pair.sides[1].module)
         sides = [
-            Sides(covered, terms, partial(variables.known, number))
+            Results(covered, terms, partial(variables.known, number))
             for number, covered in enumerate(self.pair.coverage)
         ]
         if not any(one.open for one in sides):
@@ -118,7 +119,7 @@ class Looking:
         trials = self._to_compare()
         if self._look(sides, trials, _COMPARING) < _FEWEST:
             raise GiveUpError("launches that take too long to look at them")
-        left = unmatched(*sides)
+        left = without_results(sides, unmatched(*sides))
         if left:
             by_value = ByValue(sides, left)
             self._look(by_value.both, trials, _COMPARING)

@@ -16,7 +16,7 @@ without the question there is less to prove, and nothing that few launches come 
 ... DONE: st.global.u64 [%d3], %d6; ret;
 ... }''')
 >>> [one.text for one in with_long_divisions(m)["k"].instructions if one.name == "bra"]
-['bra LONG;', 'bra DONE;']
+[]
 >>> other = ptxkit.parse(m.emit().replace("div.u32 %r3, %r1, %r2", "div.u32 %r3, %r2, %r1"))
 >>> with_long_divisions(other) is other
 True
@@ -26,12 +26,15 @@ What a division by zero gives is not said, and may be another number on either w
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 from ptxkit.decompiler.verify.computed import compared
+from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.bounds import bounds
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Operand, Register, Step
 from ptxkit.decompiler.verify.dataflow.integers import INTEGERS, meaning
@@ -41,13 +44,14 @@ from ptxkit.decompiler.verify.dataflow.pure import source_types
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
 from ptxkit.decompiler.verify.reaching import dominating, filled
 from ptxkit.isa.types import SCALAR_TYPES
-from ptxkit.syntax import Function, Instruction, Module
-from ptxkit.syntax.graph import ControlFlowGraph
+from ptxkit.syntax import Function, Instruction, Label, Module, Node
+from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph
 from ptxkit.syntax.scopes import Scopes
 
 _LONG = frozenset(("div.u64", "div.s64", "rem.u64", "rem.s64"))
 _SHORT = frozenset(("div.u32", "rem.u32"))
 _WORD, _WIDE = 32, 64
+_NAMES = re.compile(r"[\w$]+", re.ASCII)
 #: How far back it is looked for what registers are made of.
 _DEPTH = 24
 
@@ -61,13 +65,65 @@ def with_long_divisions(module: Module) -> Module:
         # What is left in a register that a function returns is read by nobody here.
         returns = any(one.text.lstrip().startswith(".reg") for one in function.return_parameters)
         if function.has_body and not returns and _divides(function):
-            for branch, label in _Ways(function, scopes).needless():
+            for node, text in _without(function, list(_Ways(function, scopes).needless())):
                 found = True
-                if label:
-                    edit.replace(branch, f"bra {label};")
-                else:
-                    edit.delete(branch)
+                edit.replace_span(node.span, text)  # all lines stay where they were
     return edit.apply() if found else module
+
+
+@dataclass(frozen=True, slots=True)
+class _Needless:
+    """A branch to a shorter way, and the blocks on both ways up to where they meet."""
+
+    branch: Instruction
+    label: str
+    """That of the longer way; none where it follows the branch."""
+    short: BasicBlock
+    long: BasicBlock
+    end: BasicBlock
+
+
+def _without(function: Function, ways: list[_Needless]) -> Iterator[tuple[Node, str]]:
+    """What to write in place of which nodes to go the longer way, and to leave out the other."""
+    texts: dict[Node, str] = {}
+    for way in ways:
+        texts[way.branch] = f"bra {way.label};" if way.label else ""
+        texts |= dict.fromkeys(way.short.instructions, "")
+    assert function.body is not None
+    nodes = [n for n in function.body.walk() if isinstance(n, Label | Instruction)]
+    last = {way.long.instructions[-1] for way in ways}
+    for place, node in enumerate(nodes):
+        text = texts.get(node, node.text)
+        jumps = text and isinstance(node, Instruction) and node.name == "bra"
+        if jumps and (node in texts or node in last):
+            left = (n for n in nodes[place + 1 :] if texts.get(n, n.text))
+            following = {one.name for one in takewhile(lambda n: isinstance(n, Label), left)
+                         if isinstance(one, Label)}  # fmt: skip
+            if text.split()[-1].rstrip("; ") in following:
+                texts[node] = ""
+    labels = {name for way in ways for b in (way.short, way.long, way.end) for name in b.labels}
+    words = {
+        word
+        for node in nodes
+        if isinstance(node, Instruction)
+        for word in _NAMES.findall(texts.get(node, node.text))
+    }
+    words.update(name for table in function.body.find("BranchTargets") for name in
+                 _NAMES.findall(table.text))  # fmt: skip
+    for node in nodes:
+        if isinstance(node, Label) and ways and node.name in labels - words:
+            texts[node] = ""
+    yield from texts.items()
+
+
+def short_divisions(module: Module, kernel: str) -> Counter[str]:
+    """The divisions of 32 bits that a kernel can come to.
+
+    Where two programs have others, one of them may have been left with a shorter way; what both
+    give for a division by zero is not to be compared then.
+    """
+    found = Coverage.of(module, module[kernel]).instructions()
+    return Counter(one.opcode for one in found if one.opcode in _SHORT)
 
 
 def _divides(function: Function) -> bool:
@@ -83,6 +139,11 @@ class _Node:
     steps: list[Step]
     last: Step | None
     targets: list[int]
+
+
+def _carries(step: Step) -> bool:
+    """Whether it leaves something beside its registers, or reads that."""
+    return ".cc" in step.modifiers or step.name in ("addc", "subc", "madc")
 
 
 class _Ways:
@@ -114,8 +175,8 @@ class _Ways:
         self.terms = Terms()
         self._made: dict[tuple[int, int, Register], Term] = {}
 
-    def needless(self) -> Iterator[tuple[Instruction, str]]:
-        """Branches to shorter ways; with the labels of longer ones, where these do not follow."""
+    def needless(self) -> Iterator[_Needless]:
+        """The branches to ways that need not be there."""
         live = live_registers(
             {n: _Node(steps, None, self.after[n]) for n, steps in enumerate(self.steps)}
         )
@@ -127,14 +188,15 @@ class _Ways:
                 if self._is_way(short, number, _SHORT) and self._is_way(long, number, _LONG):
                     (end,) = self.after[short]
                     small = self._small(number, short)
-                    if (
-                        self.after[long] == [end]
-                        and small
-                        and self._agree(short, long, live[end], small)
-                    ):
+                    if self.after[long] != [end] or not small:
+                        continue
+                    if self._agree(short, long, live[end], small):
                         label = last.sources[0].value[-1]
                         there = label in self.blocks[long].labels
-                        yield self.blocks[number].instructions[-1], label if there else ""
+                        yield _Needless(
+                            self.blocks[number].instructions[-1], label if there else "",
+                            *(self.blocks[one] for one in (short, long, end)),
+                        )  # fmt: skip
 
     def _is_way(self, number: int, start: int, divisions: frozenset[str]) -> bool:
         """Whether a block from there to one other only computes, with some divisions."""
@@ -145,7 +207,7 @@ class _Ways:
             self.before[number] == [start]
             and len(self.after[number]) == 1
             and self.after[number] != [number]
-            and all(one.name in PURE and one.guard is None for one in steps)
+            and all(one.name in PURE and one.guard is None and not _carries(one) for one in steps)
             and any(one.opcode in divisions for one in steps)
         )
 

@@ -29,7 +29,7 @@ from ptxkit.run.watch import Digest, Point
 #: Of 64 bits that values set, those that must be: with fewer, others may be the same by chance.
 RICH = 12
 #: And where it is known by what it held at another place, at all times, those here.
-_SOME = 3
+_SOME = 2
 #: Steps from a register to something that held many numbers, by which it is known.
 _USES = 4
 #: The sums of launches are put together modulo this.

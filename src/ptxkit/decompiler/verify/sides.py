@@ -34,7 +34,7 @@ from ptxkit.run.watch import Point
 from ptxkit.syntax import Instruction
 
 #: Steps from an instruction back to what held many numbers.
-_DEPTH = 6
+DEPTH = 6
 #: And back to numbers that something is made of.
 _DEEP = 12
 #: Who asks for a predicate tells of the comparison, too.
@@ -60,7 +60,7 @@ _MOVING = frozenset(("add", "sub", "mov", "cvta", "mad", "selp"))
 _ADDRESSES = frozenset(("b64", "u64", "s64"))
 #: What nobody sees, and blocks without anything else that are passed.
 _UNSEEN, _FURTHER = PURE | {"ld", "bra"}, 8
-_BEFORE, _LEAF = "before", "leaf"
+BEFORE, _LEAF = "before", "leaf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Sides(Expressions):
         self._leaves: list[Register] | None = None
         """What was read, while that is collected."""
         self._here: Place | None = None
-        self._left = _DEPTH
+        self._left = DEPTH
         self._asking: set[Register] = set()
 
     def _all(self) -> Iterator[tuple[Place, Step]]:
@@ -211,7 +211,7 @@ class Sides(Expressions):
         """The instructions to look at in a run, and the numbers that they read."""
         wanted: dict[Place, int] = {}
         marks = [self._mark(place) for place in self.open]
-        pending = [(one, _DEPTH) for one in (*self.open, *self.offered, *marks) if one is not None]
+        pending = [(one, DEPTH) for one in (*self.open, *self.offered, *marks) if one is not None]
         while pending:
             place, depth = pending.pop()
             if wanted.get(place, -1) >= depth:
@@ -226,7 +226,7 @@ class Sides(Expressions):
             numbers = [r for r in self._reads(self._step_at(place)) if self._type(r) != "pred"]
             if numbers and self.instruction(place).span[0] in self.coverage.ran:
                 point = self.point(place, tuple(sorted(set(numbers))))
-                found.append(((self._key(place), _BEFORE), point))
+                found.append(((self._key(place), BEFORE), point))
         return found
 
     def point(self, place: Place, read: tuple[Register, ...], *, together: bool = False) -> Point:
@@ -265,7 +265,7 @@ class Sides(Expressions):
 
     def _choice(self, place: Place) -> Term:
         step = self._step_at(place)
-        self._left = _DEPTH
+        self._left = DEPTH
         self._asking = set()
         if place.operand is not None:
             return self._decides(step, place.operand)
@@ -476,7 +476,7 @@ class Sides(Expressions):
         if only is not None and _is_argument(self._step_at(only)):
             # All threads have it, wherever they are.
             return self._whole(only, self._step_at(only))
-        key = (self._key(self._here), _BEFORE)
+        key = (self._key(self._here), BEFORE)
         rich = self.seen.value(key, register)
         if rich is not None:
             return self.terms.make("seen", rich)

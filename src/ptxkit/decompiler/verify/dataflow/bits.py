@@ -50,6 +50,11 @@ def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
         before = terms.constant_of(row[4])
         if before is not None:
             return shifted_right(terms, width, row[3], before + by)
+    if row[0] == "op" and row[1] == f"and.b{width}" and len(row) == 5:
+        # A mask is put around a shift.
+        for mask, other in zip(map(terms.constant_of, row[3:]), row[4:2:-1], strict=True):
+            if mask is not None:
+                return masked(terms, width, shifted_right(terms, width, other, by), mask >> by)
     quotient = _quotient(terms, width, row, by)
     if quotient is not None:
         return quotient
@@ -219,7 +224,7 @@ def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
         return terms.constant(width, (known or 0) & mask)
     plain = mask & (mask + 1) == 0
     if plain:
-        a = _lowered(terms, width, a, mask + 1)
+        a = _before_cut(terms, width, _lowered(terms, width, a, mask + 1), mask.bit_length())
     if plain and bounds(terms, a, width, False)[1] <= mask:
         return a
     row = terms.rows[a]
@@ -247,6 +252,25 @@ def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
         low_bits = masked(terms, _FEW_BITS, terms.truncate(width, _FEW_BITS, a), mask)
         return terms.extend(False, _FEW_BITS, width, low_bits)
     return terms.operation(f"and.b{width}", 0, (a, terms.constant(width, mask)))
+
+
+def _before_cut(terms: Terms, width: int, a: Term, bits: int) -> Term:
+    """Some of the lowest bits of a number that was cut and then shifted, as one that is cut last.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x = t.make("symbol", "x")
+    >>> word = shifted_right(t, 32, t.truncate(64, 32, x), 8)
+    >>> whole = t.truncate(64, 32, shifted_right(t, 64, x, 8))
+    >>> [masked(t, 32, word, mask) == masked(t, 32, whole, mask) for mask in (0xFFFFFF, 0x1FFFFFF)]
+    [True, False]
+    """
+    row = terms.rows[a]
+    by = terms.constant_of(row[4]) if row[:2] == ("op", f"shr.u{width}") else None
+    inside = terms.rows[row[3]] if by is not None else row
+    if by is None or inside[0] != "truncate" or inside[2] != width or bits + by > width:
+        return a
+    return terms.truncate(inside[1], width, shifted_right(terms, inside[1], inside[3], by))
 
 
 def _lowered(terms: Terms, width: int, a: Term, room: int) -> Term:

@@ -14,8 +14,9 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.dataflow.bits import bitwise, masked, shifted_right
@@ -50,6 +51,24 @@ class GiveUpError(Exception):
     """A proof would take too long, or is about something the prover does not know."""
 
 
+Method = TypeVar("Method", bound=Callable[..., Term])
+
+
+def _remembered(method: Method) -> Method:
+    """A method that keeps what it gave: it is asked for the same terms again and again."""
+    name = method.__name__
+
+    @wraps(method)
+    def known(self: Terms, *arguments: Any) -> Term:
+        key = name, *arguments
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = method(self, *arguments)
+        return found
+
+    return cast(Method, known)
+
+
 class Terms:
     """All terms of a proof; both sides share them."""
 
@@ -71,6 +90,8 @@ class Terms:
         self.rows: list[tuple[Any, ...]] = []
         self.bounds: dict[tuple[Term, int, bool], tuple[int, int]] = {}
         self.reals: dict[tuple[Term, str], tuple[float, float] | None] = {}
+        self.known: dict[tuple[Any, ...], Term] = {}
+        """What methods gave for their arguments."""
         self._limit = limit
 
     def make(self, *row: Any) -> Term:
@@ -142,6 +163,7 @@ class Terms:
                 return atom
         return self.make("sum", width, constant, tuple(sorted(left.items())))
 
+    @_remembered
     def add(self, width: int, a: Term, b: Term, sign: int = 1) -> Term:
         """``a + b``, or ``a - b`` with ``sign=-1``."""
         constant, parts = self.parts(width, a)
@@ -150,11 +172,13 @@ class Terms:
             parts[atom] = parts.get(atom, 0) + sign * factor
         return self._sum(width, constant + sign * more, parts)
 
+    @_remembered
     def scale(self, width: int, a: Term, by: int) -> Term:
         """``a * by``."""
         constant, parts = self.parts(width, a)
         return self._sum(width, constant * by, {atom: f * by for atom, f in parts.items()})
 
+    @_remembered
     def multiply(self, width: int, a: Term, b: Term) -> Term:
         """``a * b``."""
         (first, parts), (second, others) = self.parts(width, a), self.parts(width, b)
@@ -177,6 +201,7 @@ class Terms:
             factors += row[2:] if row[0] == "multiply" and row[1] == width else (term,)
         return self.make("multiply", width, *sorted(factors))
 
+    @_remembered
     def extend(self, signed: bool, narrow: int, wide: int, a: Term) -> Term:
         """A number with more bits."""
         known = self.constant_of(a)
@@ -231,6 +256,7 @@ class Terms:
                 return made
         return None
 
+    @_remembered
     def truncate(self, wide: int, narrow: int, a: Term) -> Term:
         """The low bits of a number."""
         constant, parts = self.parts(wide, a)
