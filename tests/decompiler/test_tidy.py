@@ -170,3 +170,12 @@ def test_long_lines_are_broken_outside_of_texts() -> None:
     assert "many words " * 20 in lines[0]
     assert all(len(line) <= 120 for line in lines[1:]) and len(lines) > 2
     assert " ".join(line.strip() for line in lines) == text
+
+
+def test_bytes_that_wrap_around_are_less() -> None:
+    source = """extern "C" __global__ void upper(const unsigned char *x, unsigned char *y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) y[i] = x[i] >= 'a' && x[i] <= 'z' ? x[i] - 32 : x[i]; }"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    assert found.verdict.equivalent, found.verdict.reasons
+    assert "- 97) < 26" in found.cuda and "65" not in found.cuda

@@ -500,6 +500,7 @@ def _element_of(type: Type) -> Type | None:
 
 
 def _address_of(place: n.Expression) -> n.Expression:
-    if isinstance(place, n.Unary) and place.operator == "*":
-        return place.operand
+    match place:
+        case n.Unary("*", pointer) | n.Index(n.Cast() as pointer, n.Literal(value=0)):
+            return pointer
     return n.Unary("&", place)

@@ -23,6 +23,7 @@ from ptxkit.decompiler.tidy.indices import indices_by_counters
 from ptxkit.decompiler.tidy.known_values import without_known_values
 from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
 from ptxkit.decompiler.tidy.repeated import named_indices
+from ptxkit.decompiler.tidy.short_numbers import short_numbers
 from ptxkit.decompiler.tidy.turns import last_turns
 from ptxkit.decompiler.unchanged import changed_file, different
 from ptxkit.decompiler.verify import Verdict
@@ -41,9 +42,9 @@ def _counted_loops(function: n.Function, take: Take) -> n.Function:
 
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
-    named_once, without_known_values, without_copies, plain_conditions, _counted_loops,
-    halving_counters, last_turns, indices_by_counters, implicit_conversions, started_loops,
-    named_indices,
+    named_once, without_known_values, without_copies, short_numbers, plain_conditions,
+    _counted_loops, halving_counters, last_turns, indices_by_counters, implicit_conversions,
+    started_loops, named_indices,
 )  # fmt: skip
 #: Longer files (instructions) are left as they are; of others so many are compiled at most.
 _MOST, _EFFORT = 3000, 30_000
