@@ -13,6 +13,7 @@ from ptxkit.cuda import CudaModule
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.learned.contexts import bare_name
+from ptxkit.decompiler.tidy.butterflies import rolled_steps
 from ptxkit.decompiler.tidy.conditions import plain_conditions
 from ptxkit.decompiler.tidy.constants import named_once
 from ptxkit.decompiler.tidy.conversions import implicit_conversions
@@ -42,9 +43,9 @@ def _counted_loops(function: n.Function, take: Take) -> n.Function:
 
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
-    named_once, without_known_values, without_copies, short_numbers, plain_conditions,
-    _counted_loops, halving_counters, last_turns, indices_by_counters, implicit_conversions,
-    started_loops, named_indices,
+    named_once, rolled_steps, without_known_values, without_copies, short_numbers,
+    plain_conditions, _counted_loops, halving_counters, last_turns, indices_by_counters,
+    implicit_conversions, started_loops, named_indices,
 )  # fmt: skip
 #: Longer files (instructions) are left as they are; of others so many are compiled at most.
 _MOST, _EFFORT = 3000, 30_000
