@@ -216,3 +216,11 @@ def test_numbers_that_are_only_stored(type: str, value: str, written: str) -> No
     assert written in text
     again = compiled_again(text, "sm_90")
     assert ptxkit.decompiler.verify.same_ptx(module, again, "k")
+
+
+def test_sums_of_64_bits_are_added_to_numbers_without_a_sign() -> None:
+    source = """__device__ unsigned long long counter;
+        extern "C" __global__ void k(int n) { if (threadIdx.x < n) atomicAdd(&counter, 1ull); }"""
+    text = lifted_text(ptxkit.compile_cuda(source, arch="sm_90"))
+    assert "__device__ unsigned long long counter;" in text
+    assert "atomicAdd(&counter, 1ull)" in text

@@ -96,3 +96,15 @@ def test_parts_have_their_types(name: str, arch: str) -> None:
     assert found.verdict.equivalent
     assert not any(part in found.cuda for part in others), found.cuda
     assert all(part in found.cuda for part in parts), found.cuda
+
+
+def test_parameters_are_what_their_names_say_though_vectors_are_read() -> None:
+    source = """__global__ void sums(const float *x, float *out, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        float4 v = ((const float4 *)(x + (long long)blockIdx.y * n))[i];
+        out[i] = v.x + v.y + v.z + v.w;
+    }"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    assert found.verdict.equivalent, found.verdict.reasons
+    assert "__global__ void sums(const float *" in found.cuda and "extern" not in found.cuda
+    assert "char *" not in found.cuda

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from tests.decompiler.lifting import lifted_text
 
 import ptxkit
@@ -383,3 +384,27 @@ def test_a_window_of_rows_and_columns_is_two_loops() -> None:
     text = lifted_text(ptxkit.compile_cuda(BOX, arch="sm_90"), Options(roll=True))
     assert len(re.findall(r"for \(.*<= \w+; \w+\+\+\)", text)) == 2
     assert text.count("sum +=") == 1 and "do {" not in text
+
+
+BESIDE = """extern "C" __global__ void k(const int *x, int *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int squares[8];
+    for (int j = 0; j < 8; j++) squares[j] = i + j * j;
+    if (i >= n) return;
+    int sum = squares[x[i] & %s] + squares[x[i + n] & 7];
+    out[i] = sum;
+    if (sum < 0) printf("%%d at %%d\\n", sum, i);
+}"""
+
+
+@pytest.mark.parametrize(("mask", "plain"), [("7", True), ("15", False)])
+def test_printf_beside_an_array(mask: str, plain: bool) -> None:
+    """What is printed stands in the same memory; an index that may get there keeps it there."""
+    text = lifted_text(ptxkit.compile_cuda(BESIDE % mask, arch="sm_90"))
+    assert (" printf(" in text) is plain and ("vprintf(" in text) is not plain
+
+
+def test_printf_beside_an_array_is_proved() -> None:
+    found = ptxkit.decompile(ptxkit.compile_cuda(BESIDE % "7", arch="sm_90"), engine="symbolic")
+    assert found.verdict.equivalent, found.verdict.reasons
+    assert "vprintf" not in found.cuda

@@ -122,3 +122,48 @@ def test_bits_with_a_factor_are_the_factor_times_bits(op: str, up: int, number: 
         assert made & 0xFFFFFFFF == wanted
     moved = min(up, (number & -number).bit_length() - 1)
     assert all(k % (1 << moved) == 0 for k in total.terms.values())
+
+
+FORCES = """struct Particle { float x, y, z, mass; float vx, vy, vz; int id; };
+__global__ void forces(const Particle *p, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float x = p[i].x, sum = 0.0f;
+    for (int j = 0; j < n; j++) sum += (p[j].x - x) * p[j].mass + p[j].z;
+    out[i] = sum;
+}"""
+TREE = """struct Node { float4 box; int2 children; unsigned char leaf; };
+__global__ void leaves(const Node *nodes, const int *roots, int *out, int n, float x) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int at = roots[i], steps = 0;
+    while (!nodes[at].leaf && steps < 64) {
+        at = nodes[at].children.x + (nodes[at].box.x < x ? 1 : nodes[at].children.y);
+        steps++;
+    }
+    out[i] = at;
+}"""
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
+def test_pointers_that_move_point_to_structures(arch: str) -> None:
+    """A compiler moves a pointer from the middle of a structure on to the next one."""
+    module = ptxkit.compile_cuda(FORCES, arch=arch)
+    found = ptxkit.decompile(module, "symbolic")
+    assert found.verdict.equivalent, found.verdict.reasons
+    assert "struct Particle {" in found.cuda and "const Particle *" in found.cuda
+    assert ".field_12" in found.cuda and "* 8" not in found.cuda
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
+def test_pointers_that_are_kept_point_to_structures(arch: str) -> None:
+    module = ptxkit.compile_cuda(TREE, arch=arch)
+    text = lifted_text(module)
+    assert "const Node *" in text and "char *" not in text
+    assert ptxkit.decompile(module, "symbolic").verdict.equivalent
+
+
+def test_a_pointer_that_is_handed_on_points_to_no_structure() -> None:
+    source = FORCES.replace("out[i] = sum;", "out[i] = sum; ((const void **)out)[n] = p + i;")
+    text = lifted_text(compiled(source))
+    assert "struct Particle" not in text

@@ -14,6 +14,7 @@ from ptxkit.cuda.wrapping import wrapped
 from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.tidy import applying
 from ptxkit.decompiler.tidy.applying import Pass
+from ptxkit.decompiler.tidy.butterflies import rolled_steps
 from ptxkit.decompiler.tidy.known_values import without_known_values
 from ptxkit.decompiler.tidy.repeated import named_indices
 from ptxkit.decompiler.tidy.updates import plain_update
@@ -170,3 +171,26 @@ def test_long_lines_are_broken_outside_of_texts() -> None:
     assert "many words " * 20 in lines[0]
     assert all(len(line) <= 120 for line in lines[1:]) and len(lines) > 2
     assert " ".join(line.strip() for line in lines) == text
+
+
+def test_bytes_that_wrap_around_are_less() -> None:
+    source = """extern "C" __global__ void upper(const unsigned char *x, unsigned char *y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) y[i] = x[i] >= 'a' && x[i] <= 'z' ? x[i] - 32 : x[i]; }"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    assert found.verdict.equivalent, found.verdict.reasons
+    assert "- 97) < 26" in found.cuda and "65" not in found.cuda
+
+
+def test_steps_with_other_uses_or_distances_stay() -> None:
+    def steps(second: int, last: str) -> str:
+        return _passed(
+            rolled_steps,
+            "(let float a ([] x 0)) (let float b (+ a (call __shfl_xor_sync -1 a 4)))"
+            f"(let float c (+ b (call __shfl_xor_sync -1 b {second})))"
+            f"(let float d (+ c (call __shfl_xor_sync -1 c 1))) (= ([] x 0) (* d {last}))",
+        )
+
+    assert "stride" in steps(2, "2.0f")
+    assert "stride" not in steps(3, "2.0f")
+    assert "stride" not in steps(2, "b")

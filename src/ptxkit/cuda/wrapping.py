@@ -6,8 +6,10 @@ from __future__ import annotations
 LONGEST, _DEEPER = 120, 4
 #: What there is room for at least, however far in.
 _LEAST = 60
-_OPERATORS = frozenset(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "&&", "||", "<", ">",
-                        "<=", ">=", "==", "!="))  # fmt: skip
+#: After which operators to break, from those that bind least on.
+_LEVELS = (("||",), ("&&",), ("<", ">", "<=", ">=", "==", "!="), ("&", "|", "^"), ("<<", ">>"),
+           ("+", "-"), ("*", "/", "%"))  # fmt: skip
+_OPERATORS = {word: (place + 1) / 10 for place, words in enumerate(_LEVELS) for word in words}
 _BEFORE = frozenset(("?", ":"))
 _ASSIGNS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
 #: After what a statement sets: rather than deep inside, not rather than between arguments.
@@ -57,8 +59,10 @@ def _break(text: str, room: int) -> int:
             cost: float | None = None
             if word in _ASSIGNS:
                 cost = depth + _AFTER_TARGET
-            elif word in _OPERATORS or word.endswith((",", ";")) or following in _BEFORE:
+            elif word.endswith((",", ";")) or following in _BEFORE:
                 cost = depth
+            elif word in _OPERATORS:
+                cost = depth + _OPERATORS[word]
             if place > room and best:
                 break
             if cost is not None and cost <= least:

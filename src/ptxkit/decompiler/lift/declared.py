@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ptxkit.cuda.types import BFLOAT16, HALF, SCALARS, VECTORS, Pointer, Scalar, Type, Vector
 from ptxkit.syntax.demangle import read
 from ptxkit.syntax.mangled import Tree
@@ -127,6 +129,10 @@ def agreed(found: Type, declared: Type | None, *, used: bool) -> Type:
         return found
     if isinstance(declared, Pointer) and (not used or found in _UNTYPED):
         return declared
+    if isinstance(declared, Pointer) and isinstance(found, Pointer):
+        # Who reads several at once points to numbers, and says so where that is done.
+        several = isinstance(found.target, Vector) and found.target.element == declared.target
+        return replace(found, target=declared.target) if several else found
     if isinstance(found, Scalar) and isinstance(declared, Scalar):
         whole = found.is_integer and declared.is_integer and declared.bits == found.bits
         return declared if whole and found.signed == declared.signed else found

@@ -624,7 +624,9 @@ class Kinds:
         kind = kind_of(access.type)
         for argument in value.args[1:]:
             self.visit(argument, kind)
-        if cell is not None and kind and not (name.startswith("atomicAdd") and kind == "u"):
+        # Sums are the same with and without a sign; those of 64 bits have none in C++.
+        either = name.startswith("atomicAdd") and kind == "u" and access.width < 64
+        if cell is not None and kind and not either:
             cell.votes[kind] += 2
 
     def visit_address(self, address: Value) -> None:

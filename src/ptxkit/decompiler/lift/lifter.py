@@ -49,6 +49,7 @@ from ptxkit.decompiler.lift.pipelines import HEADER as PIPELINES
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.plain_parameters import half_structs, with_plain_halves
 from ptxkit.decompiler.lift.plain_sums import with_plain_sums
+from ptxkit.decompiler.lift.pointer_starts import with_pointer_starts
 from ptxkit.decompiler.lift.polish import Polisher
 from ptxkit.decompiler.lift.prelude import (
     helper_functions,
@@ -154,6 +155,7 @@ class ModuleLifter:
         if not self.options.exact:
             count_elements(program)
             count_in_elements(program)
+            with_pointer_starts(program)
         Substitution(program, self.options.order, exact=self.options.exact).run()
         if "vprintf" in self.signatures.functions:
             restore_printf(program, self.variables.texts)

@@ -300,8 +300,9 @@ class Places:
         """A pointer so far from a base."""
         array = self.base_expression(base)
         have = _element_of(array.type)
-        if have is not None and not isinstance(have, Struct):
-            index = self.index(total, size_of(have))
+        record = self.emitter.kinds.record_of(base)
+        if have is not None and (record is not None or not isinstance(have, Struct)):
+            index = self.index(total, record.size if record is not None else size_of(have))
             if index is not None:
                 if isinstance(index, n.Literal) and index.value == 0:
                     node = array.node
@@ -310,7 +311,8 @@ class Places:
                 else:
                     node = n.Binary("+", array.node, index)
                     if isinstance(array.node, n.Name):
-                        self._note_steps(n.Index(array.node, index), total, size_of(have))
+                        size = record.size if record is not None else size_of(have)
+                        self._note_steps(n.Index(array.node, index), total, size)
                 return node if have == type else n.Cast(Pointer(type), node)
         return n.Cast(Pointer(type), self._bytes(array, total))
 
@@ -500,6 +502,7 @@ def _element_of(type: Type) -> Type | None:
 
 
 def _address_of(place: n.Expression) -> n.Expression:
-    if isinstance(place, n.Unary) and place.operator == "*":
-        return place.operand
+    match place:
+        case n.Unary("*", pointer) | n.Index(n.Cast() as pointer, n.Literal(value=0)):
+            return pointer
     return n.Unary("&", place)

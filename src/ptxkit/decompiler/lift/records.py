@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd
 
@@ -53,6 +53,8 @@ class _Uses:
     """How a parameter is used."""
 
     totals: list[tuple[Sum, Access]] = field(default_factory=list)
+    moves: list[Sum] = field(default_factory=list)
+    """How far from it pointers begin that go on from there, and how far these are moved."""
     otherwise: bool = False
     """Whether anything but an access takes it."""
 
@@ -64,7 +66,8 @@ def find_records(
     classes: Sequence[str],
 ) -> dict[Holder, Record]:
     """The parameters that point to structures, those of one class to the same ones; and arrays."""
-    uses = _uses(program, base)
+    derived = _derived(program)
+    uses = _uses(program, base, derived)
     groups: dict[object, list[Variable]] = {}
     vectors: dict[object, Vector] = {}
     for number, variable in enumerate(program.parameters):
@@ -83,7 +86,7 @@ def find_records(
     found: dict[Holder, Record] = {}
     for name, one in uses.items():
         if isinstance(name, str) and not one.otherwise:
-            record = _record(one.totals, "", None, array=True)
+            record = _record([one], "", None, array=True)
             if record is not None and not any(access.volatile for _, access in one.totals):
                 found[name] = record
     for key, variables in groups.items():
@@ -91,11 +94,45 @@ def find_records(
         for some in (variables, *([v] for v in variables)):
             if not found.keys().isdisjoint(some):
                 continue
-            accesses = [access for v in some for access in uses[v].totals]
-            record = _record(accesses, wish, vectors.get(key))
+            record = _record([uses[v] for v in some], wish, vectors.get(key))
             if record is not None:
                 found |= dict.fromkeys(some, record)
-    return found
+    return found | {v: found[of] for v, of in derived.items() if of in found}
+
+
+def _derived(program: Program) -> dict[Variable, Variable]:
+    """Variables that point into what a parameter points to, wherever they are set; and which."""
+    found: dict[Variable, Variable] = {v: v for v in program.parameters if v.width == 64}
+    sets: dict[Variable, list[Value]] = {}
+    other: set[Variable] = set(program.parameters)
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            for target in step.targets:
+                if step.kind == "set" and target.variable.width == 64:
+                    sets.setdefault(target.variable, []).append(step.args[0])
+                else:
+                    other.add(target.variable)
+    changed = True
+    while changed:
+        changed = False
+        for variable, values in sets.items():
+            if variable in found or variable in other:
+                continue
+            starts = [_start(value, variable, found) for value in values]
+            of = {found[s] for s in starts if s is not None and s is not variable}
+            if None not in starts and len(of) == 1:
+                found[variable] = of.pop()
+                changed = True
+    return {v: of for v, of in found.items() if v is not of}
+
+
+def _start(value: Value, own: Variable, known: Mapping[Variable, Variable]) -> Variable | None:
+    """The one pointer that a value begins with."""
+    found = [
+        (t.data.variable, times) for t, times in sum_of(value).terms.items()
+        if t.op == "var" and (t.data.variable is own or t.data.variable in known)
+    ]  # fmt: skip
+    return found[0][0] if len(found) == 1 and found[0][1] == 1 else None
 
 
 def holder_of(base: Value) -> Holder | None:
@@ -117,8 +154,14 @@ class _Every(dict[Holder, _Uses]):
         return self.get(holder) if holder is not None else None
 
 
-def _uses(program: Program, base: Callable[[Value], Value | None]) -> dict[Holder, _Uses]:
+def _uses(
+    program: Program,
+    base: Callable[[Value], Value | None],
+    derived: Mapping[Variable, Variable],
+) -> dict[Holder, _Uses]:
+    """How parameters and arrays are used; what points into one is used as that."""
     found = _Every({v: _Uses() for v in program.parameters if v.width == 64})
+    found |= {v: found[of] for v, of in derived.items()}
     seen: set[Value] = set()
     pending: list[Value] = []
 
@@ -132,8 +175,15 @@ def _uses(program: Program, base: Callable[[Value], Value | None]) -> dict[Holde
         else:
             pending.append(address)
 
-    for values, store in _steps(program):
-        if store is None:
+    for values, store, target in _steps(program):
+        if target is not None and target in derived:
+            known = {**derived, **{of: of for of in derived.values()}}
+            start = _start(values[0], target, known)
+            terms = sum_of(values[0]).terms
+            first = next(t for t in terms if t.op == "var" and t.data.variable is start)
+            found[target].moves.append(sum_of(values[0]).without(first))
+            pending.extend(t for t in terms if t is not first)
+        elif store is None:
             pending.extend(values)
         else:
             accessed(values[0], store)
@@ -155,22 +205,29 @@ def _uses(program: Program, base: Callable[[Value], Value | None]) -> dict[Holde
     return {variable: one for variable, one in found.items() if one.totals}
 
 
-def _steps(program: Program) -> Iterator[tuple[Sequence[Value], Access | None]]:
+def _steps(
+    program: Program,
+) -> Iterator[tuple[Sequence[Value], Access | None, Variable | None]]:
     for block in program.flow.blocks.values():
         for step in block.statements:
-            yield step.args, step.data if step.kind == "store" else None
-        yield exit_values(block), None
+            target = step.targets[0].variable if step.kind == "set" else None
+            yield step.args, step.data if step.kind == "store" else None, target
+        yield exit_values(block), None, None
 
 
 def _record(
-    accesses: Iterable[tuple[Sum, Access]],
+    uses: Sequence[_Uses],
     wish: str,
     vector: Vector | None,
     *,
     array: bool = False,
 ) -> Record | None:
-    accesses = list(accesses)
-    stride = gcd(*(times for total, _ in accesses for times in total.terms.values()))
+    accesses = [access for one in uses for access in one.totals]
+    moves = [move for one in uses for move in one.moves]
+    stride = gcd(
+        *(times for total, _ in accesses for times in total.terms.values()),
+        *(times for move in moves for times in (*move.terms.values(), move.constant)),
+    )
     if vector is not None:
         size = vector.size
         if stride % size:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.tidy.butterflies import rolled_steps
 from ptxkit.decompiler.tidy.conditions import plain_conditions
 from ptxkit.decompiler.tidy.constants import named_once
 from ptxkit.decompiler.tidy.conversions import implicit_conversions
@@ -18,6 +19,7 @@ from ptxkit.decompiler.tidy.indices import indices_by_counters
 from ptxkit.decompiler.tidy.known_values import without_known_values
 from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
 from ptxkit.decompiler.tidy.repeated import named_indices
+from ptxkit.decompiler.tidy.short_numbers import short_numbers
 from ptxkit.decompiler.tidy.turns import last_turns
 
 #: Whether to take the other form at a place; asked once for each, in the order of the pass.
@@ -32,7 +34,7 @@ def _counted_loops(function: n.Function, take: Take) -> n.Function:
 
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
-    named_once, without_known_values, without_copies, plain_conditions, _counted_loops,
-    halving_counters, last_turns, indices_by_counters, implicit_conversions, started_loops,
-    named_indices,
+    named_once, rolled_steps, without_known_values, without_copies, short_numbers,
+    plain_conditions, _counted_loops, halving_counters, last_turns, indices_by_counters,
+    implicit_conversions, started_loops, named_indices,
 )  # fmt: skip
