@@ -32,7 +32,12 @@ _OTHER = {
     UNSIGNED_LONG_LONG: LONG_LONG,
 }
 #: A type that holds the same numbers in 64 bits, or those of 32 bits that it may be made of.
-_OTHER_WIDTH = {INT: LONG_LONG, UINT: LONG_LONG, UNSIGNED_LONG_LONG: UINT}
+_OTHER_WIDTH = {
+    INT: (LONG_LONG,),
+    UINT: (LONG_LONG,),
+    LONG_LONG: (INT,),
+    UNSIGNED_LONG_LONG: (UINT, INT),
+}
 #: Questions of form that the changes of here do not ask themselves.
 _ASKED = frozenset("power cast choice branch start loop".split())
 
@@ -104,8 +109,8 @@ def _written(node: n.Node) -> Iterator[tuple[str, n.Node]]:
                 yield "whole", n.Assign(target, n.Binary(operator, value, target))
         case n.Declare(type=Scalar() as type, space="") if type in _OTHER:
             yield "sign", replace(node, type=_OTHER[type])
-            if type in _OTHER_WIDTH:
-                yield "width", replace(node, type=_OTHER_WIDTH[type])
+            for other in _OTHER_WIDTH[type]:
+                yield "width", replace(node, type=other)
         case n.Parameter(type=Scalar() as type) if type in _OTHER:
             yield "sign", replace(node, type=_OTHER[type])
         case n.Parameter(type=Pointer() as type):
