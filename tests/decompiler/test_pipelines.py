@@ -24,7 +24,7 @@ CALLS = ("__pipeline_memcpy_async(&", "__pipeline_commit();", "__pipeline_wait_p
 
 def test_pipelines_have_their_functions_again() -> None:
     module = ptxkit.compile_cuda(STAGES % ("4", "4"), arch="sm_90")
-    found = ptxkit.decompile(module, "symbolic")
+    found = ptxkit.decompile(module, "symbolic", effort=0)
     assert found.verdict.equivalent
     assert "asm" not in found.cuda and "__cvta" not in found.cuda and "(char *)" not in found.cuda
     assert all(call in found.cuda for call in CALLS)
@@ -34,6 +34,6 @@ def test_pipelines_have_their_functions_again() -> None:
 def test_a_copy_of_less_than_all_stays_assembly() -> None:
     """What is filled up with zeros has a size that is no plain number here."""
     module = ptxkit.compile_cuda(STAGES % ("4, 0", "4, 2"), arch="sm_90")
-    found = ptxkit.decompile(module, "symbolic")
+    found = ptxkit.decompile(module, "symbolic", effort=0)
     assert "cp.async.ca.shared.global" in found.cuda and found.verdict.compiles
     assert "__pipeline_commit();" in found.cuda

@@ -109,8 +109,12 @@ SPLIT = """.version 8.0
 """
 
 
+#: What is looked for here is found without a long search for identical PTX.
+EFFORT = 8_000
+
+
 def decompiled(source: str) -> Decompiled:
-    found = ptxkit.decompile(ptxkit.compile_cuda(source), engine="symbolic")
+    found = ptxkit.decompile(ptxkit.compile_cuda(source), engine="symbolic", effort=EFFORT)
     assert found.verdict.equivalent, found.verdict.reasons
     return found
 

@@ -105,7 +105,7 @@ class _Centers:
             return n.Index(node.base, summed(n.Name(name), left))
 
         made = [bottom_up(s, change) if k >= place else s for k, s in enumerate(body)]
-        ((head, *_),) = (center,)
+        head = next(factors for factors, by in center.items() if factors and by == 1)
         rest = {factors: by for factors, by in center.items() if factors != head}
         start = summed(_first(head), rest)
         return (*made[:place], n.Declare(INT, name, start), *made[place:])
@@ -130,7 +130,7 @@ class _Centers:
                 found[(name,)] = times
                 found[()] = found.get((), 0) - times * by
         found = {factors: by for factors, by in found.items() if by}
-        return found if any(found) and next(iter(found.values())) == 1 else None
+        return found if any(factors and by == 1 for factors, by in found.items()) else None
 
 
 def _first(factors: tuple[n.Expression, ...]) -> n.Expression:
