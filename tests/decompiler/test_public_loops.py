@@ -227,3 +227,17 @@ extern "C" __global__ void copied(const double *from, double *out, int size, uns
 def test_a_block_that_copies_together_is_one_loop() -> None:
     text = lifted_text(ptxkit.compile_cuda(COPIED, arch="sm_75"), Options(roll=True))
     assert text.count("kept[") == 3 and text.count("for (") == 2 and "do {" not in text
+
+
+READ_ONLY = """
+__global__ void product(float *__restrict__ a, float *__restrict__ x, float *__restrict__ y) {
+    y[threadIdx.x] = a[threadIdx.x] * x[blockIdx.x];
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_120"])
+def test_pointers_that_nobody_else_has_need_not_be_to_constants(arch: str) -> None:
+    found = ptxkit.decompile(ptxkit.compile_cuda(READ_ONLY, arch=arch))
+    assert found.verdict.same_ptx
+    assert "__ldg" not in found.cuda and found.cuda.count("__restrict__") == 2

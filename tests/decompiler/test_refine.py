@@ -9,12 +9,14 @@ import pytest
 import ptxkit
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda import print_function, read
+from ptxkit.cuda.types import INT, UINT
 from ptxkit.decompiler.lift.lifter import Options, lift_module
 from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.refine.compiling import codes
 from ptxkit.decompiler.refine.distance import Code, distance
 from ptxkit.decompiler.refine.edits import edits
 from ptxkit.decompiler.refine.places import applied, difference
+from ptxkit.decompiler.refine.search import Search
 from ptxkit.decompiler.variants import best_form
 
 #: Kernels whose forms are all near their PTX, and none of them is it.
@@ -197,3 +199,21 @@ def test_all_parts_of_vectors_are_read_where_they_are_needed() -> None:
     texts = [print_function(one) for e in made if (one := applied(function, e)) is not None]
     assert all("vec" not in text and text.count("atoms[k]") == 4 for text in texts)
     assert ["#pragma" in text for text in texts] == [True, False]
+
+
+def test_versions_that_are_alike_wait_in_their_order() -> None:
+    """Two as near and as long as each other, before and after what is known was forgotten."""
+    module = ptxkit.compile_cuda("__global__ void k(int *x, int *y) { *x = *y; }", arch="sm_90")
+    name = module.kernels[0].name
+    tree = lift_module(module)
+    function = next(i for i in tree.items if isinstance(i, n.Function))
+    search = Search(
+        Code.in_module(module.emit())[name], function.name, "sm_90", tree=tree, limit=1e9
+    )
+    for type in (UINT, INT):
+        changed = replace(
+            function, body=(n.Declare(type, "z", n.integer(0)), *(function.body or ()))
+        )
+        search.known.clear()
+        search._compile([changed])
+    assert [entry[2] for entry in sorted(search.waiting)] == [1, 2]

@@ -221,22 +221,31 @@ def restrict(program: Program, kinds: Kinds, types: dict[Variable, Type], places
     seen: set[Value] = set()
     for block in program.flow.blocks.values():
         for step in block.statements:
+            if step.kind == "store":
+                plain.update(_origins_of(step.args[0], kinds, origins))
             for part in parts_of(step.args, seen):
-                if part.op == "load":
-                    base = kinds.base(part.args[0])
-                    if base is not None and base.op == "var":
-                        found = origins.of(base.data.variable)
-                        (constant if part.data.constant else plain).update(found)
+                if part.op in ("load", "atomic"):
+                    found = _origins_of(part.args[0], kinds, origins)
+                    only_read = part.op == "load" and part.data.constant
+                    (constant if only_read else plain).update(found)
     restricted: set[Variable | None] = set()
     for variable in program.parameters:
         type = types[variable]
-        if isinstance(type, Pointer) and type.const:
-            restrict = variable in constant and variable not in plain
+        if not isinstance(type, Pointer):
+            continue
+        restrict = variable in constant and variable not in plain
+        # What nobody writes may be read as constants are, though its type does not say so.
+        if type.const or restrict:
             if restrict:
                 restricted.add(variable)
-            types[variable] = Pointer(type.target, const=True, restrict=restrict)
+            types[variable] = Pointer(type.target, const=type.const, restrict=restrict)
     places.restricted |= {v for v in program.variables if origins.of(v) <= restricted}
     places.restricted |= {v for v in program.parameters if v in restricted}
+
+
+def _origins_of(address: Value, kinds: Kinds, origins: _Origins) -> set[Variable | None]:
+    base = kinds.base(address)
+    return origins.of(base.data.variable) if base is not None and base.op == "var" else set()
 
 
 class _Origins:

@@ -93,6 +93,8 @@ class Search:
     known: dict[n.Function, float] = field(default_factory=dict)
     waiting: list[tuple[float, tuple[int, int], int, n.Function]] = field(default_factory=list)
     """Versions as near as the nearest, to go on from where nothing is nearer."""
+    entered: int = 0
+    """How many versions were put there: no two are compared themselves."""
     nearest: float = _FAILED
     together: int = _TOGETHER
     """How many versions are compiled together: fewer where that takes long."""
@@ -330,7 +332,8 @@ class Search:
             self.known[function] = score
             if score <= self.nearest:
                 self.nearest = score
-                entry = score, _length(function), len(self.known), function
+                self.entered += 1
+                entry = score, _length(function), self.entered, function
                 heappush(self.waiting, entry)
 
     def _differing(self, function: n.Function) -> set[Path]:
