@@ -14,6 +14,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Pointer, Scalar, Type, Vector
 from ptxkit.decompiler.lift.matrices import parsed, sum_of_terms
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists
+from ptxkit.decompiler.tidy.remainders import moved_by
 
 Body = tuple[n.Statement, ...]
 
@@ -62,18 +63,17 @@ def pointers_by_counters(function: n.Function, take: Callable[[], bool]) -> n.Fu
         for place, loop in enumerate(made):
             if not isinstance(loop, n.For):
                 continue
-            match loop.step:
-                case n.Assign(n.Name(name=counter), n.Literal(value=int(by)), "+="):
-                    start = loop.start
-                    first = start.value if isinstance(start, n.Declare) else n.Name(counter)
-                case _:
-                    continue
+            step = moved_by(loop.step) if loop.step is not None else None
+            if step is None:
+                continue
+            counter, by = step
+            first = loop.start.value if isinstance(loop.start, n.Declare) else n.Name(counter)
             if first is None:
                 continue
             for before, pointer in enumerate(made[:place]):
                 if not isinstance(pointer, n.Declare) or not isinstance(pointer.type, Pointer):
                     continue
-                found = [k for k, s in enumerate(loop.body) if _is_step(s, pointer.name, by)]
+                found = [k for k, s in enumerate(loop.body) if moved_by(s) == (pointer.name, by)]
                 later = (*made[before + 1 : place], *made[place + 1 :])
                 if len(found) != 1 or any(pointer.name in s.names() for s in later):
                     continue
@@ -89,13 +89,6 @@ def pointers_by_counters(function: n.Function, take: Callable[[], bool]) -> n.Fu
         return tuple(made)
 
     return replace(function, body=counted(body))
-
-
-def _is_step(node: n.Statement, name: str, by: int) -> bool:
-    match node:
-        case n.Assign(n.Name(name=moved), n.Literal(value=far), "+="):
-            return moved == name and far == by
-    return False
 
 
 def _without(

@@ -83,7 +83,7 @@ def _rest(node: n.Statement) -> _Rest | None:
 
 
 def _down(body: Body, count: str) -> _Rest | None:
-    steps = [s for s in body if isinstance(s, n.Assign) and _step(s) == (count, -1)]
+    steps = [s for s in body if isinstance(s, n.Assign) and moved_by(s) == (count, -1)]
     rest = tuple(s for s in body if s not in steps)
     if len(steps) != 1 or any(count in s.names() for s in rest):
         return None
@@ -97,7 +97,7 @@ def _asks(condition: n.Expression | None, count: str) -> bool:
     return False
 
 
-def _step(node: n.Statement) -> tuple[str, int] | None:
+def moved_by(node: n.Statement) -> tuple[str, int] | None:
     """Which variable is moved by what number."""
     match node:
         case n.Assign(n.Name(name=name), n.Literal(value=int(by)), "+=" | "-="):
@@ -117,9 +117,9 @@ def _one_loop(rest: _Rest, many: n.Statement) -> n.Statement | None:
             pass
         case _:
             return None
-    steps = dict(found for s in rest.turn if (found := _step(s)))
+    steps = dict(found for s in rest.turn if (found := moved_by(s)))
     for statement in body:
-        found = _step(statement)
+        found = moved_by(statement)
         if found is None or again.left != n.Name(found[0]):
             continue
         counter, limit = found[0], _limit(again, tuple(setup))
@@ -134,7 +134,7 @@ def _one_loop(rest: _Rest, many: n.Statement) -> n.Statement | None:
             return None
         if rest.setup and limit.names() & {name for s in rest.setup for name in written(s)}:
             return None
-        turn = tuple(s for s in rest.turn if _step(s) != (limit.left.name, by))
+        turn = tuple(s for s in rest.turn if moved_by(s) != (limit.left.name, by))
         sign = "+=" if by > 0 else "-="
         move = n.Assign(limit.left, n.Literal(abs(by), INT), sign)
         loop = n.For(None, limit, move, turn)
