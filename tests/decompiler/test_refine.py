@@ -15,6 +15,7 @@ from ptxkit.decompiler.refine.compiling import codes
 from ptxkit.decompiler.refine.distance import Code, distance
 from ptxkit.decompiler.refine.edits import edits
 from ptxkit.decompiler.refine.places import applied, difference
+from ptxkit.decompiler.refine.search import Search
 from ptxkit.decompiler.variants import best_form
 
 #: Kernels whose forms are all near their PTX, and none of them is it.
@@ -197,3 +198,19 @@ def test_all_parts_of_vectors_are_read_where_they_are_needed() -> None:
     texts = [print_function(one) for e in made if (one := applied(function, e)) is not None]
     assert all("vec" not in text and text.count("atoms[k]") == 4 for text in texts)
     assert ["#pragma" in text for text in texts] == [True, False]
+
+
+def test_versions_that_are_as_near_are_not_compared() -> None:
+    """Two of one length wait for each other, though what was known in between was forgotten."""
+    one, two = (
+        read(f"(kernel k (params (param (ptr int) x)) (= ([] x threadIdx.x) {number}))")
+        for number in (3, 4)
+    )
+    source = "__global__ void k(int *x) { x[threadIdx.x] = 5; }"
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    original = Code.of(module.kernels[0].text.splitlines())
+    search = Search(original, "k", "sm_90", tree=n.CudaModule((one,)))
+    search._compile([one])
+    search.known.clear()
+    search._compile([two])
+    assert [entry[-1] for entry in search.waiting] == [one, two]
