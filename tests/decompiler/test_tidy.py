@@ -15,7 +15,9 @@ from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.tidy import applying
 from ptxkit.decompiler.tidy.applying import Pass
 from ptxkit.decompiler.tidy.butterflies import rolled_steps
+from ptxkit.decompiler.tidy.counted_pointers import pointers_by_counters
 from ptxkit.decompiler.tidy.known_values import without_known_values
+from ptxkit.decompiler.tidy.remainders import without_remainders
 from ptxkit.decompiler.tidy.repeated import named_indices
 from ptxkit.decompiler.tidy.updates import plain_update
 
@@ -194,3 +196,57 @@ def test_steps_with_other_uses_or_distances_stay() -> None:
     assert "stride" in steps(2, "2.0f")
     assert "stride" not in steps(3, "2.0f")
     assert "stride" not in steps(2, "b")
+
+
+REST = "(for (let int left (%% m 4)) (!= left 0) (-= left 1) %s (+= i 1))"
+MANY = "(if (>= m 4) (then %s (do (< i n) %s (+= i %d))))"
+TURN = "(+= sum ([] x i))"
+
+
+@pytest.mark.parametrize(
+    ("setup", "turns", "by", "one"),
+    [
+        ("", TURN * 4, 4, True),
+        ("(let float more 0.0f)", f"{TURN} (= more 1.0f)", 4, True),
+        ("", f"{TURN} (= other 1.0f)", 4, False),
+        ("", TURN * 4, 3, False),
+    ],
+)
+def test_turns_that_are_left_over(setup: str, turns: str, by: int, one: bool) -> None:
+    """One loop, unless the second one changes what the first does not, or moves on otherwise."""
+    text = _passed(
+        without_remainders,
+        "(let float sum 0.0f) (let float other 0.0f) (let int i 0)"
+        f"{REST % TURN} {MANY % (setup, turns, by)} (= ([] x 0) (+ sum other))",
+    )
+    assert ("for (; i < n; i++) sum += x[i];" in text) is one
+    assert ("do {" in text) is not one
+
+
+def test_pointers_that_are_used_behind_a_loop_move() -> None:
+    loop = """(let int t (& threadIdx.x 31)) (let (ptr float) p (+ x (& threadIdx.x 31)))
+        (for (let int i t) (< i n) (+= i 32) (= (deref p) 0.0f) (+= p 32))"""
+    assert "p[i] = 0.0f" in _passed(pointers_by_counters, loop)
+    assert "p += 32" in _passed(pointers_by_counters, f"{loop} (= (deref p) 1.0f)")
+    other = loop.replace("(+= p 32)", "(+= p 16)")
+    assert "p += 16" in _passed(pointers_by_counters, other)
+
+
+def test_rows_of_vectors_are_read_by_the_lane() -> None:
+    source = """__global__ void normed(float *out, const float *x, int rows, int n) {
+        int lane = threadIdx.x & 31, row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+        if (row >= rows) return;
+        const float4 *from = (const float4 *)(x + (long long)row * n);
+        float sum = 0.0f;
+        for (int i = lane; i < n / 4; i += 32) {
+            float4 v = from[i]; sum += v.x + v.y + v.z + v.w; }
+        for (int d = 16; d > 0; d >>= 1) sum += __shfl_xor_sync(0xffffffff, sum, d);
+        float mean = sum / n;
+        float4 *to = (float4 *)(out + (long long)row * n);
+        for (int i = lane; i < n / 4; i += 32) {
+            float4 v = from[i]; to[i] = make_float4(v.x - mean, v.y, v.z, v.w - mean); }
+    }"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    assert found.verdict.equivalent, found.verdict.reasons
+    assert "% 4;" not in found.cuda and found.cuda.count("for (") == 3
+    assert found.cuda.count("__shfl_xor_sync") == 1

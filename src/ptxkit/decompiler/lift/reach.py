@@ -14,6 +14,7 @@ from ptxkit.cuda import nodes as n
 
 #: The last thread of a block in any direction, at the least: nobody starts fewer for a tile.
 _LAST_THREAD = 7
+_MOST_THREADS = 1024
 _LOOPS = (n.For, n.While, n.DoWhile)
 
 
@@ -86,8 +87,9 @@ class Reach:
                 return _LAST_THREAD
             case n.Name(name=name):
                 return self._variable(name)
-            case n.Binary("&", _, n.Literal(value=int(mask))):
-                return max(mask, 0)
+            case n.Binary("&", left, n.Literal(value=int(mask))):
+                # What is larger than any block only says that nothing is lost.
+                return max(mask, 0) if mask <= _MOST_THREADS else self.of(left)
             case n.Binary("%", _, n.Literal(value=int(number))):
                 return max(number - 1, 0)
             case n.Binary("+", left, right):

@@ -140,5 +140,7 @@ def _masked(value: Value) -> Sum | None:
         return None
     if narrow.op == "shr.u":
         source = make("shr.u", narrow.width, source, const(count.data + low, count.width))
-    kept = make("and", narrow.width, source, const(mask.data >> low, narrow.width))
-    return Sum({make("zext", value.width, kept): 1 << low})
+    bits = (1 << largest(source).bit_length()) - 1
+    if bits & ~(mask.data >> low):
+        source = make("and", narrow.width, source, const(mask.data >> low, narrow.width))
+    return Sum({make("zext", value.width, source): 1 << low})

@@ -327,7 +327,9 @@ class Search:
         self.tried += len(functions)
         self.spent += _EACH + len(functions) * self.length
         made = codes(self.tree, self.name, functions, self.arch, separate=self.separate)
-        for function, code in zip(functions, made, strict=True):
+        # Those that are as near are taken in order; what is known may have been forgotten before.
+        first = self.tried - len(functions)
+        for number, (function, code) in enumerate(zip(functions, made, strict=True), first):
             score = _FAILED if code is None else distance(self.original, code).score
             self.known[function] = score
             if score <= self.nearest:

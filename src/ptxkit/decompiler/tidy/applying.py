@@ -7,7 +7,7 @@ time, then a place at a time.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptxkit.cuda import CudaModule
 from ptxkit.cuda import nodes as n
@@ -16,7 +16,7 @@ from ptxkit.decompiler.learned.contexts import bare_name
 from ptxkit.decompiler.tidy.passes import PASSES, Pass
 from ptxkit.decompiler.unchanged import changed_file, different
 from ptxkit.decompiler.verify import Verdict
-from ptxkit.decompiler.verify.certificates import certify, compiled, paired
+from ptxkit.decompiler.verify.certificates import AS_WRITTEN, certify, compiled, paired
 from ptxkit.syntax import Module
 
 #: Longer files (instructions) are left as they are; of others so many are compiled at most.
@@ -65,7 +65,13 @@ def tidied(
         tree, base, arch, separate, original, dict(verdicts), budget.part(_SHARE),
         _EFFORT // max(1, size),
     )  # fmt: skip
-    left = wanted.keys() - work.take(wanted)
+    left = set(wanted)
+    if AS_WRITTEN in tree.options:
+        # What was kept from the compiler may be what it makes of loops by itself.
+        free = tuple(option for option in tree.options if option != AS_WRITTEN)
+        left -= work.take(wanted, replace(tree, options=free))
+    if left:
+        left -= work.take(wanted)
     for step in PASSES:
         for name in sorted(left):
             work.take_places(name, step)
@@ -97,12 +103,15 @@ class _Work:
     left: int
     """How often something may still be compiled."""
 
-    def take(self, changed: dict[str, n.Function]) -> set[str]:
-        """Write functions so from now on, if what is known about them still holds; those."""
+    def take(self, changed: dict[str, n.Function], tree: CudaModule | None = None) -> set[str]:
+        """Write functions so from now on, if what is known about them still holds; those.
+
+        With a ``tree`` it is the file from now on, or none of them is taken.
+        """
         if self.left <= 0:
             return set()
         self.left -= 1
-        made = changed_file(self.tree, changed)
+        made = changed_file(tree or self.tree, changed)
         other = compiled(made, self.arch, separate=self.separate).module
         if other is None:
             return set()
@@ -112,7 +121,7 @@ class _Work:
         if not good:
             return good
         if len(good) < len(changed):
-            return self.take({name: changed[name] for name in good})
+            return set() if tree else self.take({name: changed[name] for name in good})
         if any(name in wrong and name not in certified for name in _functions(self.tree)):
             return set()  # another one became something else
         self.tree, self.base = made, other

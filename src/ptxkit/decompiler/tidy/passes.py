@@ -13,11 +13,13 @@ from ptxkit.decompiler.tidy.conditions import plain_conditions
 from ptxkit.decompiler.tidy.constants import named_once
 from ptxkit.decompiler.tidy.conversions import implicit_conversions
 from ptxkit.decompiler.tidy.copies import without_copies
+from ptxkit.decompiler.tidy.counted_pointers import pointers_by_counters
 from ptxkit.decompiler.tidy.counters import halving_counters
 from ptxkit.decompiler.tidy.counting import counting_up
 from ptxkit.decompiler.tidy.indices import indices_by_counters
 from ptxkit.decompiler.tidy.known_values import without_known_values
 from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
+from ptxkit.decompiler.tidy.remainders import without_remainders
 from ptxkit.decompiler.tidy.repeated import named_indices
 from ptxkit.decompiler.tidy.short_numbers import short_numbers
 from ptxkit.decompiler.tidy.turns import last_turns
@@ -32,9 +34,21 @@ def _counted_loops(function: n.Function, take: Take) -> n.Function:
     return counting_up(unguarded_loops(function, take), take)
 
 
+def _whole_loops(function: n.Function, take: Take) -> n.Function:
+    """Loops that were unrolled, with pointers by their counters: seldom is one right alone."""
+    made = without_remainders(function, take)
+    if made == function:
+        return function
+    return pointers_by_counters(started_loops(unguarded_loops(made, _yes), _yes), _yes)
+
+
+def _yes() -> bool:
+    return True
+
+
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
-    named_once, rolled_steps, without_known_values, without_copies, short_numbers,
+    named_once, rolled_steps, without_known_values, _whole_loops, without_copies, short_numbers,
     plain_conditions, _counted_loops, halving_counters, last_turns, indices_by_counters,
-    implicit_conversions, started_loops, named_indices,
+    implicit_conversions, started_loops, pointers_by_counters, named_indices,
 )  # fmt: skip
