@@ -183,3 +183,44 @@ def test_a_point_sums_up_what_threads_hold() -> None:
 
     assert digest(64) == digest(64, descending=True) != digest(32)
     assert digest(64).values[0][1].bit_count() > 30 > digest(1).values[0][1].bit_count()
+
+
+#: What is loaded only in code that no launch reaches, from memory of some kind.
+KINDS = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 y, .param .u32 n) {{
+    .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<6>; .shared .b32 room[64];
+    ld.param.u64 %rd1, [y]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;
+    mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];
+    mul.lo.u32 %r4, %r3, 747796405; setp.ne.u32 %p1, %r4, 305419896;
+    @%p1 bra L;
+    {rare} st.global.u32 [%rd3+4096], %r5;
+L:  add.s32 %r3, %r3, %r1; st.global.u32 [%rd3], %r3; {always} ret; }}"""
+LATER = "st.shared.u32 [room], %r2; ld.global.u32 %r5, [%rd3+64];"
+EARLIER = "ld.global.u32 %r5, [%rd3+64]; st.shared.u32 [room], %r2;"
+OTHER_KINDS = {
+    "of any kind": (LATER, LATER.replace("ld.global", "ld"), "", True),
+    "before a store to another kind": (LATER, EARLIER, "", True),
+    "not of any kind": (LATER.replace("ld.global", "ld"), LATER, "", False),
+    "of any kind, as others are": (
+        LATER, LATER.replace("ld.global", "ld"), "ld.u32 %r5, [%rd3]; st.u32 [%rd3], %r5;", False,
+    ),
+    "before a store to the same": (
+        LATER.replace("shared.u32 [room]", "global.u32 [%rd3+64]"),
+        EARLIER.replace("shared.u32 [room]", "global.u32 [%rd3+64]"), "", False,
+    ),
+    "before a store to any": (
+        LATER.replace("shared.u32 [room]", "u32 [%rd1]"),
+        EARLIER.replace("shared.u32 [room]", "u32 [%rd1]"), "", False,
+    ),
+    "relied on": (LATER, LATER.replace("ld.global", "ld.global.nc"), "", False),
+    "no more relied on": (LATER.replace("ld.global", "ld.global.nc"), LATER, "", True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", OTHER_KINDS)
+def test_memory_is_of_the_same_kind(what: str) -> None:
+    first, second, always, same = OTHER_KINDS[what]
+    both = (parse(KINDS.format(rare=rare, always=always)) for rare in (first, second))
+    assert bool(told_of(*both).name) is same

@@ -16,6 +16,7 @@ from zlib import crc32
 
 from ptxkit.decompiler.verify.computed import chosen, computed, negated, plain
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.accesses import Access, as_written
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Decoder, Known, Operand, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
 from ptxkit.decompiler.verify.dataflow.opcodes import OF_ITS_TYPE, ORDERED, plain_memory
@@ -53,7 +54,9 @@ class Found:
 class Expressions:
     """The expressions of one program; both programs share their terms."""
 
-    def __init__(self, coverage: Coverage, terms: Terms, known: Known) -> None:
+    def __init__(
+        self, coverage: Coverage, terms: Terms, known: Known, access: Access = as_written
+    ) -> None:
         self.terms = terms
         self.blocks = coverage.blocks
         # To find the name of a long function takes long, and it has many blocks.
@@ -65,7 +68,7 @@ class Expressions:
         self.steps: list[list[Step]] = []
         for block, function in zip(self.blocks, coverage.functions, strict=True):
             decoder = Decoder(function, scopes, places, known)
-            self.steps.append([decoder.step(one) for one in block.instructions])
+            self.steps.append([access(decoder.step(one)) for one in block.instructions])
         self.numbers = {id(block): number for number, block in enumerate(self.blocks)}
         self.setters: dict[Register, list[int]] = defaultdict(list)
         self.readers: dict[Register, set[int]] = defaultdict(set)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ptxkit.decompiler.verify.choices import ByValue, Together, unmatched
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.accesses import accesses
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.fences import misordered, ordered, stretches
 from ptxkit.decompiler.verify.outcome import PATIENT
@@ -110,9 +111,10 @@ class Looking:
     def _unmatched(self) -> list[tuple[bool, Instruction]]:
         terms = Terms(_TERMS, budget=self.pair.budget)
         variables = Variables(self.pair.sides[0].module, self.pair.sides[1].module)
+        ways = accesses(*(covered.instructions() for covered in self.pair.coverage))
         sides = [
-            Results(covered, terms, partial(variables.known, number))
-            for number, covered in enumerate(self.pair.coverage)
+            Results(covered, terms, partial(variables.known, number), access)
+            for number, (covered, access) in enumerate(zip(self.pair.coverage, ways, strict=True))
         ]
         if not any(one.open for one in sides):
             return []

@@ -19,6 +19,7 @@ from typing import Any
 
 from ptxkit.decompiler.verify.computed import plain
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.accesses import Access, as_written
 from ptxkit.decompiler.verify.dataflow.decode import Known, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers, registers_in
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
@@ -100,10 +101,12 @@ def _joined(before: int, more: int) -> int:
 class Region(Expressions):
     """The blocks of a program that have not run, in terms of what was seen in those that did."""
 
-    def __init__(self, coverage: Coverage, terms: Terms, known: Known) -> None:
-        super().__init__(coverage, terms, known)
+    def __init__(
+        self, coverage: Coverage, terms: Terms, known: Known, access: Access = as_written
+    ) -> None:
+        super().__init__(coverage, terms, known, access)
         self.seen = Seen()
-        self.base = Expressions(coverage, terms, known)
+        self.base = Expressions(coverage, terms, known, access)
         """All of it by how it is made, for registers that held too few numbers."""
         self.ran = coverage.ran
         self.missing = [self.numbers[id(block)] for block, _ in coverage.missing()]

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 from ptxkit.decompiler.verify.computed import plain
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.accesses import Access, as_written
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed, launched
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Known, Register, Step
 from ptxkit.decompiler.verify.dataflow.liveness import registers_in
@@ -88,8 +89,10 @@ class Form:
 class Sides(Expressions):
     """The instructions of a program of which a side never came, and what they choose from."""
 
-    def __init__(self, coverage: Coverage, terms: Terms, known: Known) -> None:
-        super().__init__(coverage, terms, known)
+    def __init__(
+        self, coverage: Coverage, terms: Terms, known: Known, access: Access = as_written
+    ) -> None:
+        super().__init__(coverage, terms, known, access)
         self.seen = Seen()
         self.coverage = coverage
         self.made_at: dict[Register, list[Place]] = {}

@@ -26,6 +26,7 @@ from functools import partial
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.accesses import Access, accesses
 from ptxkit.decompiler.verify.dataflow.bounds import launched
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Known
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
@@ -95,8 +96,12 @@ def ground(
 def _seen_alike(original: Coverage, candidate: Coverage, look: Look, budget: Budget) -> bool:
     """Whether blocks that have not run do the same with what was seen in launches."""
     terms = _terms(original, budget)
-    first, second = _sides((original, candidate))
-    regions = Region(original, terms, first), Region(candidate, terms, second)
+    both = original, candidate
+    first, second = (
+        Region(one, terms, known, access)
+        for one, known, access in zip(both, _sides(both), _accesses(both), strict=True)
+    )
+    regions = first, second
     if not all(region.missing for region in regions) or not look(*regions):
         return False
     rounds = min(_ROUNDS, 2 + max(len(region.missing) for region in regions))
@@ -121,11 +126,17 @@ def _sides(covered: tuple[Coverage, Coverage]) -> list[Known]:
     return [partial(variables.known, side) for side in (0, 1)]
 
 
+def _accesses(covered: tuple[Coverage, Coverage]) -> tuple[Access, Access]:
+    original, candidate = covered
+    return accesses(original.instructions(), candidate.instructions())
+
+
 def _works(covered: tuple[Coverage, Coverage], budget: Budget) -> list[Counter[Work]]:
     """What the blocks do that have not run, for both."""
     terms = _terms(covered[0], budget)
     both = [
-        Expressions(one, terms, known) for one, known in zip(covered, _sides(covered), strict=True)
+        Expressions(one, terms, known, access)
+        for one, known, access in zip(covered, _sides(covered), _accesses(covered), strict=True)
     ]
     rounds = max(one.rounds for one in both)
     found = [one.run(rounds) for one in both]

@@ -9,10 +9,11 @@ from math import prod
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget, OverdueError
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.accesses import is_generic
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, CUTS_OF_LONG, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TooManyCasesError
 from ptxkit.decompiler.verify.dataflow.product import Product
-from ptxkit.decompiler.verify.dataflow.regions import Program, is_generic
+from ptxkit.decompiler.verify.dataflow.regions import Program
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
 from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.variables import Variables

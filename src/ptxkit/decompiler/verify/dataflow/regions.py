@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from ptxkit.decompiler.verify.dataflow.accesses import as_global, changing, is_generic
 from ptxkit.decompiler.verify.dataflow.arguments import arguments_read
 from ptxkit.decompiler.verify.dataflow.bounds import launched
 from ptxkit.decompiler.verify.dataflow.cuts import (
@@ -71,7 +72,7 @@ class Program:
                 one.steps = [as_global(step) if is_generic(step) else step for step in one.steps]
         if not constant:
             for one in whole.values():
-                one.steps = [_changing(step) for step in one.steps]
+                one.steps = [changing(step) for step in one.steps]
         parts = Parts(cuts, 1 + max(b.index for b in graph.blocks))
         self.blocks: dict[int, Block] = {
             number: part for index in whole for number, part in parts.of(index, whole[index])
@@ -189,40 +190,6 @@ class Program:
 
 def _only_asks(step: Step) -> bool:
     return step.name in PURE or reads_of_parameters(step)
-
-
-_ACCESSES = frozenset(("ld", "st", "atom", "red"))
-_SPACES = ("global", "shared", "local", "const", "param")
-
-
-def is_generic(step: Step | Instruction) -> bool:
-    """Whether an instruction accesses memory of whatever kind its address is of."""
-    return step.name in _ACCESSES and not any(
-        modifier[1:].startswith(_SPACES) for modifier in step.modifiers
-    )
-
-
-def as_global(step: Step) -> Step:
-    """The same access to global memory."""
-    name, _, rest = step.opcode.partition(".")
-    # Where the space is written: after what orders the access.
-    words = rest.split(".")
-    place = 1 if words[0] in _ORDERS else 0
-    place += place and words[place] in _SCOPES
-    opcode = ".".join((name, *words[:place], "global", *words[place:]))
-    return replace(step, opcode=opcode, modifiers=step.modifiers | {".global"})
-
-
-def _changing(step: Step) -> Step:
-    """A load that does not rely on memory that nobody changes."""
-    if step.name != "ld" or ".nc" not in step.modifiers:
-        return step
-    opcode = ".".join(word for word in step.opcode.split(".") if word != "nc")
-    return replace(step, opcode=opcode, modifiers=step.modifiers - {".nc"})
-
-
-_ORDERS = frozenset("weak volatile relaxed acquire release acq_rel mmio".split())
-_SCOPES = frozenset("cta cluster gpu sys".split())
 
 
 def _block(decoder: Decoder, graph: ControlFlowGraph, block: BasicBlock) -> Block:
