@@ -16,6 +16,7 @@ from ptxkit.decompiler.lift.lifter import Options
 from ptxkit.decompiler.lift.plain_sums import with_plain_sums
 from ptxkit.decompiler.lift.volatile_pointers import with_volatile_variables
 from ptxkit.decompiler.lift.wide_variables import with_wide_variables
+from ptxkit.decompiler.refine.search import EFFORT
 from ptxkit.decompiler.verify.dialect import Dialect
 from ptxkit.syntax.scopes import Scopes
 
@@ -109,12 +110,12 @@ SPLIT = """.version 8.0
 """
 
 
-#: What is looked for here is found without a long search for identical PTX.
-EFFORT = 8_000
+#: What is looked for in most tests is found without a long search for identical PTX.
+SHORT = 8_000
 
 
-def decompiled(source: str) -> Decompiled:
-    found = ptxkit.decompile(ptxkit.compile_cuda(source), engine="symbolic", effort=EFFORT)
+def decompiled(source: str, effort: int = SHORT) -> Decompiled:
+    found = ptxkit.decompile(ptxkit.compile_cuda(source), engine="symbolic", effort=effort)
     assert found.verdict.equivalent, found.verdict.reasons
     return found
 
@@ -345,7 +346,7 @@ extern "C" __global__ void swept(float *x, const float *a, int n) {
 
 
 def test_a_loop_begins_where_the_source_began() -> None:
-    found = decompiled(ROWS)
+    found = decompiled(ROWS, EFFORT)
     assert found.verdict.same_ptx
     assert re.search(r"for \(int (\w+) = 1; \1 < \w+; \1\+\+\)", found.cuda)
 
@@ -364,7 +365,7 @@ extern "C" __global__ void window(const float *x, float *out, int n, int r) {
 
 
 def test_a_loop_to_its_limit_is_rolled_up() -> None:
-    found = decompiled(WINDOW)
+    found = decompiled(WINDOW, EFFORT)
     assert found.verdict.same_ptx
     assert re.search(r"for \(.*<= \w+; \w+\+\+\)", found.cuda) and found.cuda.count("sum +=") == 1
 

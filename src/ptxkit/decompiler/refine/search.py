@@ -118,23 +118,29 @@ class Search:
             if (function := self._own(tree)) is not None
             for score in [distance(self.original, code).score]
         ]
-        # What is short is read more easily, and has fewer places to change.
         near = _NEAR * self.length
-        starts.sort(
-            key=lambda start: (start[1] > near, start[0] + _STATEMENT * _length(start[2])[0])
-        )
+
+        def worth(away: float, score: float, function: n.Function) -> tuple[bool, float]:
+            # What is short is read more easily, and has fewer places to change.
+            return score > near, away + _STATEMENT * _length(function)[0]
+
+        starts.sort(key=lambda start: worth(*start[:3]))
         self.limit = self.effort
-        near_ones: list[tuple[_Version, n.Function, n.CudaModule]] = []
+        rewritten: list[tuple[tuple[bool, float], _Version, n.Function, n.CudaModule]] = []
         for away, score, function, tree in starts[: len(_SHARES)]:
             if away > _FAR * self.length:
                 continue
             self.tree = tree
             self.known.clear()
-            near_ones.append((self._rewritten(_Version(function, score)), function, tree))
-            if near_ones[-1][0].score == 0 or self.over:
+            version = self._rewritten(_Version(function, score))
+            left = max(version.score - (score - away), 0.0)
+            rewritten.append(
+                (worth(left, version.score, version.function), version, function, tree)
+            )
+            if version.score == 0 or self.over:
                 break
-        near_ones.sort(key=lambda one: one[0].score)
-        for (version, function, tree), share in zip(near_ones, _SHARES, strict=False):
+        rewritten.sort(key=lambda one: (one[1].score > 0, one[0]))
+        for (_, version, function, tree), share in zip(rewritten, _SHARES, strict=False):
             self.tree, self.limit = tree, share * self.effort
             self.known.clear()
             self.nearest = version.score
@@ -327,9 +333,7 @@ class Search:
         self.tried += len(functions)
         self.spent += _EACH + len(functions) * self.length
         made = codes(self.tree, self.name, functions, self.arch, separate=self.separate)
-        # Those that are as near are taken in order; what is known may have been forgotten before.
-        first = self.tried - len(functions)
-        for number, (function, code) in enumerate(zip(functions, made, strict=True), first):
+        for function, code in zip(functions, made, strict=True):
             score = _FAILED if code is None else distance(self.original, code).score
             self.known[function] = score
             if score <= self.nearest:
