@@ -44,7 +44,7 @@ _FAR = 0.6
 #: What is nearer than this share of its instructions comes first, however long its text is.
 _NEAR = 0.05
 #: How far a form is taken to be away for each of its statements.
-_STATEMENT = 0.15
+_STATEMENT = 0.3
 #: How many changes of one kind are tried before some of the next kind.
 _FEW = 6
 #: Rounds after the first with a nearer version, for others that go together with it.
@@ -140,8 +140,9 @@ class Search:
             if version.score == 0 or self.over:
                 break
         rewritten.sort(key=lambda one: (one[1].score > 0, one[0]))
+        before = self.spent
         for (_, version, function, tree), share in zip(rewritten, _SHARES, strict=False):
-            self.tree, self.limit = tree, share * self.effort
+            self.tree, self.limit = tree, before + share * self.effort
             self.known.clear()
             self.nearest = version.score
             found = self._nearest(version)
