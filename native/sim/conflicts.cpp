@@ -57,10 +57,18 @@ void ConflictTable::log(What what, const Actor &who, std::uint64_t word, std::ui
     events_.push_back(event);
 }
 
+std::uint8_t ConflictTable::raced(const Word &known, const Actor &who, std::uint8_t bytes) {
+    std::uint8_t found = 0;
+    for (unsigned byte = 0; byte < kWord; ++byte)
+        if ((known.changed & bytes) >> byte & 1 && known.changers[byte].unordered(who))
+            found = static_cast<std::uint8_t>(found | 1u << byte);
+    return found;
+}
+
 void ConflictTable::look(const Actor &who, std::uint64_t word, std::uint8_t bytes, bool check) {
     Word &known = words_[word];
-    const auto both = static_cast<std::uint8_t>(known.changed.bytes & bytes);
-    if (check && both != 0 && known.changed.who.unordered(who)) racing_[word] |= both;
+    if (check)
+        if (const std::uint8_t both = raced(known, who, bytes); both != 0) racing_[word] |= both;
     // The first one and the last one that looked: of more, some stay unseen.
     Mark &mark = known.looked[known.looked[0].bytes != 0 && known.looked[0].who.unordered(who)];
     mark = {who, bytes};
@@ -68,11 +76,13 @@ void ConflictTable::look(const Actor &who, std::uint64_t word, std::uint8_t byte
 
 void ConflictTable::change(const Actor &who, std::uint64_t word, std::uint8_t bytes) {
     Word &known = words_[word];
-    for (const Mark *mark : {&known.changed, &known.looked[0], &known.looked[1]})
-        if (const auto both = static_cast<std::uint8_t>(mark->bytes & bytes);
-            both != 0 && mark->who.unordered(who))
-            racing_[word] |= both;
-    known.changed = {who, bytes};
+    std::uint8_t both = raced(known, who, bytes);
+    for (const Mark &mark : known.looked)
+        if (mark.who.unordered(who)) both = static_cast<std::uint8_t>(both | (mark.bytes & bytes));
+    if (both != 0) racing_[word] |= both;
+    known.changed = static_cast<std::uint8_t>(known.changed | bytes);
+    for (unsigned byte = 0; byte < kWord; ++byte)
+        if (bytes >> byte & 1) known.changers[byte] = who;
 }
 
 void ConflictTable::read(const Actor &who, std::uint64_t address, std::uint64_t bytes) {

@@ -7,6 +7,7 @@
 // of a warp do together puts all of its lanes in order.
 #pragma once
 
+#include <array>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -52,7 +53,9 @@ class ConflictTable {
         std::uint8_t bytes = 0;
     };
     struct Word {
-        Mark changed, looked[2];
+        std::array<Actor, 4> changers;   // the last of each byte
+        std::uint8_t changed = 0;        // which of them were changed
+        Mark looked[2];
         std::uint8_t values[4] = {};     // those last written
         std::uint8_t known = 0;          // and of which bytes they are
     };
@@ -66,6 +69,8 @@ class ConflictTable {
         std::uint8_t bytes : 4;
     };
 
+    // Those of some bytes that somebody changed whom nothing puts in an order with another one.
+    static std::uint8_t raced(const Word &known, const Actor &who, std::uint8_t bytes);
     void log(What what, const Actor &who, std::uint64_t word, std::uint8_t bytes);
     void look(const Actor &who, std::uint64_t word, std::uint8_t bytes, bool check);
     void change(const Actor &who, std::uint64_t word, std::uint8_t bytes);

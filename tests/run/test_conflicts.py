@@ -79,3 +79,20 @@ def test_bytes_of_one_word_belong_to_whoever_writes_them() -> None:
         "cpu",
     )["k"]
     assert kernel[1, 64](np.zeros(64, np.int8), conflicts=True).conflicts == frozenset()
+
+
+def test_who_changed_a_byte_is_known_though_another_one_changed_the_next() -> None:
+    """The first and the last one change both bytes, the one between them one of these."""
+    kernel = ptxkit.load(
+        ptxkit.compile_cuda(
+            """extern "C" __global__ void k(short *x) {
+                if (threadIdx.x == 0) *x = 0x0203;
+                if (threadIdx.x == 32) *(char *)x = 4;
+                if (threadIdx.x == 64) *x = 0x0405;
+            }"""
+        ),
+        "cpu",
+    )["k"]
+    x = np.full(1, 0x0101, np.int16)
+    found = kernel[1, 96](x, conflicts=True).conflicts
+    assert {address - x.ctypes.data for address in found} == {0, 1}
