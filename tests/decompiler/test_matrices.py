@@ -97,3 +97,23 @@ def test_walks_through_a_row_begin_at_a_column() -> None:
     assert "int i = threadIdx.x;" in text
     assert "tile[threadIdx.y][i] = 0.0f;" in text
     assert "tile[threadIdx.y + 1][threadIdx.x + 1]" in text
+
+
+def test_a_halo_does_not_hide_its_rows() -> None:
+    """Few threads read far beside themselves: what others would read there says nothing."""
+    source = """
+extern "C" __global__ void k(const float *f, float *d) {
+    __shared__ float tile[4][72];
+    int x = threadIdx.x, y = threadIdx.y, i = blockIdx.x * 256 + y * 64 + x;
+    tile[y][x + 4] = f[i];
+    __syncthreads();
+    if (x < 4) {
+        tile[y][x] = tile[y][x + 63];
+        tile[y][x + 68] = tile[y][x + 5];
+    }
+    __syncthreads();
+    d[i] = tile[y][x + 8] - tile[y][x];
+}
+"""
+    text = lifted_text(ptxkit.compile_cuda(source, arch="sm_90"))
+    assert "float tile[4][72];" in text

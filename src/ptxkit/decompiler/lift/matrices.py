@@ -133,7 +133,10 @@ class _Matrices:
     def _passes(self, index: Sum, width: int) -> bool:
         """Whether a column is beyond the end of its row."""
         columns = [(t, k) for t, k in index.terms if self._factor(t, k) % width]
-        return sum(self.reach.of(t) * k for t, k in columns) + index.constant % width >= width
+        if sum(self.reach.of(t) * k for t, k in columns) >= width:
+            return True
+        beside = sum(self.reach.without_threads(t) * k for t, k in columns)
+        return beside + index.constant % width >= width
 
     def run(self) -> Body:
         """The body, rewritten."""

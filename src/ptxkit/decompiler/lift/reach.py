@@ -46,6 +46,7 @@ class Reach:
     def __init__(self, body: Iterable[n.Statement]) -> None:
         self.known: dict[str, Known] = defaultdict(Known)
         self._open: set[str] = set()
+        self._last_thread = _LAST_THREAD
         for statement in body:
             for node in statement.walk():
                 self._see(node)
@@ -84,7 +85,7 @@ class Reach:
             case n.Literal(value=int(value)):
                 return value
             case n.Name() | n.Member() if is_thread(node):
-                return _LAST_THREAD
+                return self._last_thread
             case n.Name(name=name):
                 return self._variable(name)
             case n.Binary("&", left, n.Literal(value=int(mask))):
@@ -105,6 +106,19 @@ class Reach:
             case n.Cast(operand=operand):
                 return self.of(operand)
         return 0
+
+    def without_threads(self, node: n.Expression) -> int:
+        """The same where threads count for nothing: what is read beside them may ask which it is.
+
+        >>> thread = n.Name("threadIdx.x")
+        >>> Reach(()).without_threads(n.Binary("+", thread, n.integer(5)))
+        5
+        """
+        self._last_thread = 0
+        try:
+            return self.of(node)
+        finally:
+            self._last_thread = _LAST_THREAD
 
     def _part(self, node: n.Expression, number: int) -> int:
         """A number that is divided: who asks for the row of a thread has more than one row."""
