@@ -24,10 +24,10 @@ def all_restricted(function: n.Function) -> Iterator[n.Function]:
     >>> names = [n.Parameter(Pointer(FLOAT), name) for name in "xy"]
     >>> for made in all_restricted(n.Function("k", tuple(names), body, VOID)):
     ...     print(print_function(made), end="")
-    __global__ void k(float *__restrict__ x, float *__restrict__ y) {
+    __global__ void k(const float *__restrict__ x, float *__restrict__ y) {
         y[0] = x[0];
     }
-    __global__ void k(const float *__restrict__ x, float *__restrict__ y) {
+    __global__ void k(float *__restrict__ x, float *__restrict__ y) {
         y[0] = x[0];
     }
     """
@@ -36,9 +36,14 @@ def all_restricted(function: n.Function) -> Iterator[n.Function]:
         return
     stored = {p.name for s in function.body for p in _stores(s)}
     body = tuple(bottom_up(s, _plain) for s in function.body)
-    for const in (False, True):
+    for const in (True, False):
         parameters = tuple(
-            replace(p, type=replace(p.type, restrict=True, const=const and p.name not in stored))
+            replace(
+                p,
+                type=replace(
+                    p.type, restrict=True, const=p.name not in stored if const else p.type.const
+                ),
+            )
             if isinstance(p.type, Pointer)
             else p
             for p in function.parameters

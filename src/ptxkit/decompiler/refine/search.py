@@ -28,7 +28,7 @@ from ptxkit.decompiler.refine.rewritings import rewritings
 #: So many versions are compiled together.
 _TOGETHER = 16
 #: Which share of the effort is spent when each of the nearest forms was tried.
-_SHARES = (0.8, 0.95, 1.0)
+_SHARES = (0.6, 0.9, 1.0)
 #: How many instructions these have at most, at first.
 _AT_ONCE = 4000
 #: Seconds of computing that are long for so many.
@@ -140,6 +140,12 @@ class Search:
             if version.score == 0 or self.over:
                 break
         rewritten.sort(key=lambda one: (one[1].score > 0, one[0]))
+        if starts and rewritten and rewritten[0][1].score > 0:
+            # What brings all of them nearer at first may lead astray.
+            key, version, function, tree = rewritten[0]
+            score = next(start[1] for start in starts if start[2] is function)
+            if score > version.score:
+                rewritten.insert(1, (key, _Version(function, score), function, tree))
         before = self.spent
         for (_, version, function, tree), share in zip(rewritten, _SHARES, strict=False):
             self.tree, self.limit = tree, before + share * self.effort
