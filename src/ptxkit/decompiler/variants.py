@@ -109,17 +109,25 @@ def best_form(
     # but only those that are quick.
     long = len(function.instructions) > _HARD_TO_RUN
     share = _BRIEF if long else PROOF
-    for one in chain(() if long else likely[:1], provable(), likely, again, others):
+    early = [] if long else likely[:_READABLE]
+    # Of what reads well, more than the first may be proved soon.
+    quick = [(one, number > 0) for number, one in enumerate(early)]
+    rest = ((one, False) for one in chain(provable(), likely, again, others))
+    for one, only_proof in chain(quick, rest):
         # Forms that a compiler makes the same of are all proved, or none is.
         text = one.made.module.emit() if one.made.module is not None else one.made.error
         followed = (text, True) in done
         if (text, one.thorough) in done or (followed and not execute):
             continue
-        done.add((text, one.thorough))
+        if not only_proof:
+            done.add((text, one.thorough))
         verdict = _proved(
-            module, name, one, known, budget, prove=not followed, execute=execute,
-            share=share if one.thorough else PROOF,
+            module, name, one, known, budget, prove=not followed,
+            execute=execute and not only_proof,
+            share=_BRIEF if only_proof else share if one.thorough else PROOF,
         )  # fmt: skip
+        if only_proof and not verdict.equivalent:
+            continue
         # What is wrong with the original itself is so for all of its forms.
         execute &= verdict.execution is None or not verdict.execution.hopeless
         # What was not proved is still better than what was seen to differ.
