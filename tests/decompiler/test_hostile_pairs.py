@@ -46,6 +46,16 @@ SHORT = """extern "C" __global__ void k(unsigned *x, const unsigned *a) {
     asm("add%s.bf16x2 %%0, %%1, %%2;" : "=r"(s) : "r"(m), "r"(a[i + 64])); x[i] = s; }"""
 #: What it is about: the original, and what is no copy of it.
 PAIRS = {
+    "the upper end of a range": (
+        LINES % ("const int *x, int *y, int n", "y[i] = x[i] >= 1000 && x[i] < 3000;"),
+        LINES % ("const int *x, int *y, int n", "y[i] = x[i] >= 1000 && x[i] < 3500;"),
+    ),
+    "an index of bytes, and where it ends": (
+        LINES % ("const unsigned long long *j, const char *a, char *y, int n",
+                 "{ char r = 0; if (j[i] < 5000) r = a[j[i]]; y[i] = r; }"),
+        LINES % ("const unsigned long long *j, const char *a, char *y, int n",
+                 "{ char r = 0; if (j[i] < 5500) r = a[j[i]]; y[i] = r; }"),
+    ),
     "tables that a host fills by name": (
         '__constant__ float gain[4], bias[4]; extern "C" __global__ void k(float *y) '
         "{ int t = threadIdx.x; y[t] = gain[t] - bias[t]; }",

@@ -41,7 +41,7 @@ def all_restricted(function: n.Function) -> Iterator[n.Function]:
             replace(
                 p,
                 type=replace(
-                    p.type, restrict=True, const=p.name not in stored if const else p.type.const
+                    p.type, restrict=True, const=p.type.const or (const and p.name not in stored)
                 ),
             )
             if isinstance(p.type, Pointer)

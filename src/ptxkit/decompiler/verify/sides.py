@@ -48,9 +48,8 @@ _NUMBERS = {
 }  # fmt: skip
 _WIDTHS = frozenset((("eq", 1), ("lt", 2)))
 _LOGIC = frozenset(("and", "or", "xor"))
-#: Sides of a comparison: it held, and did not, for two numbers that are next to each other; and,
-#: as many bits on, for the first or the last number without a sign.
-NEAR, _ON = 12, 2
+#: Sides of a comparison: it held, and did not, for two numbers that are next to each other.
+NEAR = 12
 #: What keeps so little of its operands that runs never tell enough.
 _LOSSY = frozenset(("vote", "match", "redux", "shfl"))
 _LOSSY_ATOMICS = frozenset((".cas", ".inc", ".dec", ".min", ".max"))
@@ -117,9 +116,7 @@ class Sides(Expressions):
         """Others that those of another program may be the same as."""
         for place, step in self._all():
             hidden = hiding.get(self._key(place), 0)
-            if hidden & NEAR and self._is_moved(step):
-                hidden &= ~(self._seen_at(place) >> _ON & NEAR)
-            if step.name == "setp" and not places.isdisjoint(self._reads(step)):
+            if step.name == "setp" and self._compares_places(step, places):
                 hidden &= ~NEAR  # addresses are whole elements from each other
             if step.name == "bra":
                 self.open += [place] * (self._key(place) in branches)
@@ -175,16 +172,10 @@ class Sides(Expressions):
                     pending += self._reads(self._step_at(place))
         return found
 
-    def _seen_at(self, place: Place) -> int:
-        start = self._key(place)
-        return next((seen for (at, _), (seen, _) in self.coverage.shown.items() if at == start), 0)
-
-    def _is_moved(self, step: Step) -> bool:
-        """Whether a number is compared with another one after it was moved: there are two ends."""
-        makers = self.made_at.get(step.sources[0].value, []) if self._is_register(step) else []
-        return step.name == "setp" and any(
-            self._step_at(one).name == "add" and self._step_at(one).sources[-1].kind == "number"
-            for one in makers
+    def _compares_places(self, step: Step, places: set[Register]) -> bool:
+        """Whether two addresses are compared, not an index with a number."""
+        return places.issuperset(self._reads(step)) and all(
+            source.kind == "register" for source in step.sources
         )
 
     def _tells(self, step: Step, hidden: int) -> bool:
