@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import ptxkit
+from ptxkit.decompiler.verify import same_execution
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.looking import Looking
 from ptxkit.decompiler.verify.outcome import Side
@@ -224,3 +226,35 @@ def test_memory_is_of_the_same_kind(what: str) -> None:
     first, second, always, same = OTHER_KINDS[what]
     both = (parse(KINDS.format(rare=rare, always=always)) for rare in (first, second))
     assert bool(told_of(*both).name) is same
+
+
+JUMPS = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 o) {
+    .reg .b64 %d<6>; .reg .b32 %r<9>; .reg .pred %p1;
+    ld.param.u64 %d1, [x]; ld.param.u64 %d2, [o]; mov.u32 %r1, %tid.x;
+    mul.wide.u32 %d3, %r1, 4; add.u64 %d4, %d1, %d3; add.u64 %d5, %d2, %d3;
+    ld.global.u32 %r2, [%d4]; ld.global.u32 %r3, [%d4+4];
+    mul.lo.u32 %r4, %r2, 741371805; shr.u32 %r5, %r4, 12; xor.b32 %r4, %r4, %r5;
+    mul.lo.u32 %r4, %r4, 695876921; xor.b32 %r4, %r4, %r3;
+    and.b32 %r6, %r2, 1; and.b32 %r7, %r3, 1; add.u32 %r8, %r6, %r7; st.global.u32 [%d5], %r8;
+    setp.ne.u32 %p1, %r4, 324478056; @%p1 bra E;
+    table: .branchtargets FIRST, SECOND;
+    brx.idx %rSELECTOR, table;
+    L0: st.global.u32 [%d5+8192], %r2; bra E;
+    L1: st.global.u32 [%d5+8192], %r3;
+    E: ret; }"""
+
+
+@pytest.mark.parametrize(
+    ("selector", "first", "second", "same"),
+    [("6", "L0", "L1", True), ("7", "L0", "L1", False), ("6", "L1", "L0", False)],
+)
+def test_jumps_by_tables_that_never_ran(selector: str, first: str, second: str, same: bool) -> None:
+    def jumping(selector: str, first: str, second: str) -> Module:
+        text = JUMPS.replace("SELECTOR", selector)
+        return ptxkit.parse(text.replace("FIRST", first).replace("SECOND", second))
+
+    other = jumping(selector, first, second)
+    assert same_execution(jumping("6", "L0", "L1"), other, "k").equal is same

@@ -26,6 +26,8 @@ class BasicBlock:
     instructions: list[Instruction] = field(default_factory=list)
     successors: list[BasicBlock] = field(default_factory=list)
     predecessors: list[BasicBlock] = field(default_factory=list)
+    targets: tuple[BasicBlock, ...] = ()
+    """Where a jump at its end goes; for a jump by a table, each entry of that."""
 
     @property
     def name(self) -> str:
@@ -265,6 +267,7 @@ class _Builder:
         for block, following in zip(self._blocks, [*self._blocks[1:], None], strict=True):
             last = block.instructions[-1] if block.instructions else None
             targets = self._targets(last) if last is not None else []
+            block.targets = tuple(targets)
             falls = last is None or last.name not in TERMINATORS or last.guard is not None
             if falls and following is not None:
                 targets.append(following)

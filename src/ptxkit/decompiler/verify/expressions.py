@@ -182,14 +182,29 @@ class Expressions:
         """The condition on which control goes from one block to another."""
         last = self.steps[place][-1]
         if last.name not in JUMPS or last.guard is None:
-            jumps = last.name == "brx"
-            return self.terms.make("table", target.index) if jumps else self.terms.make("always")
+            if last.name == "brx":
+                return self._entries(place, target)
+            return self.terms.make("always")
         taken = self._guard(place, last.guard)
         to_label = last.name == "bra" and last.sources[0].value[-1] in target.labels
         return taken if to_label else self._not(taken)
 
+    def _entries(self, place: int, target: BasicBlock) -> Term:
+        """By what number control goes to a block that a table names, and at which places of it."""
+        places = [k for k, one in enumerate(self.blocks[place].targets) if one is target]
+        return self.terms.make("table", self._selector(place), *places)
+
+    def _selector(self, place: int) -> Term:
+        values, source = self.values[place], self.steps[place][-1].sources[0]
+        if values is None or source.kind != "register":
+            return self.terms.make("opaque", id(self), place)
+        return self._read(place, values, source.value)
+
     def _ending(self, number: int) -> Term:
         last = self.steps[number][-1]
+        if last.name == "brx" and last.guard is None:
+            size = len(self.blocks[number].targets)
+            return self.terms.make("goes by table", self._selector(number), size)
         if last.name not in JUMPS or (last.name == "bra" and last.guard is None):
             return self.terms.make("goes on")
         condition = self._guard(number, last.guard) if last.guard else self.terms.make("always")

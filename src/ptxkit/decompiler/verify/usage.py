@@ -63,6 +63,10 @@ _TEXTURES = frozenset(("tex", "tld4", "suld", "sust", "sured", "txq", "suq"))
 Taint = dict[Origin, int]
 
 
+#: Pairs of numbers that may be the two ends of a range.
+_RANGES = 48
+
+
 @dataclass(slots=True)
 class Access:
     """What is done with the memory behind a pointer."""
@@ -116,8 +120,11 @@ class Usage:
 
     @property
     def marks(self) -> tuple[int | float, ...]:
-        """All numbers that the code compares with."""
-        return (*sorted(self.constants | self.shifts), *sorted(self.thresholds))
+        """All numbers that the code compares with, and both ends of ranges."""
+        ends: set[int] = set()
+        if len(self.shifts) * len(self.constants) <= _RANGES:
+            ends = {shift + size for shift in self.shifts for size in self.constants}
+        return (*sorted(self.constants | self.shifts | ends), *sorted(self.thresholds))
 
     def element(self, pointer: Origin) -> str:
         """The type of what a pointer points to."""
