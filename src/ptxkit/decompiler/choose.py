@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ptxkit.cuda import CudaModule, print_module
@@ -340,7 +340,24 @@ def _chosen(
         plain = verify(module, lifted, arch=arch)
         if plain.rank > joined.rank:
             return lifted, "symbolic", plain, notes
+    notes += proved_alone(joined, {name: answer.verdict for name, answer in answers.items()})
     return tree, maker, joined, notes
+
+
+def proved_alone(whole: Verdict, alone: Mapping[str, Verdict]) -> list[str]:
+    """What to say of functions that are proved, but not in a file with the others.
+
+    A file has one set of options; one function may need another.
+
+    >>> proved_alone(Verdict(True), {"k": Verdict(True, same_dataflow=True)})
+    ["'k' is E2 in a file of its own, not in one with the others: decompile it alone (--kernel k)"]
+    """
+    return [
+        f"'{name}' is {verdict.level} in a file of its own, not in one with the others: "
+        f"decompile it alone (--kernel {name})"
+        for name, verdict in alone.items()
+        if verdict.equivalent and not whole.parts.get(name, Verdict()).equivalent
+    ]
 
 
 def _unproved(engine: str, name: str, found: Answer | None) -> str:
