@@ -28,7 +28,7 @@ from ptxkit.decompiler.refine.rewritings import rewritings
 #: So many versions are compiled together.
 _TOGETHER = 16
 #: Which share of the effort is spent when each of the nearest forms was tried.
-_SHARES = (0.6, 0.9, 1.0)
+_SHARES = (0.7, 0.92, 1.0)
 #: How many instructions these have at most, at first.
 _AT_ONCE = 4000
 #: Seconds of computing that are long for so many.
@@ -36,7 +36,7 @@ _SLOW = 1.5
 #: How many instructions take a compiler as long as it takes for no code at all.
 _EACH = 200
 #: How many instructions may be compiled for one function: some seconds of computing.
-EFFORT = 60_000
+EFFORT = 75_000
 #: Functions with more instructions than this are left as they are.
 _MOST = 1000
 #: What is further away than this share of its instructions is not worth a search.

@@ -173,8 +173,8 @@ class Sides(Expressions):
         return found
 
     def _compares_places(self, step: Step, places: set[Register]) -> bool:
-        """Whether two addresses are compared, not an index with a number."""
-        return places.issuperset(self._reads(step)) and all(
+        """Whether an address is compared with where it ends, not an index with a number."""
+        return not places.isdisjoint(self._reads(step)) and all(
             source.kind == "register" for source in step.sources
         )
 
