@@ -14,7 +14,14 @@ from typing import Any
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
 from ptxkit.decompiler.lift.rewrite import Body, bottom_up, rebuilt_lists
-from ptxkit.decompiler.refine.polynomials import Polynomial, polynomial, summed
+from ptxkit.decompiler.refine.places import NewNames
+from ptxkit.decompiler.refine.polynomials import (
+    Polynomial,
+    difference,
+    polynomial,
+    product,
+    summed,
+)
 from ptxkit.decompiler.refine.rows import single_values, without_unread_numbers
 
 #: Indices that are further from the center than so many terms are left as they are.
@@ -53,7 +60,7 @@ def centered(function: n.Function) -> Iterator[tuple[str, n.Function]]:
         and isinstance(value.right, n.Literal)
         and isinstance(value.right.value, int)
     }
-    centers = _Centers(values, moved)
+    centers = _Centers(values, moved, NewNames(function))
     made = replace(function, body=centers.body(function.body))
     if made != function:
         yield "expand", replace(made, body=without_unread_numbers(made.body or ()))
@@ -63,11 +70,14 @@ class _Centers:
     """Finds a center in each list of statements that has one."""
 
     def __init__(
-        self, values: dict[str, n.Expression], moved: dict[n.Name, tuple[n.Name, int]]
+        self,
+        values: dict[str, n.Expression],
+        moved: dict[n.Name, tuple[n.Name, int]],
+        names: NewNames,
     ) -> None:
         self.values = values
         self.moved = moved
-        self.number = 0
+        self.names = names
 
     def body(self, body: Body) -> Body:
         """Statements with a center, where these are the innermost that have one."""
@@ -92,8 +102,7 @@ class _Centers:
         first = max((declared[name] + 1 for name in names if name in declared), default=0)
         used = [k for k, s in enumerate(body) if any(isinstance(p, n.Index) for p in s.walk())]
         place = max(first, min(used))
-        name = "center" if not self.number else f"center{self.number}"
-        self.number += 1
+        name = self.names.take("center")
 
         def change(node: Any) -> Any:
             if not isinstance(node, n.Index):
@@ -101,13 +110,13 @@ class _Centers:
             one = self._polynomial(node.index)
             if one is None or _apart(center, one) > _FAR:
                 return node
-            left = _difference(one, center)
+            left = difference(one, center)
             return n.Index(node.base, summed(n.Name(name), left))
 
         made = [bottom_up(s, change) if k >= place else s for k, s in enumerate(body)]
         head = next(factors for factors, by in center.items() if factors and by == 1)
         rest = {factors: by for factors, by in center.items() if factors != head}
-        start = summed(_first(head), rest)
+        start = summed(product(head), rest)
         return (*made[:place], n.Declare(INT, name, start), *made[place:])
 
     def _polynomial(self, index: n.Expression) -> Polynomial | None:
@@ -133,19 +142,5 @@ class _Centers:
         return found if any(factors and by == 1 for factors, by in found.items()) else None
 
 
-def _first(factors: tuple[n.Expression, ...]) -> n.Expression:
-    made = factors[0]
-    for factor in factors[1:]:
-        made = n.Binary("*", made, factor)
-    return made
-
-
-def _difference(one: Polynomial, other: Polynomial) -> Polynomial:
-    made = dict(one)
-    for factors, by in other.items():
-        made[factors] = made.get(factors, 0) - by
-    return {factors: by for factors, by in made.items() if by}
-
-
 def _apart(one: Polynomial, other: Polynomial) -> int:
-    return len(_difference(one, other))
+    return len(difference(one, other))

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Pointer, Type
 from ptxkit.decompiler.lift.rewrite import Body, bottom_up, rebuilt_lists, written
+from ptxkit.decompiler.refine.places import NewNames
 
 
 def loads_in_place(function: n.Function) -> n.Function:
@@ -83,8 +83,7 @@ class _First:
 
     def __init__(self, function: n.Function, pointers: Mapping[str, Type]) -> None:
         self.pointers = pointers
-        self.taken = {node.name for s in function.body or () for node in s.walk()
-                      if isinstance(node, n.Declare | n.Name)}  # fmt: skip
+        self.names = NewNames(function)
 
     def list(self, body: Body) -> Body:
         """Statements with what they load before they store anything in front of them."""
@@ -96,7 +95,7 @@ class _First:
         for statement in body[: end + 1]:
             for part in _evaluated(statement):
                 if isinstance(part, n.Index) and part not in loaded and self._is_plain(part):
-                    loaded[part] = self._name()
+                    loaded[part] = self.names.take("e")
         if len(loaded) < 2:
             return body
         names = {name for part in loaded for name in part.names()}
@@ -123,11 +122,6 @@ class _First:
     def _is_plain(self, part: n.Index) -> bool:
         plain = isinstance(part.base, n.Name) and part.base.name in self.pointers
         return plain and not any(isinstance(p, n.Index | n.Call) for p in part.index.walk())
-
-    def _name(self) -> str:
-        name = next(x for k in count() if (x := f"e{k or ''}") not in self.taken)
-        self.taken.add(name)
-        return name
 
 
 def _evaluated(statement: n.Statement) -> Iterator[n.Node]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from ptxkit.cuda import nodes as n
@@ -139,3 +140,24 @@ def _differing(old: Any, new: Any) -> list[str | int] | None:
     value = getattr(old, name)
     both = value is not None and getattr(new, name) is not None
     return [name] if both else None
+
+
+class NewNames:
+    """Names that a function does not have yet.
+
+    >>> from ptxkit.cuda import read
+    >>> names = NewNames(read("(kernel k (params (param int row)) (let int row1 row))"))
+    >>> names.take("row"), names.take("row"), names.take("column")
+    ('row2', 'row3', 'column')
+    """
+
+    def __init__(self, function: n.Function) -> None:
+        self.taken = {p.name for p in function.parameters} | {
+            node.name for _, node in nodes_in(function) if isinstance(node, n.Declare | n.Name)
+        }
+
+    def take(self, wish: str) -> str:
+        """The wish, or that with the first number that is free."""
+        name = next(x for k in count() if (x := f"{wish}{k or ''}") not in self.taken)
+        self.taken.add(name)
+        return name

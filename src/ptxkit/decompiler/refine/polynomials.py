@@ -113,9 +113,9 @@ def written_out(index: n.Expression) -> n.Expression | None:
             rest = _without(factors, joined)
             more = left.pop(rest)
             head: n.Expression = n.Binary("+" if more > 0 else "-", joined, n.integer(abs(more)))
-            terms.append((True, _product((head, *rest), 1)))
+            terms.append((True, product((head, *rest), 1)))
         else:
-            terms.append((by > 0, _product(factors, abs(by))))
+            terms.append((by > 0, product(factors, abs(by))))
     terms.sort(key=lambda term: not term[0])
     if not terms or not terms[0][0]:
         return None
@@ -124,9 +124,15 @@ def written_out(index: n.Expression) -> n.Expression | None:
 
 def summed(first: n.Expression, rest: Polynomial) -> n.Expression:
     """Something and a sum of products, numbers last."""
-    terms = [(by > 0, _product(factors, abs(by))) for factors, by in rest.items()]
+    terms = [(by > 0, product(factors, abs(by))) for factors, by in rest.items()]
     terms.sort(key=lambda term: (isinstance(term[1], n.Literal), not term[0]))
     return _joined(first, terms)
+
+
+def difference(one: Polynomial, other: Polynomial) -> Polynomial:
+    """What is left of a sum without another one."""
+    made = _sum(one, other, -1) or {}
+    return {factors: by for factors, by in made.items() if by}
 
 
 def _joined(made: n.Expression, terms: list[tuple[bool, n.Expression]]) -> n.Expression:
@@ -140,7 +146,8 @@ def _without(factors: Monomial, one: n.Expression) -> Monomial:
     return (*factors[:place], *factors[place + 1 :])
 
 
-def _product(factors: Monomial, by: int) -> n.Expression:
+def product(factors: Monomial, by: int = 1) -> n.Expression:
+    """Some factors, so many times."""
     parts = factors if by == 1 and factors else (*factors, n.integer(by))
     made = parts[0]
     for part in parts[1:]:

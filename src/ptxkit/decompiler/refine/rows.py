@@ -15,7 +15,7 @@ from typing import Any
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, UINT
 from ptxkit.decompiler.lift.rewrite import Body, bottom_up, rebuilt_lists
-from ptxkit.decompiler.refine.places import nodes_in
+from ptxkit.decompiler.refine.places import NewNames, nodes_in
 from ptxkit.decompiler.refine.polynomials import Polynomial, polynomial, summed
 
 _NUMBERS = (INT, UINT)
@@ -69,10 +69,7 @@ class _Rows:
 
     def __init__(self, function: n.Function) -> None:
         self.function = function
-        nodes = [node for _, node in nodes_in(function)]
-        self.names = {p.name for p in function.parameters} | {
-            node.name for node in nodes if isinstance(node, n.Declare | n.Name)
-        }
+        self.names = NewNames(function)
         self.values = single_values(function)
         #: Products, and what they are made of: which row, and how long a row is.
         self.rows: dict[str, tuple[n.Expression, n.Expression]] = {
@@ -112,13 +109,7 @@ class _Rows:
     def _notice(self, index: n.Expression) -> None:
         for product, by in self._parts(index):
             if by and product not in self.made:
-                name = row = "row"
-                count = 0
-                while name in self.names:
-                    count += 1
-                    name = f"{row}{count}"
-                self.names.add(name)
-                self.made[product] = name
+                self.made[product] = self.names.take("row")
 
     def _parts(self, index: n.Expression) -> Iterator[tuple[str, int]]:
         """The rows that an index has, and how many rows it is beside each."""
