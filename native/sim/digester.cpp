@@ -28,6 +28,7 @@ Digester::Digester(Observation &observation, const Block &block)
     for (const std::uint32_t id : block.id) block_ = mix(block_, id);
     for (std::size_t n = 0; n < digests_.size(); ++n)
         digests_[n].values.resize(observation.points[n].places.size());
+    visits_.resize(digests_.size());
 }
 
 Digester::~Digester() { observation_.add(digests_); }
@@ -45,17 +46,22 @@ void Digester::look(const Machine &m, const Inst &inst, std::uint32_t lanes, boo
     for (auto one = begin; one != end; ++one) {
         const Point &point = observation_.points[one->second];
         if (point.after == after)
-            look(m, point, point.running ? lanes : m.part->mask, digests_[one->second]);
+            look(m, point, point.running ? lanes : m.part->mask, one->second);
     }
 }
 
-void Digester::look(const Machine &m, const Point &point, std::uint32_t lanes, Digest &digest) {
+void Digester::look(const Machine &m, const Point &point, std::uint32_t lanes, std::size_t number) {
     const std::vector<RegisterPlace> &places = point.places;
+    Digest &digest = digests_[number];
+    std::vector<std::uint32_t> &visits = visits_[number];
+    if (visits.empty()) visits.resize(history_.size());
     for (unsigned lane = 0; lane < kLanes; ++lane) {
         if (!(lanes >> lane & 1)) continue;
         const std::uint32_t thread = m.warp->index * kLanes + lane;
         const std::uint64_t who = mix(block_, thread);
         digest.visits += mix(who, history_[thread]);
+        // The same numbers in another order are others: a[i] is not a[n - 1 - i].
+        const std::uint64_t when = mix(who, visits[thread]++);
         std::uint64_t together = who;
         for (std::size_t n = 0; n < places.size(); ++n) {
             const RegisterPlace &place = places[n];
@@ -63,7 +69,7 @@ void Digester::look(const Machine &m, const Point &point, std::uint32_t lanes, D
             std::memcpy(parts, m.registers + place.slot + std::size_t{lane} * place.bytes,
                         std::min<std::size_t>(place.bytes, sizeof(parts)));
             const std::uint64_t value = mix(parts[0], parts[1]);
-            digest.values[n].sum += mix(who, value);
+            digest.values[n].sum += mix(when, value);
             digest.values[n].spread |= std::uint64_t{1} << (value & 63);
             together = mix(together, value);
         }

@@ -21,12 +21,13 @@ class Digester : public Observer {
 
   private:
     void look(const Machine &m, const Inst &inst, std::uint32_t lanes, bool after);
-    void look(const Machine &m, const Point &point, std::uint32_t lanes, Digest &digest);
+    void look(const Machine &m, const Point &point, std::uint32_t lanes, std::size_t number);
 
     Observation &observation_;
     std::uint64_t block_ = 0;
     std::vector<std::uint64_t> history_;  // of each thread: its writes, in any order, and barriers
     std::vector<Digest> digests_;
+    std::vector<std::vector<std::uint32_t>> visits_;  // of each point by each thread, once one came
 };
 
 }  // namespace ptxkit::sim

@@ -174,6 +174,28 @@ struct Judges {
     }
 };
 
+// Something came of it: not only zeros, or the signs of a product that has no upper half.
+template <class T>
+std::uint8_t resulted(Machine &m, const Inst &i, std::uint32_t lanes) {
+    const Kept kept(m, i.slots[0], kLanes * sizeof(T));
+    i.operation(m, i);
+    const T *found = m.destination<T>(i.slots[0]);
+    return seen(lanes, [&](unsigned l) {
+        if constexpr (std::is_signed_v<T>) return found[l] != 0 && found[l] != T(-1);
+        else return found[l] != 0;
+    });
+}
+
+Sides upper_half_sides(const std::string &type) {
+    if (type == "u16") return {resulted<std::uint16_t>, 1};
+    if (type == "u32") return {resulted<std::uint32_t>, 1};
+    if (type == "u64") return {resulted<std::uint64_t>, 1};
+    if (type == "s16") return {resulted<std::int16_t>, 1};
+    if (type == "s32") return {resulted<std::int32_t>, 1};
+    if (type == "s64") return {resulted<std::int64_t>, 1};
+    return {};
+}
+
 // What is beyond the range was taken back to its lower end, and to its upper one.
 std::uint8_t saturated(Machine &m, const Inst &i, std::uint32_t lanes) {
     const Kept kept(m, i.slots[0], kLanes * sizeof(float));
@@ -238,6 +260,8 @@ Sides find_sides(const std::string &operation, const Inst &inst) {
     if (operation.starts_with("slct.s32.")) return {chosen_by_sign<std::int32_t>, 3};
     if (name == "slct") return {chosen_by_sign<float>, 3};
     if (operation == "and.pred" || operation == "or.pred" || operation == "xor.pred") return {joined, 3};
+    if (operation.starts_with("mul.hi.")) return upper_half_sides(type);
+    if (operation == "prmt.b32" || operation == "shf.b32") return {resulted<std::uint32_t>, 1};
     if (first != last) return {};
     if (type == "u16" || type == "b16") return integer_sides<std::uint16_t>(name);
     if (type == "u32" || type == "b32") return integer_sides<std::uint32_t>(name);

@@ -395,7 +395,8 @@ class Comparison:
                 return self._done(False, against.reason, against.seen)
         if found.name and self.hidden:
             return self._done(False, _hidden(self.hidden))
-        elsewhere = (self.looking.misordered() or self.looking.resigned()) if found.name else ""
+        looks = (self.looking.misordered, self.looking.resigned, self.looking.used_otherwise)
+        elsewhere = next(filter(None, (look() for look in looks)), "") if found.name else ""
         if elsewhere:
             return self._done(False, f"nothing differed, but {elsewhere}")
         table = pair.missing_table() if found.name else ""

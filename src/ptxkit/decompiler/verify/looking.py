@@ -12,6 +12,7 @@ from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.accesses import accesses
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.fences import misordered, ordered, stretches
+from ptxkit.decompiler.verify.forced import used_otherwise
 from ptxkit.decompiler.verify.outcome import PATIENT
 from ptxkit.decompiler.verify.region import Region
 from ptxkit.decompiler.verify.results import Results, without_results
@@ -48,6 +49,8 @@ class Looking:
         self.pair = pair
         self.part = 1.0
         """How much of the usual is spent on code that has not run."""
+        self._sides: list[Results] = []
+        """What has a side that never came, as it was last looked at."""
 
     def look(self, original: Region, candidate: Region) -> bool:
         """Launch both again, and note what registers hold at the ends of blocks."""
@@ -91,6 +94,19 @@ class Looking:
                 for one in _hiding(covered)
             ]
 
+    def used_otherwise(self) -> str:
+        """What the candidate does otherwise with a side of an instruction that never came."""
+        if not any(one.open or one.never for one in self._sides):
+            return ""
+        found = used_otherwise(self.pair, self._sides, self._to_compare())
+        if found is None:
+            return ""
+        one = found.instruction
+        return (
+            f"'{one.opcode}' in line {one.line} of the original always took the same side, and the "
+            f"two differ if it takes the other: {found.why}"
+        )
+
     def resigned(self) -> str:
         """What the candidate takes as signed that the original does not, or the other way."""
         if not self.pair.other_signs:
@@ -116,7 +132,8 @@ class Looking:
             Results(covered, terms, partial(variables.known, number), access)
             for number, (covered, access) in enumerate(zip(self.pair.coverage, ways, strict=True))
         ]
-        if not any(one.open for one in sides):
+        self._sides = sides
+        if not any(one.open or one.never for one in sides):
             return []
         trials = self._to_compare()
         if self._look(sides, trials, _COMPARING) < _FEWEST:

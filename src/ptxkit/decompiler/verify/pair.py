@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,7 +92,8 @@ class Pair:
             {name: partners[name] for name in self.variables if name in partners},
         )
         functions = ((f.name, f.name) for f in original.functions)
-        self._pointers = Pointers(self.sides, (*partners.items(), *functions))
+        self._partners = (*partners.items(), *functions)
+        self._pointers = Pointers(self.sides, self._partners)
         self.uninitialised = _variables(original, self.usage, initialised=False)
         self.maker = InputMaker(self.parameters, self.usage, self.uninitialised)
         self.search = Search(self.usage, block_shapes(self.usage, self.rules))
@@ -195,6 +197,31 @@ class Pair:
             self.search.add(trial)
         self.search.last = trial
         return TRIED
+
+    def forced(self, original: Module, candidate: Module) -> Pair:
+        """Others with the same parameters and variables in place of the two."""
+        found = copy(self)
+        names = [side.name for side in self.sides]
+        found.sides = Side(original, names[0]), Side(candidate, names[1], patient=True)
+        found._pointers = Pointers(found.sides, self._partners)
+        return found
+
+    def compared(self, trial: Trial) -> str | None:
+        """How the two differ after a launch, if they do; None where it says nothing."""
+        inputs = self.maker.make(trial)
+        try:
+            first = self.outcome(0, trial, inputs)
+        except PtxkitError:
+            return None
+        try:
+            second = self.outcome(1, trial, inputs)
+        except PtxkitError as error:
+            return f"the candidate alone fails: {first_line(error)}"
+        why = self._difference(first, self._pointers.translated(second, first), inputs)
+        if why is None:
+            return ""
+        depends = self._depends_on_order(trial, inputs, first, second) is not None
+        return None if depends or self._raced_for(trial, inputs, first, second) else why
 
     def outcome(self, side: int, trial: Trial, inputs: Inputs, **options: Any) -> Outcome:
         """What a launch of one of the two leaves behind."""

@@ -33,7 +33,7 @@ class Results(Sides):
 
     def result(self, place: Place) -> Term | None:
         """What an instruction makes of numbers that were seen; None where some were not enough."""
-        step = self._step_at(place)
+        step = self.step(place)
         alone = step.guard is None and len(step.targets) == 1 and place.operand is None
         if not alone or step.name not in PURE or step.type not in INTEGERS:
             return None
@@ -57,10 +57,10 @@ class Results(Sides):
             return super()._read(number, held, register)
         assert self._here is not None
         makers = self.made_at.get(register, [])
-        if len(makers) == 1 and self._left > 0 and self._is_function(self._step_at(makers[0])):
+        if len(makers) == 1 and self._left > 0 and self._is_function(self.step(makers[0])):
             self._left -= 1
             try:
-                return self._whole(makers[0], self._step_at(makers[0]))
+                return self._whole(makers[0], self.step(makers[0]))
             finally:
                 self._left += 1
         key = self._key(self._here), BEFORE

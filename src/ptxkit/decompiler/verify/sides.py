@@ -108,14 +108,14 @@ class Sides(Expressions):
         self._possible = Possible(
             [step for _, step in self._all()], launched(coverage.functions[0])
         )
-        hiding = coverage.hiding()
+        self._hiding = coverage.hiding()
         branches = {one.span[0] for one in coverage.one_sided()}
         places = self._places()
         self.open: list[Place] = []
         self.offered: list[Place] = []
         """Others that those of another program may be the same as."""
         for place, step in self._all():
-            hidden = hiding.get(self._key(place), 0)
+            hidden = self.hidden(place)
             if step.name == "setp" and self._compares_places(step, places):
                 hidden &= ~NEAR  # addresses are whole elements from each other
             if step.name == "bra":
@@ -133,6 +133,8 @@ class Sides(Expressions):
                 self.open.append(place)
             elif step.name == "setp":
                 self.offered.append(place)
+        self.never = self._never()
+        """Branches that never went where code is that never ran."""
         self._leaves: list[Register] | None = None
         """What was read, while that is collected."""
         self._here: Place | None = None
@@ -148,8 +150,31 @@ class Sides(Expressions):
         """The node of an instruction."""
         return self.blocks[place.block].instructions[place.at]
 
-    def _step_at(self, place: Place) -> Step:
+    def step(self, place: Place) -> Step:
+        """What an instruction does."""
         return self.steps[place.block][place.at]
+
+    def hidden(self, place: Place) -> int:
+        """The sides of it that never came."""
+        return self._hiding.get(self._key(place), 0)
+
+    def _never(self) -> list[Place]:
+        unreached = {id(block) for block, _ in self.coverage.missing()}
+        return [
+            place
+            for place, step in self._all()
+            if step.name == "bra"
+            and step.guard is not None
+            and len(self.coverage.sides.get(self._key(place), ())) == 1
+            and any(id(one) in unreached for one in self.blocks[place.block].successors)
+        ]
+
+    def asks(self, place: Place) -> Term:
+        """The condition of a branch, or that it does not hold."""
+        guard = self.step(place).guard
+        assert guard is not None
+        self._left, self._asking = DEPTH, set()
+        return self._asks(guard[0])
 
     def _places(self) -> set[Register]:
         """Registers that addresses are made of, in as many bits."""
@@ -168,8 +193,8 @@ class Sides(Expressions):
                 continue
             found.add(register)
             for place in self.made_at.get(register, ()):
-                if self._step_at(place).name in _MOVING:
-                    pending += self._reads(self._step_at(place))
+                if self.step(place).name in _MOVING:
+                    pending += self._reads(self.step(place))
         return found
 
     def _compares_places(self, step: Step, places: set[Register]) -> bool:
@@ -190,7 +215,7 @@ class Sides(Expressions):
     def _varies(self, step: Step, number: int) -> bool:
         """Whether one of two predicates may be true or false, and the other one too."""
         for source in step.sources:
-            makers = [self._step_at(one) for one in self.made_at.get(source.value, ())]
+            makers = [self.step(one) for one in self.made_at.get(source.value, ())]
             if (
                 len(makers) == 1
                 and makers[0].name == "mov"
@@ -205,19 +230,19 @@ class Sides(Expressions):
         """The instructions to look at in a run, and the numbers that they read."""
         wanted: dict[Place, int] = {}
         marks = [self._mark(place) for place in self.open]
-        pending = [(one, DEPTH) for one in (*self.open, *self.offered, *marks) if one is not None]
+        pending = [(one, DEPTH) for one in (*self.open, *self.never, *self.offered, *marks) if one]
         while pending:
             place, depth = pending.pop()
             if wanted.get(place, -1) >= depth:
                 continue
             wanted[place] = depth
-            for register in self._reads(self._step_at(place)):
+            for register in self._reads(self.step(place)):
                 makers = self.made_at.get(register, [])
                 if depth and (len(makers) == 1 or self._type(register) == "pred"):
                     pending += [(maker, depth - 1) for maker in makers]
         found = []
         for place in wanted:
-            numbers = [r for r in self._reads(self._step_at(place)) if self._type(r) != "pred"]
+            numbers = [r for r in self._reads(self.step(place)) if self._type(r) != "pred"]
             if numbers and self.instruction(place).span[0] in self.coverage.ran:
                 point = self.point(place, tuple(sorted(set(numbers))))
                 found.append(((self._key(place), BEFORE), point))
@@ -230,7 +255,7 @@ class Sides(Expressions):
 
     def _is_guarded(self, place: Place) -> bool:
         """Whether some threads do it and others not, as behind a branch that went both ways."""
-        step = self._step_at(place)
+        step = self.step(place)
         return step.guard is not None and _is_lossy(step) and self.both_ways(place)
 
     def _key(self, place: Place) -> int:
@@ -242,7 +267,7 @@ class Sides(Expressions):
 
     def _type(self, register: Register) -> str:
         for place in self.made_at.get(register, ()):
-            for target in self._step_at(place).targets:
+            for target in self.step(place).targets:
                 if target is not None and target[0] == register:
                     return target[1]
         return "pred"
@@ -251,14 +276,15 @@ class Sides(Expressions):
 
     def choices(self) -> dict[Term, Place]:
         """What each of the instructions does, and one that does it."""
-        return {self._choice(place): place for place in self.open}
+        return {self.choice(place): place for place in self.open}
 
     def offers(self) -> set[Term]:
         """What the others do."""
-        return {self._choice(place) for place in self.offered}
+        return {self.choice(place) for place in self.offered}
 
-    def _choice(self, place: Place) -> Term:
-        step = self._step_at(place)
+    def choice(self, place: Place) -> Term:
+        """What an instruction chooses from, and on which condition."""
+        step = self.step(place)
         self._left = DEPTH
         self._asking = set()
         if place.operand is not None:
@@ -285,7 +311,7 @@ class Sides(Expressions):
     def _mark(self, place: Place) -> Place | None:
         """What anybody sees first on the way that a branch never went."""
         ways = self.coverage.sides.get(self._key(place), set())
-        step, block = self._step_at(place), self.blocks[place.block]
+        step, block = self.step(place), self.blocks[place.block]
         if step.name != "bra" or len(ways) != 1:
             return None
         at_label = [step.sources[0].value[-1] in one.labels for one in block.successors]
@@ -304,7 +330,7 @@ class Sides(Expressions):
         return None
 
     def _marked(self, place: Place) -> Term:
-        step = self._step_at(place)
+        step = self.step(place)
         if step.guard is not None and step.name == "bra":
             return self._asks(step.guard[0])
         if step.name in _LEAVES:
@@ -389,7 +415,7 @@ class Sides(Expressions):
             opcode, modifiers = step.opcode.replace(".sat", ""), step.modifiers - {".sat"}
             free = replace(step, opcode=opcode, modifiers=modifiers)
             return self.terms.make("sat", self._pure(free, operands)[0])
-        made = [self._step_at(one) for one in self.made_at.get(step.sources[0].value, ())]
+        made = [self.step(one) for one in self.made_at.get(step.sources[0].value, ())]
         if len(made) == 1 and made[0].name in _ROUNDED:
             return self.terms.make(
                 "sat", self._whole(self.made_at[step.sources[0].value][0], made[0])
@@ -415,7 +441,7 @@ class Sides(Expressions):
         if kind not in ("eq", "ne") or len(step.sources) != 2 or step.sources[1].value != 0:
             return None
         makers = self.made_at.get(step.sources[0].value, []) if self._is_register(step) else []
-        chosen = self._step_at(makers[0]) if len(makers) == 1 else None
+        chosen = self.step(makers[0]) if len(makers) == 1 else None
         if chosen is None or chosen.name != "selp" or chosen.guard is not None:
             return None
         yes, no = (one.value if one.kind == "number" else None for one in chosen.sources[:2])
@@ -438,7 +464,7 @@ class Sides(Expressions):
         try:
             made = []
             for place in makers:
-                step = self._step_at(place)
+                step = self.step(place)
                 if step.name == "mov" and step.sources[0].kind == "number":
                     made.append(self.terms.make("truth", bool(step.sources[0].value)))
                     continue
@@ -461,23 +487,23 @@ class Sides(Expressions):
             fixed = self._number(only) if only is not None else None
             if fixed is not None:
                 return fixed
-            if only is not None and _is_argument(self._step_at(only)):
-                return self._whole(only, self._step_at(only))
+            if only is not None and _is_argument(self.step(only)):
+                return self._whole(only, self.step(only))
             self._leaves.append(register)
             return self.terms.make(_LEAF, len(self._leaves) - 1)
         if only is not None and (known := self._number(only)) is not None:
             return known
-        if only is not None and _is_argument(self._step_at(only)):
+        if only is not None and _is_argument(self.step(only)):
             # All threads have it, wherever they are.
-            return self._whole(only, self._step_at(only))
+            return self._whole(only, self.step(only))
         key = (self._key(self._here), BEFORE)
         rich = self.seen.value(key, register)
         if rich is not None:
             return self.terms.make("seen", rich)
-        if only is not None and self._left > 0 and self._is_function(self._step_at(only)):
+        if only is not None and self._left > 0 and self._is_function(self.step(only)):
             self._left -= 1
             try:
-                return self._whole(only, self._step_at(only))
+                return self._whole(only, self.step(only))
             finally:
                 self._left += 1
         total, _ = self.seen.values.get(key, {}).get(register, (0, 0))
@@ -485,7 +511,7 @@ class Sides(Expressions):
 
     def _number(self, place: Place) -> Term | None:
         """The number that an instruction puts into its register, if it is always the same."""
-        step = self._step_at(place)
+        step = self.step(place)
         if step.name != "mov" or step.guard is not None or len(step.sources) != 1:
             return None
         source = step.sources[0]
@@ -522,13 +548,13 @@ class Sides(Expressions):
         """What an instruction does with what it reads, whatever that is."""
         self._leaves = []
         try:
-            term = self._choice(place)
+            term = self.choice(place)
             order: list[int] = []
             shape = self._shape(term, order)
             leaves = tuple(self._leaves[number] for number in order)
             fixed = tuple(self._is_fixed(one, _DEEP) for one in leaves)
             mark = self._mark(place)
-            goes = "" if mark is None else self._step_at(mark).name
+            goes = "" if mark is None else self.step(mark).name
             return Form(shape, leaves, fixed, "ret" if goes in _LEAVES else goes)
         finally:
             self._leaves = None
@@ -536,7 +562,7 @@ class Sides(Expressions):
     def _is_fixed(self, register: Register, depth: int) -> bool:
         """Whether a register holds what some instructions make of numbers."""
         makers = self.made_at.get(register, [])
-        step = self._step_at(makers[0]) if len(makers) == 1 and depth else None
+        step = self.step(makers[0]) if len(makers) == 1 and depth else None
         if step is None or step.name not in PURE or not self._is_function(step):
             return False
         return all(
