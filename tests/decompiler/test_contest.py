@@ -11,7 +11,8 @@ import ptxkit
 from ptxkit.cuda import CudaModule, read
 from ptxkit.decompiler import choose, evaluate
 from ptxkit.decompiler.contest import best_answer
-from ptxkit.decompiler.engines import Candidate, engine, isolated
+from ptxkit.decompiler.engines import Candidate, engine
+from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.verify import certificates
 
 SOURCE = """extern "C" __global__ void fill(int *x, int v) {

@@ -10,7 +10,8 @@ import ptxkit
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.lifter import compile_flags
 from ptxkit.decompiler.verify import verify
-from ptxkit.decompiler.verify.certificates import asked_options, compiled
+from ptxkit.decompiler.verify.asked import asked_options
+from ptxkit.decompiler.verify.certificates import compiled
 from ptxkit.decompiler.verify.identity import same_ptx
 
 FAST = ("-use_fast_math",)

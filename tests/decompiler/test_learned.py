@@ -15,7 +15,7 @@ from tests.kernels import Kernel, suite
 import ptxkit
 from ptxkit.cuda import CudaModule, print_module, read
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.engines import isolated
+from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.learned import study, training
 from ptxkit.decompiler.learned.contexts import contexts
 from ptxkit.decompiler.learned.forms import FORMS, questions, rewritten

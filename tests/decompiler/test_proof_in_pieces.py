@@ -6,7 +6,8 @@ import pytest
 from tests.decompiler.proving import bodies_proved
 
 import ptxkit
-from ptxkit.decompiler.verify.certificates import AS_WRITTEN, asked_options, verify
+from ptxkit.decompiler.verify.asked import AS_WRITTEN, asked_options
+from ptxkit.decompiler.verify.certificates import verify
 
 HEAD = """.version 8.0
 .target sm_90

@@ -14,7 +14,8 @@ from ptxkit.app.ptx_view import PtxView
 from ptxkit.app.tree_view import tree
 from ptxkit.cuda import print_module
 from ptxkit.decompiler import Candidate, Verdict
-from ptxkit.decompiler.engines import ENGINES, engine, isolated
+from ptxkit.decompiler.engines import ENGINES, engine
+from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.links import links
 from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.verify import architecture, verify

@@ -411,6 +411,8 @@ class Function(Node):
     launch_bounds: tuple[int, ...] = ()
     linkage: str = ""
     """``"C"`` for names that are not mangled."""
+    options: tuple[str, ...] = ()
+    """What the compiler has to be told for this function alone: noted in the line above it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -346,6 +346,8 @@ class _Writer:
             node = replace(node, name=name, linkage="")
         elif node.body is not None and explained(node):
             self.line(0, f"// {explained(node)}")
+        if node.options:
+            self.line(0, f"{COMPILE_THIS_WITH} {' '.join(node.options)}")
         head = f'extern "{node.linkage}" ' if node.linkage else ""
         head += " ".join((*node.qualifiers, "")) + ("__global__ " if node.kernel else "__device__ ")
         if node.launch_bounds:
@@ -420,8 +422,9 @@ def print_function(node: Function) -> str:
     return "\n".join(writer.lines) + "\n"
 
 
-#: How a file begins that says which options it wants to be compiled with.
-COMPILE_WITH = "// compile with:"
+#: How a file begins that says which options it wants to be compiled with, and the line above a
+#: function that wants others, too.
+COMPILE_WITH, COMPILE_THIS_WITH = "// compile with:", "// compile this function with:"
 
 
 @deeply

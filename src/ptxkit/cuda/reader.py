@@ -341,7 +341,7 @@ def _read_parameter(item: Item, near: Items) -> n.Parameter:
     return n.Parameter(_type(rest[0], item), _text(rest[1], item), bool(options))
 
 
-_FUNCTION_OPTIONS = {":bounds": 1, ":linkage": 1, ":qualifiers": 1, ":declares": 0}
+_FUNCTION_OPTIONS = {":bounds": 1, ":linkage": 1, ":qualifiers": 1, ":options": 1, ":declares": 0}
 
 
 def _read_function(item: Items) -> n.Function:
@@ -350,16 +350,22 @@ def _read_function(item: Items) -> n.Function:
     if len(rest) < (2 if kernel else 3):
         raise item.error(f"'{item.head}' needs its name and (params ...)")
     returns = VOID if kernel else _type(rest.pop(0), item)
-    bounds, qualifiers = options.get(":bounds"), options.get(":qualifiers")
+    bounds = options.get(":bounds")
+    words = {
+        key: tuple(_text(x, item) for x in found.items) if isinstance(found, Items) else ()
+        for key in (":qualifiers", ":options")
+        for found in (options.get(key),)
+    }
     return n.Function(
         _text(rest[0], item),
         tuple(_read_parameter(x, item) for x in _part(rest[1], "params", item)),
         None if ":declares" in options else _many(rest[2:], item),
         returns,
         kernel,
-        tuple(_text(x, item) for x in qualifiers.items) if isinstance(qualifiers, Items) else (),
+        words[":qualifiers"],
         tuple(_integer(x, item) for x in bounds.items) if isinstance(bounds, Items) else (),
         _text(options.get(":linkage", ""), item),
+        words[":options"],
     )
 
 

@@ -186,6 +186,8 @@ class _Writer:
             text += f" :bounds ({' '.join(map(str, f.launch_bounds))})"
         if f.qualifiers:
             text += f" :qualifiers ({' '.join(map(_word, f.qualifiers))})"
+        if f.options:
+            text += f" :options ({' '.join(map(quote, f.options))})"
         return text + (f" :linkage {quote(f.linkage)}" if f.linkage else "") + ")"
 
     def node(self, node: n.Node) -> str:

@@ -9,7 +9,8 @@ from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.budget import SECONDS, Budget
 from ptxkit.decompiler.contest import Answer, best_answer
-from ptxkit.decompiler.engines import ENGINES, Engine, engine, isolated
+from ptxkit.decompiler.engines import ENGINES, Engine, engine
+from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.learned.habits import habits
 from ptxkit.decompiler.learned.naming import renamed_module
 from ptxkit.decompiler.learned.preferred import preferred
@@ -169,6 +170,7 @@ def decompile(
                     tree, arch, separate=separate, original=module, verdicts=parts, budget=budget
                 )
                 tree, verdict = plain_updates(tree), Verdict.of(parts)
+            verdict = _with_options(verdict, tree)
         except ToolchainError as error:
             if asked and isinstance(error, ArchitectureError):
                 raise
@@ -194,6 +196,16 @@ def decompile(
     if comments:
         text = commented(text, links(module, text, arch), source_places(module))
     return Decompiled(text, tree, maker, verdict, tuple(notes))
+
+
+def _with_options(verdict: Verdict, tree: CudaModule) -> Verdict:
+    """A verdict that says what each function has to be compiled with."""
+    own = {item.name: item.options for item in tree.items if isinstance(item, n.Function)}
+    parts = {
+        name: replace(part, options=(*tree.options, *own.get(name, ())))
+        for name, part in verdict.parts.items()
+    }
+    return Verdict.of(parts) if parts else replace(verdict, options=tree.options)
 
 
 def _names_known(module: Module) -> set[str]:
@@ -311,7 +323,7 @@ def _chosen(
     answers: dict[str, Answer] = {}
     symbolic = [one for one in engines if one.name == "symbolic"]
     tree = lifted
-    # One file has one set of options: that of the whole module, for all of its functions.
+    # What plain arithmetic is, is one thing for all functions of a file.
     flags = compile_flags(module)
     for done, name in enumerate(names):
         if report is not None:
@@ -335,7 +347,7 @@ def _chosen(
     maker = "+".join(sorted({answer.candidate.engine for answer in answers.values()}))
     if len(names) == 1:
         return tree, maker, Verdict.of({names[0]: answers[names[0]].verdict}), notes
-    joined = _joined_verdict(module, tree, answers, arch, budget)
+    tree, joined = _joined_verdict(module, tree, answers, arch, budget)
     if not joined.equivalent and tree != lifted and not budget.over:
         plain = verify(module, lifted, arch=arch)
         if plain.rank > joined.rank:
@@ -347,7 +359,7 @@ def _chosen(
 def proved_alone(whole: Verdict, alone: Mapping[str, Verdict]) -> list[str]:
     """What to say of functions that are proved, but not in a file with the others.
 
-    A file has one set of options; one function may need another.
+    What a function uses may be another thing for the others.
 
     >>> proved_alone(Verdict(True), {"k": Verdict(True, same_dataflow=True)})
     ["'k' is E2 in a file of its own, not in one with the others: decompile it alone (--kernel k)"]
@@ -373,8 +385,8 @@ def _unproved(engine: str, name: str, found: Answer | None) -> str:
 
 def _joined_verdict(
     module: Module, tree: CudaModule, answers: dict[str, Answer], arch: str, budget: Budget
-) -> Verdict:
-    """The verdict on a file that answers were put into, each with what is known about it alone.
+) -> tuple[CudaModule, Verdict]:
+    """A file that answers were put into, and the verdict on it.
 
     Where the compiler makes the same of a function in the file as of the function alone, it is
     what was certified; the others are certified again.
@@ -382,7 +394,12 @@ def _joined_verdict(
     separate = any(not module[name].is_entry for name in answers)
     made = compiled(tree, arch, separate=separate)
     if made.module is None:
-        return Verdict(reasons=(f"E0: {made.error}",))
+        # Functions with options of their own may not go together.
+        items = (replace(i, options=()) if isinstance(i, n.Function) else i for i in tree.items)
+        tree = replace(tree, items=tuple(items))
+        made = compiled(tree, arch, separate=separate)
+    if made.module is None:
+        return tree, Verdict(reasons=(f"E0: {made.error}",))
     partners = paired(module, made.module)
     parts: dict[str, Verdict] = {}
     for name, answer in answers.items():
@@ -397,16 +414,17 @@ def _joined_verdict(
                 parts[name] = verdict
                 continue
         parts[name] = certify(module, made.module, name, partner, budget=budget)
-    return Verdict.of(parts)
+    return tree, Verdict.of(parts)
 
 
 def _replaced(tree: CudaModule, other: CudaModule, name: str) -> CudaModule:
     """A file with one function, and what that needs, taken from another file."""
     own = {(type(item), item.name) for item in tree.items}
     extra = [i for i in other.items if (type(i), i.name) not in own]
-    items = [next((o for o in other.items if o.name == name and isinstance(o, n.Function)), item)
-             if isinstance(item, n.Function) and item.name == name else item
-             for item in tree.items]  # fmt: skip
+    options = tuple(option for option in other.options if option not in tree.options)
+    new = {i.name: replace(i, options=options) for i in other.items
+           if isinstance(i, n.Function) and i.name == name}  # fmt: skip
+    items = [new.get(i.name, i) if isinstance(i, n.Function) else i for i in tree.items]
     place = next(k for k, item in enumerate(items) if isinstance(item, n.Function))
     return replace(
         tree,

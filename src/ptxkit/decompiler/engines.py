@@ -19,22 +19,19 @@ An engine never says that it is right. It proposes trees; the verifier decides.
 from __future__ import annotations
 
 import importlib
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol
 
-from ptxkit._native import Node
 from ptxkit.cuda import CudaModule
+from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.lifter import Options, lift_module
-from ptxkit.decompiler.verify.certificates import AS_WRITTEN
+from ptxkit.decompiler.verify.asked import AS_WRITTEN
 from ptxkit.errors import PtxkitError, UnknownNameError
-from ptxkit.syntax import Function, Module, Variable
-
-_WORD = re.compile(r"[%A-Za-z_$][\w$]*", re.ASCII)
+from ptxkit.syntax import Function, Module
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,35 +183,3 @@ def engine(name: str) -> Engine:
     place, member = ENGINES[name]
     made: Engine = getattr(importlib.import_module(place), member)()
     return made
-
-
-def isolated(module: Module, function: Function) -> Module:
-    """A module with one function and all that it uses; the rest is cut out, but not its lines.
-
-    >>> import ptxkit
-    >>> m = ptxkit.parse(".version 8.0 .target sm_80 .global .u32 x; .func g() { ret; } "
-    ...                  ".entry a() { call g; ret; } .entry b() { ret; }")
-    >>> isolated(m, m["a"]).emit()
-    '.version 8.0 .target sm_80  .func g() { ret; } .entry a() { call g; ret; } '
-    """
-    named: dict[str, list[Node]] = {}
-    for node in module.children:
-        if isinstance(node, Function):
-            named.setdefault(node.name, []).append(node)
-        elif isinstance(node, Variable):
-            for one in node.declarators:
-                named.setdefault(one.name, []).append(node)
-    wanted: set[str] = set()
-    pending = [function.name]
-    while pending:
-        name = pending.pop()
-        if name not in wanted and name in named:
-            wanted.add(name)
-            pending += [word for node in named[name] for word in _WORD.findall(node.text)]
-    kept = {node.index for name in wanted for node in named[name]}
-    cut = {node.index: node for nodes in named.values() for node in nodes}
-    edit = module.edit()
-    for index, node in cut.items():
-        if index not in kept:
-            edit.replace(node, "\n" * node.text.count("\n"))
-    return edit.apply() if len(kept) < len(cut) else module

@@ -18,7 +18,7 @@ from ptxkit.decompiler.budget import SECONDS, Budget
 from ptxkit.decompiler.choose import decompile
 from ptxkit.decompiler.contest import best_answer
 from ptxkit.decompiler.engines import engine as find_engine
-from ptxkit.decompiler.engines import isolated
+from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.learned.closeness import function_text
 from ptxkit.decompiler.metrics import readability, tree_similarity, walk
 from ptxkit.decompiler.neural.forms import same_program

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.engines import isolated
+from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.learned.contexts import Context, bare_name, contexts
 from ptxkit.decompiler.learned.scanning import assignments, one_declaration_each, parameters
 from ptxkit.decompiler.learned.scopes import Span, spans

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.printer import print_function
-from ptxkit.decompiler.engines import FORMS, isolated
+from ptxkit.decompiler.engines import FORMS
+from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.learned.closeness import closeness, function_text
 from ptxkit.decompiler.learned.contexts import bare_name
 from ptxkit.decompiler.learned.forms import Question, only, questions, rewritten

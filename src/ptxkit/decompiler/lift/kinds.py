@@ -243,15 +243,17 @@ class Kinds:
         """The term of an address that is an array or a pointer, if just one is."""
         total = sum_of(address)
         found = [t for t, k in total.terms.items() if k == 1 and t.op in ("symbol", "slot")]
-        if not found:
-            found = [
-                t
-                for t, k in total.terms.items()
-                if k == 1
-                and t.op in ("var", "load", "component", "select")
-                and t.width == 64
-                and self._base_cell(t).pointer
-            ]
+        pointers = [
+            t
+            for t, k in total.terms.items()
+            if k in (1, -1)
+            and t.op in ("var", "load", "component", "select")
+            and t.width == 64
+            and self._base_cell(t).pointer
+        ]
+        if any(total.terms[t] == -1 for t in pointers):
+            return None  # how far two places are apart
+        found = found or pointers
         return found[0] if len(found) == 1 else None
 
     def _base_cell(self, base: Value) -> Cell:

@@ -20,6 +20,9 @@ Part = tuple[int, int, int]
 #: What has more bytes than this is no structure that anybody reads whole.
 _LARGEST = 1 << 12
 _HALVES = (VECTORS["half2"], VECTORS["bfloat162"])
+_ADDRESS = 64
+_DIFFERENCES = frozenset(("add", "sub"))
+_COMPARISONS = frozenset(("eq", "ne", "lt.u", "le.u", "gt.u", "ge.u"))
 
 
 @dataclass(eq=False, slots=True)
@@ -200,9 +203,29 @@ def _uses(
             elif one.op in ("load", "atomic"):
                 accessed(one.args[0], one.data if one.op == "load" else one.data[1])
                 pending.extend(one.args[1:])
+            elif (apart := _apart(one, found)) is not None:
+                own, rest = apart
+                own.moves.append(rest)
+                pending.extend(rest.terms)
             else:
                 pending.extend(one.args)
     return {variable: one for variable, one in found.items() if one.totals}
+
+
+def _apart(value: Value, found: _Every) -> tuple[_Uses, Sum] | None:
+    """How far two places of one array are apart, if a value is that, or compares the two."""
+    if value.op in _DIFFERENCES:
+        total = sum_of(value)
+    elif value.op in _COMPARISONS and value.args[0].width == _ADDRESS:
+        total = Sum()
+        for argument, factor in zip(value.args, (1, -1), strict=True):
+            total.add(sum_of(argument), factor)
+    else:
+        return None
+    known = [(t, k, own) for t, k in total.terms.items() if (own := found.of(t)) is not None]
+    if sorted(k for _, k, _ in known) != [-1, 1] or known[0][2] is not known[1][2]:
+        return None
+    return known[0][2], total.without(known[0][0]).without(known[1][0])
 
 
 def _steps(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from ptxkit.cuda import CudaModule
 from ptxkit.cuda import nodes as n
@@ -16,7 +17,8 @@ from ptxkit.decompiler.learned.contexts import bare_name
 from ptxkit.decompiler.tidy.passes import PASSES, Pass
 from ptxkit.decompiler.unchanged import changed_file, different
 from ptxkit.decompiler.verify import Verdict
-from ptxkit.decompiler.verify.certificates import AS_WRITTEN, certify, compiled, paired
+from ptxkit.decompiler.verify.asked import AS_WRITTEN
+from ptxkit.decompiler.verify.certificates import certify, compiled, paired
 from ptxkit.syntax import Module
 
 #: Longer files (instructions) are left as they are; of others so many are compiled at most.
@@ -57,6 +59,7 @@ def tidied(
     """
     own = _functions(tree)
     wanted = {name: made for name, one in own.items() if (made := _passed(one)) != one}
+    kept = {name for name, one in own.items() if AS_WRITTEN in one.options}
     base = compiled(tree, arch, separate=separate).module if wanted else None
     size = sum(len(f.instructions) for f in base.functions if f.has_body) if base else 0
     if base is None or size > _MOST:
@@ -68,14 +71,23 @@ def tidied(
     left = set(wanted)
     if AS_WRITTEN in tree.options:
         # What was kept from the compiler may be what it makes of loops by itself.
-        free = tuple(option for option in tree.options if option != AS_WRITTEN)
-        left -= work.take(wanted, replace(tree, options=free))
+        left -= work.take(wanted, _freed(tree))
+    elif kept:
+        left -= work.take({name: _freed(wanted.get(name, own[name])) for name in kept})
     if left:
-        left -= work.take(wanted)
+        left -= work.take({name: wanted[name] for name in left})
     for step in PASSES:
         for name in sorted(left):
             work.take_places(name, step)
     return work.tree, work.verdicts
+
+
+_Part = TypeVar("_Part", CudaModule, n.Function)
+
+
+def _freed(part: _Part) -> _Part:
+    """A file or a function that a compiler may rearrange."""
+    return replace(part, options=tuple(o for o in part.options if o != AS_WRITTEN))
 
 
 def _functions(tree: CudaModule) -> dict[str, n.Function]:

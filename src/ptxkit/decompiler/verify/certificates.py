@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from ptxkit.cuda import CudaModule, print_module
-from ptxkit.cuda.printer import COMPILE_WITH
 from ptxkit.cuda.words import is_free
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.vectors import with_scalars
+from ptxkit.decompiler.verify.asked import (
+    NotOneModuleError,
+    Options,
+    asked_options,
+    bare_name,
+    functions_options,
+    put_together,
+)
 from ptxkit.decompiler.verify.dataflow import Proof, same_dataflow
 from ptxkit.decompiler.verify.execution import (
     DEVICES,
@@ -28,7 +36,6 @@ from ptxkit.deep import deeply
 from ptxkit.errors import PtxkitError, UnknownNameError, UsageError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module
-from ptxkit.syntax.demangle import demangle
 from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
 
 DEFAULT_ARCH = "sm_90"
@@ -48,6 +55,15 @@ class Compiled:
     error: str = ""
     lines: tuple[int, ...] = ()
     """The lines of its text that have errors."""
+    options: Options = ()
+    """What it was compiled with, as it asked for."""
+    own: Mapping[str, Options] = field(default_factory=dict)
+    """And what single functions of it were, by their names in C++."""
+
+    def asked(self, symbol: str) -> Options:
+        """All that a function of the module was compiled with."""
+        own = next((o for name, o in self.own.items() if name in (symbol, bare_name(symbol))), ())
+        return tuple(dict.fromkeys((*self.options, *own)))
 
 
 def compiled(
@@ -66,45 +82,27 @@ def compiled(
     'it does not compile: candidate.cu:1:23: error[cuda]: identifier "nothing" is undefined'
     """
     text = candidate if isinstance(candidate, str) else print_module(candidate)
-    options = (*asked_options(text), *(("-rdc=true",) if separate else ()))
-    try:
+    options, own = asked_options(text), functions_options(text)
+
+    def module(options: Options) -> Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CompilerWarning)
-            module = compile_cuda(
-                text, arch=arch, name=name, options=options, line_info=line_info, cache=False,
+            return compile_cuda(
+                text, arch=arch, name=name, line_info=line_info, cache=False,
+                options=(*options, *(("-rdc=true",) if separate else ())),
             )  # fmt: skip
-        return Compiled(module)
+
+    try:
+        made = {extra: module((*options, *extra)) for extra in {(), *own.values()}}
+        whole = put_together(made[()], {one: made[extra] for one, extra in own.items()})
+        return Compiled(whole, options=options, own=own)
+    except NotOneModuleError as error:
+        return Compiled(None, f"it cannot be compiled as it asks for: {error}")
     except CompilerError as error:
         lines = str(error).splitlines()
         first = next((line for line in lines if ": error" in line), lines[0])
         found = tuple(one.line for one in error.diagnostics if one.severity == "error")
         return Compiled(None, f"it does not compile: {first}", found)
-
-
-#: Compilers that take this rearrange little of what they are given.
-AS_WRITTEN = "-Ofc=mid"
-#: The options that a candidate may ask for: those that change what plain arithmetic is, that for
-#: numbers of 128 bits, and how much a compiler rearranges.
-OPTIONS = (
-    "-ftz=true",
-    "-prec-div=false",
-    "-prec-sqrt=false",
-    "-use_fast_math",
-    "--device-int128",
-    AS_WRITTEN,
-)
-
-
-def asked_options(text: str) -> tuple[str, ...]:
-    """The options in the first line of a source text that says what to compile it with.
-
-    >>> asked_options("// compile with: -ftz=true -o /etc/passwd")
-    ('-ftz=true',)
-    """
-    first = text.lstrip().partition("\n")[0]
-    if not first.startswith(COMPILE_WITH):
-        return ()
-    return tuple(word for word in first.removeprefix(COMPILE_WITH).split() if word in OPTIONS)
 
 
 def architecture(module: Module) -> str:
@@ -223,12 +221,11 @@ def verify(
     if made.module is None:
         return Verdict(reasons=(f"E0: {made.error}",))
     partners = paired(original, made.module)
-    parts = {
-        one: certify(
-            original, made.module, one, partners.get(one, one), execute=execute, device=device
-        )
-        for one in kernels
-    }
+    parts: dict[str, Verdict] = {}
+    for one in kernels:
+        partner = partners.get(one, one)
+        found = certify(original, made.module, one, partner, execute=execute, device=device)
+        parts[one] = replace(found, options=made.asked(partner))
     return Verdict.of(parts)
 
 
@@ -259,7 +256,7 @@ def paired(original: Module, candidate: Module) -> dict[str, str]:
     found = {name: name for name in names if name in others}
     for name in [name for name in names if name not in found]:
         foreign = not is_free(name)
-        partner = next((one for one in left if _bare(one) == _bare(name)), None)
+        partner = next((one for one in left if bare_name(one) == bare_name(name)), None)
         if partner is None and foreign:
             # The longest name that the two begin with, past what C++ has no letters for.
             partner = max(left, key=lambda one: _alike(one, name), default=None)
@@ -278,12 +275,3 @@ def _alike(one: str, other: str) -> int:
     first, second = (re.sub(r"\W|_", "", name, flags=re.ASCII) for name in (one, other))
     pairs = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _bare(name: str) -> str:
-    """The name of a function without what mangling adds: scopes, templates, parameters.
-
-    >>> _bare("_Z3addPfi"), _bare("add")
-    ('add', 'add')
-    """
-    return re.split(r"[<(]", demangle(name))[0].rpartition("::")[2].rpartition(" ")[2]

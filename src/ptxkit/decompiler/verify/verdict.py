@@ -37,13 +37,15 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """What is known about one kernel of a candidate, or the weakest of several.
 
     >>> verdict = Verdict(compiles=True, same_ptx=True)
     >>> verdict.level, verdict.equivalent, verdict.badge
     ('E1', True, '[E1 identical PTX]')
+    >>> Verdict.of({"a": verdict, "b": Verdict(compiles=True, same_dataflow=True)})
+    <Verdict [E2 equal dataflow]; a [E1 identical PTX]; b [E2 equal dataflow]>
     """
 
     compiles: bool = False
@@ -56,6 +58,14 @@ class Verdict:
     """The verdicts of each kernel, where there are several."""
     missing: bool = False
     """Whether the candidate compiles, but has no such kernel: there is nothing to compare."""
+    options: tuple[str, ...] = ()
+    """What the candidate has to be compiled with, for this to hold."""
+
+    def __repr__(self) -> str:
+        """The badge, and those of kernels where there are several."""
+        several = self.parts.items() if len(self.parts) > 1 else ()
+        words = (self.badge, *(f"{name} {part.badge}" for name, part in several))
+        return f"<Verdict {'; '.join(words)}>"
 
     @property
     def equivalent(self) -> bool:
@@ -101,6 +111,8 @@ class Verdict:
             tried = bool(self.reasons) and not any("not verified:" in r for r in self.reasons)
             return "[does not compile]" if tried else "[not verified]"
         text = f"{self.level} {_WORDS[self.level]}"
+        if self.options:
+            text += f" with {' '.join(self.options)}"
         if self.level == "E3":
             text += f", {self.claim}"
         return f"[{text}]"
@@ -135,6 +147,7 @@ class Verdict:
             "inputs": list(self.inputs),
             "coverage": self.coverage,
             "claim": self.claim,
+            "options": list(self.options),
             "reasons": list(self.reasons),
             "kernels": {name: part.to_dict() for name, part in self.parts.items()},
         }
@@ -154,4 +167,5 @@ class Verdict:
                   if not part.equivalent),
             parts,
             weakest.missing,
+            tuple(o for o in weakest.options if all(o in p.options for p in parts.values())),
         )  # fmt: skip
