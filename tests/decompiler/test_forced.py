@@ -12,15 +12,15 @@ HEAD = """extern "C" __global__ void k(
     const unsigned *x, const unsigned *y, unsigned *out, unsigned n) {
     unsigned t = blockIdx.x * blockDim.x + threadIdx.x; if (t >= n) return; %s }"""
 LOOP = """extern "C" __global__ void k(
-    const unsigned *x, const unsigned *y, unsigned *out, unsigned n) {
+    const unsigned *x, const unsigned *y, unsigned *out, int n) {
     unsigned s = 0;
     #pragma unroll 1
-    for (unsigned i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         unsigned a = x[i], b = x[n - 1 - i]; s += a * 3u ^ b;
         unsigned h = (s ^ s >> 15) * 739982445u; h ^= h >> 12; h *= 695872825u;
         %s
     }
-    out[threadIdx.x] = s; }"""
+    out[blockIdx.x * blockDim.x + threadIdx.x] = s; }"""
 #: What the original does, and what others do that no launch shows to be different.
 PAIRS = {
     "a sum": ("out[t] = x[t] + (t >> 20);", "out[t] = x[t] - (t >> 20);"),
@@ -69,8 +69,17 @@ def test_the_same_uses_are_believed(name: str) -> None:
 def test_numbers_in_another_order_are_others() -> None:
     """A sum over all turns is the same where a loop goes through numbers from behind."""
     one, other = (_kernel(LOOP % f"s += h == 324478056u ? {name} : h;") for name in "ab")
-    assert not same_execution(one, other, "k").equal
-    assert same_execution(one, one, "k").equal
+    assert not same_execution(one, other, "k", wanted=8, most=40).equal
+    assert same_execution(one, one, "k", wanted=8, most=40).equal
+
+
+def test_numbers_that_were_never_equal_are() -> None:
+    """The same numbers are compared in both, but in other turns of a loop."""
+    ends = "h = %s; h ^= h >> 15; h *= 739982445u; h ^= h >> 12; if (h == 324478056u) break;"
+    one, other = (_kernel(LOOP % (ends % name + "s ^= a << 1;")) for name in "ab")
+    found = same_execution(one, other, "k", wanted=8, most=40)
+    assert not found.equal and "'setp.eq.s32' in line" in found.reason
+    assert same_execution(one, one, "k", wanted=8, most=40).equal
 
 
 def test_code_that_never_ran_is_made_to_run() -> None:

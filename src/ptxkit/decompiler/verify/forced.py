@@ -6,10 +6,14 @@ programs can be changed: a selection takes its other value, a shift that always 
 branch goes its other way, also to code that never ran. Two programs that do the same with the
 result still do the same.
 
+Numbers that never were equal are so for a quarter of all numbers where only their last bits are
+compared. That needs no partner: all comparisons with a number are changed at once, in both.
+
 | instruction | what it does instead |
 | --- | --- |
 | ``selp``, ``min``, ``max`` | the value that it never took |
 | ``bra``, ``and`` and ``or`` of predicates | the condition is turned round |
+| ``setp`` of two equal integers | the last two bits alone are compared |
 | others | a number: 1 where the result was always 0, else 0 |
 """
 
@@ -19,8 +23,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from ptxkit.decompiler.verify.dataflow.decode import Step
 from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.decompiler.verify.results import Results
 from ptxkit.decompiler.verify.sides import Place
@@ -41,7 +46,12 @@ _ALWAYS_ZERO = {
 }  # fmt: skip
 _NUMBERED = frozenset((*_ALWAYS_ZERO, "abs", "add", "sub", "fma", "cvt"))
 _OTHER = {"min": "max", "max": "min"}
-_EXCHANGED, _TURNED, _NUMBER = "exchanged", "turned", "number"
+_EXCHANGED, _TURNED, _NUMBER, _RARE = "exchanged", "turned", "number", "rare"
+_EQUAL = frozenset(("eq", "ne"))
+_WIDTHS = {f"{kind}{width}": width for kind in "sub" for width in (16, 32, 64)}
+
+
+_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +124,34 @@ def _groups(sides: Sequence[Results]) -> Iterator[_Group]:
             done[1].update(group.theirs)
             yield group
     yield from _shared(*(_by(one.asks, one.never) for one in sides))
+    yield from _shared(*map(_never_equal, sides))
+
+
+def _never_equal(sides: Results) -> dict[tuple[int, object], list[Place]]:
+    """Comparisons with numbers, by these: those that all of a program's were never equal to."""
+    found: dict[tuple[int, object], list[Place]] = {}
+    equal: set[tuple[int, object]] = set()
+    for place, step in sides.all():
+        if _is_equality(step):
+            width, other = _WIDTHS[step.type], step.sources[1]
+            key = width, other.value % (1 << width) if other.kind == "number" else None
+            never = 2 if step.opcode.split(".")[1] == "ne" else 1
+            if sides.hidden(place) & never:
+                found.setdefault(key, []).append(place)
+            elif sides.ran(place):
+                equal.add(key)
+    return {key: places for key, places in found.items() if key not in equal}
+
+
+def _is_equality(step: Step) -> bool:
+    """Whether a step compares two integers, and does nothing else."""
+    return (
+        step.name == "setp"
+        and step.guard is None
+        and step.opcode.split(".")[1] in _EQUAL
+        and step.type in _WIDTHS
+        and (len(step.sources), len(step.targets)) == (2, 1)
+    )
 
 
 def _by(key: Callable[[Place], Term | None], places: Iterable[Place]) -> dict[Term, list[Place]]:
@@ -125,7 +163,7 @@ def _by(key: Callable[[Place], Term | None], places: Iterable[Place]) -> dict[Te
     return found
 
 
-def _shared(ours: dict[Term, list[Place]], theirs: dict[Term, list[Place]]) -> Iterator[_Group]:
+def _shared(ours: dict[_Key, list[Place]], theirs: dict[_Key, list[Place]]) -> Iterator[_Group]:
     return (_Group(places, theirs[key]) for key, places in ours.items() if key in theirs)
 
 
@@ -143,6 +181,8 @@ def _way(sides: Results, place: Place) -> str | None:
         return _TURNED
     if step.name == "selp" or step.name in _OTHER:
         return _EXCHANGED
+    if step.name == "setp":
+        return _RARE if _is_equality(step) else None
     return _NUMBER if step.name in _NUMBERED else None
 
 
@@ -179,6 +219,17 @@ def _instead(node: Instruction, place: Place, number: int) -> str:
         operands[at] = turned
         now = f"{asked}{node.opcode} {', '.join(operands)};"
         return f"{{ .reg .pred {turned}; {before} {now} }}"
+    if node.name == "setp":
+        kind, bits, rest = (
+            node.opcode.split(".")[1],
+            _WIDTHS[node.modifiers[-1][1:]],
+            "%forced_side",
+        )
+        target, first, second = operands
+        return (
+            f"{{ .reg .b{bits} {rest}; sub.s{bits} {rest}, {first}, {second}; "
+            f"and.b{bits} {rest}, {rest}, 3; setp.{kind}.s{bits} {target}, {rest}, 0; }}"
+        )
     if node.name == "selp":
         operands[1], operands[2] = operands[2], operands[1]
         return f"{asked}{node.opcode} {', '.join(operands)};"

@@ -96,7 +96,7 @@ class Looking:
 
     def used_otherwise(self) -> str:
         """What the candidate does otherwise with a side of an instruction that never came."""
-        if not any(one.open or one.never for one in self._sides):
+        if not self._sides:
             return ""
         found = used_otherwise(self.pair, self._sides, self._to_compare())
         if found is None:

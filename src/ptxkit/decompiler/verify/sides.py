@@ -98,23 +98,21 @@ class Sides(Expressions):
         """Where registers are set."""
         self.asked: dict[Register, set[str]] = {}
         """By what instructions they are read, or as a guard."""
-        for place, step in self._all():
+        for place, step in self.all():
             for target in step.targets:
                 if target is not None:
                     self.made_at.setdefault(target[0], []).append(place)
             for source in step.sources:
                 for register in registers_in(source):
                     self.asked.setdefault(register, set()).add(step.name)
-        self._possible = Possible(
-            [step for _, step in self._all()], launched(coverage.functions[0])
-        )
+        self._possible = Possible([step for _, step in self.all()], launched(coverage.functions[0]))
         self._hiding = coverage.hiding()
         branches = {one.span[0] for one in coverage.one_sided()}
         places = self._places()
         self.open: list[Place] = []
         self.offered: list[Place] = []
         """Others that those of another program may be the same as."""
-        for place, step in self._all():
+        for place, step in self.all():
             hidden = self.hidden(place)
             if step.name == "setp" and self._compares_places(step, places):
                 hidden &= ~NEAR  # addresses are whole elements from each other
@@ -141,7 +139,8 @@ class Sides(Expressions):
         self._left = DEPTH
         self._asking: set[Register] = set()
 
-    def _all(self) -> Iterator[tuple[Place, Step]]:
+    def all(self) -> Iterator[tuple[Place, Step]]:
+        """All instructions, and where they stand."""
         for number, steps in enumerate(self.steps):
             for at, step in enumerate(steps):
                 yield Place(number, at), step
@@ -158,11 +157,15 @@ class Sides(Expressions):
         """The sides of it that never came."""
         return self._hiding.get(self._key(place), 0)
 
+    def ran(self, place: Place) -> bool:
+        """Whether an instruction was reached."""
+        return self._key(place) in self.coverage.ran
+
     def _never(self) -> list[Place]:
         unreached = {id(block) for block, _ in self.coverage.missing()}
         return [
             place
-            for place, step in self._all()
+            for place, step in self.all()
             if step.name == "bra"
             and step.guard is not None
             and len(self.coverage.sides.get(self._key(place), ())) == 1
@@ -181,7 +184,7 @@ class Sides(Expressions):
         found: set[Register] = set()
         pending = [
             part.value
-            for _, step in self._all()
+            for _, step in self.all()
             for source in step.sources
             if source.kind == "address"
             for part in source.parts[:1]
@@ -533,7 +536,7 @@ class Sides(Expressions):
     def forms(self) -> Iterator[tuple[Place, Form]]:
         """The forms of all instructions that ran and may choose something."""
         shown = {start for start, _ in self.coverage.shown}
-        for place, step in self._all():
+        for place, step in self.all():
             start = self._key(place)
             asks = step.name == "bra" and step.guard is not None and start in self.coverage.sides
             if _is_logic(step):
