@@ -23,6 +23,7 @@ from ptxkit.decompiler.refine.places import (
 )
 from ptxkit.decompiler.refine.polynomials import written_out
 from ptxkit.decompiler.refine.rewritings import rewritings
+from ptxkit.decompiler.refine.stored import stored
 
 #: The other sign of a variable.
 _OTHER = {
@@ -83,6 +84,7 @@ def edits(
                 moved(body, here),
                 remainders(body, here),
                 in_memory(body, here),
+                stored(body, here),
                 inlined(body, here, types),
                 named(body, here, types),
                 rebased(body, here, types),

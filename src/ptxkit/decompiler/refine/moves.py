@@ -79,6 +79,7 @@ def moved(body: Body, at: Container[int]) -> Iterator[Change]:
             yield from _sunk(body, facts, place, down + 1)
         yield from _raised(statement, place)
     yield from _early(body, at)
+    yield from asked_late(body, at)
 
 
 def fixed(statement: n.Statement) -> bool:
@@ -98,6 +99,8 @@ def _sunk(body: Body, facts: list[Facts], place: int, user: int) -> Iterator[Cha
         case n.If(condition=condition, then=then, otherwise=()) if name not in condition.names():
             made: n.Statement = replace(taker, then=(statement, *then))
         case n.For(body=inner) | n.While(body=inner) | n.DoWhile(body=inner):
+            if name in written(taker):
+                return  # it is what the turn before left
             made = replace(taker, body=(statement, *inner))
         case _:
             return
@@ -105,16 +108,58 @@ def _sunk(body: Body, facts: list[Facts], place: int, user: int) -> Iterator[Cha
 
 
 def _raised(statement: n.Statement, place: int) -> Iterator[Change]:
-    """The first variable inside of an ``if`` or a loop, in front of that."""
+    """The first variables inside of an ``if`` or a loop, in front of that: one, or all of them."""
     match statement:
-        case n.If(then=(n.Declare() as first, *rest)) if rest and first.value is not None:
-            yield "raise", place, place + 1, (first, replace(statement, then=tuple(rest)))
-        case (
-            n.For(body=(n.Declare() as first, *rest))
-            | n.DoWhile(body=(n.Declare() as first, *rest))
-            | n.While(body=(n.Declare() as first, *rest))
-        ) if rest and first.value is not None:
-            yield "raise", place, place + 1, (first, replace(statement, body=tuple(rest)))
+        case n.If(then=inner) | n.For(body=inner) | n.DoWhile(body=inner) | n.While(body=inner):
+            first = _declared_first(inner)
+            if isinstance(statement, n.If):  # people ask before they read
+                reads = [Facts.of(s).loads for s in inner[:first]]
+                first = reads.index(True) if True in reads else first
+        case _:
+            return
+    for count in dict.fromkeys((1, first, first - 1)):
+        if 0 < count <= first and count < len(inner):
+            left = inner[count:]
+            rest: n.Statement = (
+                replace(statement, then=left)
+                if isinstance(statement, n.If)
+                else replace(statement, body=left)
+            )
+            yield "raise", place, place + 1, (*inner[:count], rest)
+
+
+def _declared_first(body: Body) -> int:
+    """How many variables a list of statements begins with."""
+    kept = (isinstance(s, n.Declare) and s.value is not None and not s.space for s in body)
+    return next((place for place, one in enumerate(kept) if not one), len(body))
+
+
+def asked_late(body: Body, at: Container[int]) -> Iterator[Change]:
+    """Variables behind ``if (...) return;`` in front of it: several that alone change nothing.
+
+    >>> from ptxkit.cuda import print_function, read
+    >>> kernel = read('''(kernel k (params (param (ptr int) x) (param int n))
+    ...     (let int i threadIdx.x) (if (>= i n) (then (return)))
+    ...     (let int a (* i 2)) (let int b (+ a 1)) (= ([] x a) b))''')
+    >>> for *_, made in asked_late(kernel.body, range(9)):
+    ...     print(print_function(replace(kernel, body=made)), end="")
+    __global__ void k(int *x, int n) {
+        int a = i * 2;
+        int b = a + 1;
+        if (i >= n) return;
+    }
+    """
+    for place, statement in enumerate(body):
+        match statement:
+            case n.If(then=(n.Return(value=None),), otherwise=()) if place in at:
+                own = Facts.of(statement)
+                count = _declared_first(body[place + 1 :])
+                some = body[place + 1 : place + 1 + count]
+                pure = [not own.before(Facts.of(one)) for one in some]
+                most = pure.index(False) if False in pure else count
+                for count in dict.fromkeys((most, most - 1)):
+                    if count > 1:
+                        yield "raise", place, place + 1 + count, (*some[:count], statement)
 
 
 def _early(body: Body, at: Container[int]) -> Iterator[Change]:

@@ -21,6 +21,7 @@ Use = Callable[[Any], n.Expression | None]
 """What an expression becomes; None where it stays."""
 _Variable = tuple[n.Declare, Use]
 _COMPARISONS = frozenset("== != < > <= >=".split())
+_LOOPS = n.For, n.While, n.DoWhile
 _BUILTIN = frozenset("threadIdx blockIdx blockDim gridDim".split())
 #: A value in more places than this stays a variable.
 _OFTEN = 3
@@ -200,13 +201,16 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
     facts = [Facts.of(statement) for statement in body]
     for place, statement in enumerate(body):
         seen: set[n.Expression] = set()
+        inside = _own_names(statement) if place in at else frozenset()
         for part in _parts(statement) if place in at else ():
-            if part in seen:
+            if part in seen or not inside.isdisjoint(part.names()):
                 continue
             seen.add(part)
             for declared, use in (*_variables(part, types), *_loaded(part, body[place:], types)):
                 up = place
                 own = Facts.of(declared)
+                if own.stores and isinstance(statement, _LOOPS):
+                    continue  # what changes memory in every turn
                 while up > 0 and not facts[up - 1].before(own) and not fixed(body[up - 1]):
                     up -= 1
                 after = tuple(_changed(s, use) for s in body[place:])
@@ -287,6 +291,18 @@ def _parts(statement: n.Statement) -> Iterator[Any]:
             return
     for head in heads:
         yield from head.walk()
+
+
+def _own_names(statement: n.Statement) -> frozenset[str]:
+    """The variables that are others before a statement, or none: those that it declares.
+
+    Of a loop all that it sets.
+    """
+    if isinstance(statement, _LOOPS):
+        return frozenset(written(statement))
+    if isinstance(statement, n.If):
+        return frozenset(p.name for p in statement.walk() if isinstance(p, n.Declare))
+    return frozenset()
 
 
 def _is_of_threads(part: Any) -> bool:

@@ -13,6 +13,7 @@ from ptxkit.decompiler.refine.pointees import as_floats
 from ptxkit.decompiler.refine.polynomials import expanded
 from ptxkit.decompiler.refine.restricted import all_restricted
 from ptxkit.decompiler.refine.rows import rows_beside
+from ptxkit.decompiler.refine.stored import through_memory
 from ptxkit.decompiler.tidy.passes import PASSES
 
 
@@ -30,6 +31,8 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
     yield from expanded(function)
     yield from rows_beside(function)
     yield from centered(function)
+    for other in through_memory(function):
+        yield "memory", other
     for other in all_restricted(function):
         yield "restrict", other
     for a_pass in PASSES:

@@ -257,15 +257,12 @@ class Search:
             # A small step may lead away from a large one.
             if version.score - best >= min(_WORTH, _PART * version.score) or self.over:
                 break
+        if not better:
+            better = self._better(version, _sorted(edits(version.function)))
         if better:
             better.sort(key=lambda one: one[0])
             return self._together(version, [edit for _, edit in better])
-        found = self._pair(version, beside)
-        if found is not None:
-            return found
-        better = self._better(version, _sorted(edits(version.function)))
-        better.sort(key=lambda one: one[0])
-        return self._together(version, [edit for _, edit in better]) if better else None
+        return self._pair(version, beside)
 
     def _better(self, version: _Version, some: Iterable[Edit]) -> list[tuple[float, Edit]]:
         """Changes that bring a version nearer: those of the first few that do."""

@@ -16,12 +16,15 @@ from ptxkit.decompiler.tidy.copies import without_copies
 from ptxkit.decompiler.tidy.counted_pointers import pointers_by_counters
 from ptxkit.decompiler.tidy.counters import halving_counters
 from ptxkit.decompiler.tidy.counting import counting_up
+from ptxkit.decompiler.tidy.ends import counted_to_the_end
 from ptxkit.decompiler.tidy.indices import indices_by_counters
 from ptxkit.decompiler.tidy.known_values import without_known_values
 from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
 from ptxkit.decompiler.tidy.remainders import without_remainders
 from ptxkit.decompiler.tidy.repeated import named_indices
 from ptxkit.decompiler.tidy.short_numbers import short_numbers
+from ptxkit.decompiler.tidy.single_precision import single_precision
+from ptxkit.decompiler.tidy.swaps import swapping_loops
 from ptxkit.decompiler.tidy.turns import last_turns
 
 #: Whether to take the other form at a place; asked once for each, in the order of the pass.
@@ -50,5 +53,6 @@ def _yes() -> bool:
 PASSES: tuple[Pass, ...] = (
     named_once, rolled_steps, without_known_values, _whole_loops, without_copies, short_numbers,
     plain_conditions, _counted_loops, halving_counters, last_turns, indices_by_counters,
-    implicit_conversions, started_loops, pointers_by_counters, named_indices,
+    single_precision, swapping_loops, counted_to_the_end, implicit_conversions, started_loops,
+    pointers_by_counters, named_indices,
 )  # fmt: skip
