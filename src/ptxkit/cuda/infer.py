@@ -68,6 +68,25 @@ def infer(node: n.Expression, types: Mapping[str, Type]) -> Type:
     return _INFER[type(node)](node, types)
 
 
+def known_types(module: n.CudaModule) -> dict[str, Type]:
+    """What all functions of a file know: types of results, of variables, and of fields.
+
+    >>> from ptxkit.cuda.reader import read
+    >>> file = read("(module (struct-definition P (param float mass)) (kernel k (params)))")
+    >>> {name: type.spelling for name, type in known_types(file).items()}
+    {'P.mass': 'float', 'k': 'void'}
+    """
+    found: dict[str, Type] = {}
+    for item in module.items:
+        if isinstance(item, n.Function):
+            found[item.name] = item.returns
+        elif isinstance(item, n.Declare):
+            found[item.name] = item.type
+        else:
+            found |= {f"{item.name}.{field.name}": field.type for field in item.fields}
+    return found
+
+
 def _scalar(node: n.Expression, types: Mapping[str, Type]) -> Scalar:
     found = infer(node, types)
     return found if isinstance(found, Scalar) else INT

@@ -68,15 +68,15 @@ Decide = Callable[[Question], bool]
 
 
 def rewritten(
-    function: n.Function, decide: Decide, results: Mapping[str, Type] | None = None
+    function: n.Function, decide: Decide, known: Mapping[str, Type] | None = None
 ) -> n.Function:
     """A function with the other form wherever the answer is yes.
 
-    ``results`` are the types that other functions of the file return.
+    ``known`` are the types that the rest of the file tells, as of `known_types`.
     """
     if function.body is None:
         return function
-    return replace(function, body=_Writer(function, decide, results or {}).run())
+    return replace(function, body=_Writer(function, decide, known or {}).run())
 
 
 def questions(function: n.Function) -> list[Question]:
@@ -113,9 +113,9 @@ class _Types(dict[str, Type]):
 class _Writer:
     """Rewrites one function, from the leaves up."""
 
-    def __init__(self, function: n.Function, decide: Decide, results: Mapping[str, Type]) -> None:
+    def __init__(self, function: n.Function, decide: Decide, known: Mapping[str, Type]) -> None:
         self.function, self.decide = function, decide
-        self.types = _Types({**results, **{p.name: p.type for p in function.parameters}})
+        self.types = _Types({**known, **{p.name: p.type for p in function.parameters}})
         self.uses: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         for statement in function.body or ():

@@ -7,6 +7,7 @@ ones are chosen from.
 from __future__ import annotations
 
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.infer import known_types
 from ptxkit.decompiler.learned.forms import FORMS, Question, rewritten
 from ptxkit.decompiler.learned.linear import Ranker
 from ptxkit.decompiler.unchanged import with_functions
@@ -23,12 +24,11 @@ def preferred(tree: n.CudaModule, ranker: Ranker, arch: str, *, separate: bool) 
     kind of question at a time. ``separate`` is as for `compiled`.
     """
     functions = {i.name: i for i in tree.items if isinstance(i, n.Function) and i.body is not None}
-    results = {i.name: i.returns for i in tree.items if isinstance(i, n.Function)}
+    known = known_types(tree)
     wanted = {
         name: other
         for name, function in functions.items()
-        if (other := rewritten(function, lambda q: ranker.score(q.features) > 0, results))
-        != function
+        if (other := rewritten(function, lambda q: ranker.score(q.features) > 0, known)) != function
     }
     if not wanted:
         return tree
@@ -47,7 +47,7 @@ def preferred(tree: n.CudaModule, ranker: Ranker, arch: str, *, separate: bool) 
             def decide(question: Question, form: str = form) -> bool:
                 return question.form == form and ranker.score(question.features) > 0
 
-            other = rewritten(now, decide, results)
+            other = rewritten(now, decide, known)
             if other != now:
                 step[name] = other
         if step:

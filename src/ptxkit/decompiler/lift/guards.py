@@ -304,5 +304,19 @@ def _asks(part: n.Expression, loop: n.For) -> bool:
             forms = [n.Binary("<", first, limit), n.Binary(">", limit, first)]
             if first == _ZERO:
                 forms += [n.Binary(">=", limit, _ONE), n.Binary("!=", bare, _ZERO)]
-            return part in forms
+            return part in forms or _ask_pointers(part, first, limit)
+        case n.For(n.Assign(n.Name(name=index), first), n.Binary("!=", n.Name(name=own), limit)):
+            return index == own and _ask_pointers(part, first, limit)
+    return False
+
+
+def _ask_pointers(part: n.Expression, first: n.Expression, limit: n.Expression) -> bool:
+    """Whether a condition is about the indices of where a pointer begins and where it ends."""
+    match first, limit, part:
+        case (
+            n.Binary("+", base, begin),
+            n.Binary("+", other, end),
+            n.Binary("<" | "!=", left, right),
+        ):
+            return base == other and (left, right) == (begin, end)
     return False

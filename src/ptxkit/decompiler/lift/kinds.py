@@ -50,6 +50,7 @@ _SUMS = ("add", "sub")
 _ARITHMETIC = frozenset("add sub mul and or xor not neg shl shr.s shr.u sext zext trunc".split())
 #: The sizes of elements that there are types for.
 _ELEMENTS = (2, 4, 8)
+_COMPARED = frozenset("eq ne lt.u le.u gt.u ge.u".split())
 _PASS_ON = frozenset("function call collective texture generic specific cvt".split())
 
 
@@ -86,6 +87,8 @@ class Kinds:
     """What is loaded from memory, or stored there, and where: of one type, unless uses differ."""
     pairs: list[tuple[Value, Cell]] = field(default_factory=list)
     """Two halves of bits put together, and where they go."""
+    compared: list[tuple[Value, Value]] = field(default_factory=list)
+    """Numbers of 64 bits that are compared: two addresses are those of one array."""
     votes: dict[Value, Counter[tuple[Variable, str]] | None] = field(default_factory=dict)
     """How sums take the variables in them: an address may be the one before plus something."""
 
@@ -117,6 +120,7 @@ class Kinds:
             for value in exit_values(block):
                 self.visit(value, "b")
         self._join_pairs()
+        self._join_compared()
         join_copies(self.copies)
         join_lanes(self.cells.values())
         self._spread_signs()
@@ -428,6 +432,16 @@ class Kinds:
             target.find().votes[kind] += 1
             self.visit(value, kind)
 
+    def _join_compared(self) -> None:
+        """What nobody reads or writes through points to what it is compared with."""
+        for pair in self.compared:
+            bases = [self.base(value) for value in pair]
+            cells = [self._base_cell(base) for base in bases if base is not None]
+            if len(cells) == 2 and all(c.pointer for c in cells):
+                one, two = (c.find() for c in cells)
+                if one is not two and bool(one.accesses) != bool(two.accesses):
+                    one.join(two)
+
     def vector_element(self, cells: Sequence[Cell], width: int) -> Type:
         """What most parts of a vector are."""
         known = [c for c in (c.find() for c in cells) if c.pointer or any(c.votes.values())]
@@ -549,6 +563,8 @@ class Kinds:
                 self._escapes(argument)
         if op in ("eq", "ne"):
             self._same(*value.args)
+        if op in _COMPARED and value.args[0].width == 64:
+            self.compared.append((value.args[0], value.args[1]))
 
     def _votes(self, value: Value) -> Counter[tuple[Variable, str]] | None:
         """How an operation takes the variables in it, if it is arithmetic of nothing else."""

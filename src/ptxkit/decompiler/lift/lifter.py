@@ -31,6 +31,7 @@ from ptxkit.decompiler.lift.kept_sums import with_kept_sums, with_promoted_sums
 from ptxkit.decompiler.lift.kinds import surveyed
 from ptxkit.decompiler.lift.known_turns import KnownTurns
 from ptxkit.decompiler.lift.last_turns import with_last_turns
+from ptxkit.decompiler.lift.late_steps import with_late_steps
 from ptxkit.decompiler.lift.launches import launch_attributes, launch_bounds
 from ptxkit.decompiler.lift.loop_starts import with_loop_starts
 from ptxkit.decompiler.lift.mathlib.calls import restore_calls
@@ -210,7 +211,7 @@ class ModuleLifter:
 
             cascades = Cascades(by_name, index)
             turns = KnownTurns(by_name)
-            body = with_reached_limits(with_one_loop(body), by_name)
+            body = with_reached_limits(with_one_loop(with_late_steps(body)), by_name)
             body = rolled(with_elements(body, by_name), cascades)
             whole = Copies(by_name, index).run(turns.with_one_mover(body))
             whole = with_last_turns(turns.with_single_turns(whole))

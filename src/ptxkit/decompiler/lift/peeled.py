@@ -249,6 +249,12 @@ def _first_written_out(
         if not _does(body[many], rest.mask + 1, kept):
             continue
         step = n.Assign(n.Name(index), _ONE, "+=")
+        ahead = _second_turn(second, name, index, (*following, *names), len(kept))
+        if ahead and _does(body[many], rest.mask + 1, ahead):
+            body[place] = n.For(body[begun], condition, step, ahead)
+            for gone in (many, begun):
+                del body[gone]
+            return index
         loop = tuple(kept)
         for x in {p.name for s in kept for p in s.walk() if isinstance(p, n.Name)} & values.keys():
             # What was computed before, from where the index begins.
@@ -262,6 +268,24 @@ def _first_written_out(
             del body[gone]
         return index
     return ""
+
+
+def _second_turn(
+    second: Body, rest: str, index: str, following: Sequence[n.Expression], count: int
+) -> Body:
+    """What the second turn does, by the index, if it says where it is; else nothing.
+
+    Where the first turn is, may be computed in other ways: ``x - r`` for ``x + -r``.
+    """
+    asks = n.Binary("!=", n.Name(rest), n.Literal(2, INT))
+    kept = [s for s in second if _target(s) != index
+            and not (isinstance(s, n.If) and s.condition == asks)]  # fmt: skip
+
+    def change(node: n.Node) -> n.Node:
+        return n.Name(index) if node in following else node
+
+    made = tuple(bottom_up(s, change) for s in kept)
+    return made if made != tuple(kept) and len(made) == count else ()
 
 
 def _strided(
@@ -373,6 +397,10 @@ def _rest_first(
                 number = _moved_along(starts[x], begin, index, times)
                 if number is not None:
                     numbers[x] = number
+        if first is not None and x in starts and x not in places and x not in numbers:
+            far = _far(starts[x], first, index) if times == _ONE else None
+            if far is not None:
+                places[x] = far
     gone = {index, name, *places, *numbers}
     turn = tuple(_at(s, places) for s in loop.body if _target(s) not in gone)
     for x, number in numbers.items():
@@ -390,6 +418,17 @@ def _rest_first(
     del body[many]
     body[:] = [s for s in body if _target(s) not in (index, name)]
     return index
+
+
+def _far(
+    start: n.Expression, first: n.Expression, index: str
+) -> tuple[n.Expression, n.Expression] | None:
+    """The element that a pointer is at that moves along with an index from where both begin."""
+    base, offset = split(start)
+    if base is None or not isinstance(first, n.Unary) or first.operator != "-":
+        return None
+    done = n.Binary("+", n.Name(index), first.operand)
+    return base, done if offset == _ZERO else n.Binary("+", offset, done)
 
 
 def _is_literal(value: n.Expression) -> bool:

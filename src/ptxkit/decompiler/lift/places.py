@@ -316,6 +316,11 @@ class Places:
                 return node if have == type else n.Cast(Pointer(type), node)
         return n.Cast(Pointer(type), self._bytes(array, total))
 
+    def offset(self, base: Value, total: Sum) -> n.Expression:
+        """A pointer so far from a base, of the type that it has there."""
+        element = _element_of(self.base_expression(base).type)
+        return self._offset(base, total, element or _CHAR)
+
     def pointer(
         self, value: Value, want: Pointer, space: str = "generic", *, element: bool = False
     ) -> n.Expression:

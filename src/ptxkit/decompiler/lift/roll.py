@@ -15,6 +15,7 @@ from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.peeled import Rest, rests, roll_peeled
 from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt_lists, written
+from ptxkit.decompiler.lift.walks import roll_walks
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
@@ -34,6 +35,8 @@ def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None)
         if not index:
             break
         cascades.peeled.add(index)
+    while roll_walks(made, known):
+        pass
     place = 0
     while place < len(made):
         if _roll_at(made, place):

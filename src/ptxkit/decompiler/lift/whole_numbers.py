@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import (
     BOOL,
     INT,
     LONG_LONG,
+    SCALARS,
     Pointer,
     Scalar,
     Type,
@@ -20,6 +23,7 @@ from ptxkit.decompiler.lift.conversions import (
     Expr,
     bits_of,
 )
+from ptxkit.decompiler.lift.sums import Sum, sum_of
 from ptxkit.decompiler.lift.values import Value
 from ptxkit.decompiler.lift.writing import Writing
 
@@ -42,6 +46,8 @@ class WholeNumbers(Writing):
         if value.width == 1:
             operator = _LOGIC[value.op]
             return Expr(n.Binary(operator, self.condition(one), self.condition(two)), BOOL)
+        if value.op in ("add", "sub") and (apart := self._apart(value)) is not None:
+            return apart
         hint = hint if isinstance(hint, Scalar) and hint.is_integer else None
         left = self.number(one, hint)
         right = self.number(two, left.type if two.op == "const" else hint)
@@ -141,6 +147,9 @@ class WholeNumbers(Writing):
         name, _, sign = value.op.partition(".")
         if not sign:
             return self._equal(value)
+        pointers = self._pointers(value.args) if sign == "u" else None
+        if pointers is not None:
+            return Expr(n.Binary(_OPERATORS[name], *pointers), BOOL)
         left, right = (self.signed(a, sign) for a in value.args)
         return Expr(n.Binary(_OPERATORS[name], left.node, right.node), BOOL)
 
@@ -156,6 +165,9 @@ class WholeNumbers(Writing):
             other = self.natural(two)
             if other.type == left.type:
                 return Expr(n.Binary(operator, left.node, other.node), BOOL)
+        pointers = self._pointers(value.args)
+        if pointers is not None:
+            return Expr(n.Binary(operator, *pointers), BOOL)
         left = self.number(one)
         right = self.number(two, left.type)
         if not left.exact or not right.exact or _signs_differ(left, right, one.width):
@@ -163,6 +175,40 @@ class WholeNumbers(Writing):
         else:
             left, right = self._wide_enough(left, right, one.width)
         return Expr(n.Binary(operator, left.node, right.node), BOOL)
+
+    def _pointers(self, pair: Sequence[Value]) -> tuple[n.Expression, n.Expression] | None:
+        """Two addresses as pointers to one type, as people compare them."""
+        if self.careful or self.places is None or any(a.width != 64 for a in pair):
+            return None
+        bases = [self.kinds.base(a) for a in pair]
+        if any(base is None or base.op not in ("var", "load") for base in bases):
+            return None
+        types = [self.natural(base).type for base in bases if base is not None]
+        one, two = (t.target if isinstance(t, Pointer) else None for t in types)
+        if one is None or one != two:
+            return None
+        left, right = (self.places.pointer(a, Pointer(one)) for a in pair)
+        whole = not isinstance(left, n.Cast) and not isinstance(right, n.Cast)
+        return (left, right) if whole else None
+
+    def _apart(self, value: Value) -> Expr | None:
+        """How many bytes two addresses are apart, as people write it."""
+        if self.careful or self.places is None or value.width != 64:
+            return None
+        total = sum_of(value)
+        found = {k: t for t, k in total.terms.items() if t.op == "var" and self._points(t)}
+        if found.keys() != {1, -1}:
+            return None
+        ends = total.without(found[1]).without(found[-1]), Sum()
+        bases = found[1], found[-1]
+        left, right = (self.places.offset(b, e) for b, e in zip(bases, ends, strict=True))
+        if isinstance(left, n.Cast):
+            return None  # that many bytes are no elements
+        left, right = (n.Cast(Pointer(SCALARS["char"]), node) for node in (left, right))
+        return Expr(n.Binary("-", left, right), LONG_LONG)
+
+    def _points(self, value: Value) -> bool:
+        return isinstance(self.types[value.data.variable], Pointer)
 
     def _extreme(self, value: Value, hint: Type | None) -> Expr:
         name, _, sign = value.op.partition(".")
