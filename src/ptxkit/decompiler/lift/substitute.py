@@ -349,7 +349,26 @@ class Substitution:
             if fits and facts.size > 3 and leaf not in self.addresses:
                 fits = self.depths[number] <= self.candidates[leaf].depth
             if not fits:
-                self.dropped.add(leaf)
+                self.dropped.update(self._indices_of(leaf) or (leaf,))
+
+    def _indices_of(self, address: Definition) -> set[Definition]:
+        """The indices in an address that read memory: with those in variables it can go on.
+
+        An element that is used twice is ``x[n]`` and ``y[n]`` to people, not an address.
+        """
+        found: set[Definition] = set()
+        pending = [address] if address in self.addresses else []
+        while pending:
+            for leaf in leaves(self.candidates[pending.pop()].value):
+                if leaf not in self.candidates or not self.carriers.get(leaf):
+                    continue
+                if leaf in self.addresses:
+                    pending.append(leaf)
+                elif leaf.variable.width == 32:
+                    found.add(leaf)
+                else:
+                    return set()
+        return found
 
     def _rewrite(self) -> None:
         for block in self.flow.blocks.values():

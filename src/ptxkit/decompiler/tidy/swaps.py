@@ -115,9 +115,9 @@ def _swapped(
     pointed: list[n.Statement] = []
     if address is not None and _ADDRESS not in taken:
         pointer = n.Name(_ADDRESS)
-        pointed = [n.Declare(address.type, _ADDRESS, address)]
+        pointed = [address]
         seen = n.Unary("*", pointer)
-        turn = tuple(bottom_up(s, lambda p: pointer if p == address else p) for s in turn)
+        turn = tuple(bottom_up(s, lambda p: pointer if p == address.value else p) for s in turn)
     made = [
         *pointed,
         replace(first, type=type, value=seen),
@@ -132,10 +132,10 @@ def _swapped(
     return [*body[: declared[old]], *made]
 
 
-def _address(start: n.Expression, last: n.Statement) -> n.Cast | None:
-    """The address that is swapped at, taken for one of bits, if that is where they were read.
+def _address(start: n.Expression, last: n.Statement) -> n.Declare | None:
+    """A pointer to the bits that are swapped, if that is where they were read.
 
-    Who reads bits there takes it for such an address once.
+    Who reads bits takes an address for one of bits once.
     """
     while isinstance(start, n.Cast):
         start = start.operand
@@ -146,15 +146,22 @@ def _address(start: n.Expression, last: n.Statement) -> n.Cast | None:
             return None
     for part in last.walk():
         match part:
-            case n.Call(function="atomicCAS", arguments=(n.Cast(type=Pointer()) as address, *_)):
-                there = address.operand
-                same = read in (n.Unary("*", there), n.Index(there, n.integer(0)))
-                if same or (isinstance(read, n.Index) and _element(there) == read):
-                    return address
+            case n.Call(function="atomicCAS", arguments=(address, *_)):
+                match address:
+                    case n.Cast(type=Pointer() as type, operand=there):
+                        cells = [n.Unary("*", there), n.Index(there, n.integer(0)), _cell(there)]
+                    case n.Unary(
+                        "&", n.Index(n.Cast(type=Pointer() as type, operand=there), index)
+                    ):
+                        cells = [n.Index(there, index)]
+                    case _:
+                        continue
+                if read in cells:
+                    return n.Declare(type, _ADDRESS, address)
     return None
 
 
-def _element(address: n.Expression) -> n.Expression | None:
+def _cell(address: n.Expression) -> n.Expression | None:
     match address:
         case n.Unary("&", operand):
             return operand
