@@ -85,9 +85,9 @@ EXACT_FORMS = (
 #: What is proved step by step, and whether as a compiler that rearranges little leaves it. One
 #: that rearranges as much as the one of the original did may come to the same instructions.
 PROVABLE_FORMS = (
-    (Options(keep_loops=True), True),
-    (Options(careful=True, keep_loops=True, math=False), False),
-    (Options(careful=True, exact=True, keep_loops=True, math=False), True),
+    (Options(keep_loops=True, open_sums=True), True),
+    (Options(careful=True, keep_loops=True, math=False, open_sums=True), False),
+    (Options(careful=True, exact=True, keep_loops=True, math=False, open_sums=True), True),
 )
 
 

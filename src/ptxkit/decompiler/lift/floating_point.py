@@ -31,12 +31,12 @@ class FloatingPoint(Writing):
     def _float(self, value: Value, hint: Type | None) -> Expr:
         type = C_TYPES[value.data[0]]
         left, right = (self.typed(a, type) for a in value.args)
-        if self.exact and value.op != "fdiv":
+        if self.exact and value.op != "fdiv" and not self.open_sums:
             # Operators may be turned round: of two not-a-numbers the other one would be left.
             stem = "f" if type == FLOAT else "d"
             return Expr(n.Call(f"__{stem}{value.op[1:]}_rn", (left, right)), type)
         operator = _OPERATORS[value.op]
-        for place in swallowed(value):
+        for place in () if self.open_sums else swallowed(value):
             kept = self._kept(value.args[place], type)
             if kept is not None:
                 left, right = (kept, right) if place == 0 else (left, kept)

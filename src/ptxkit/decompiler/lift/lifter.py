@@ -98,6 +98,11 @@ class Options:
     exact: bool = False
     """Keep what C++ leaves to the compiler, and PTX does not: which operand of a sum or a product
     comes first, which says which not-a-number it gives, and what a division by 0 gives."""
+    open_sums: bool = False
+    """Leave it to the compiler, as PTX does, whether a product and a sum are rounded once.
+
+    One that sees what the first one saw makes the same of them; any other may not.
+    """
     roll: bool = False
     """Propose unrolled loops as they were written; the verifier has to agree."""
     math: bool = True
@@ -169,6 +174,8 @@ class ModuleLifter:
         careful, exact = self.options.careful, self.options.exact
         emitter = Emitter(program.lift, kinds, types, careful=careful, exact=exact)
         emitter.products, emitter.kept = products(program)
+        if self.options.open_sums:
+            emitter.open_sums, emitter.kept = True, set()
         emitter.helpers = self.helpers
         if not KNOWN.keys().isdisjoint(self.signatures.functions):
             emitter.texts = self.variables.texts

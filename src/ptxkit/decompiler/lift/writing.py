@@ -62,6 +62,8 @@ class Writing(Conversions):
     careful: bool = False
     exact: bool = False
     """Write what keeps the order of operands, and divisions by 0, as PTX has them."""
+    open_sums: bool = False
+    """Write sums and products as operators, whatever is rounded once."""
     converts: set[str] = field(default_factory=set)
     """Reinterpretations that CUDA has no function for."""
     texts: Texts | None = None

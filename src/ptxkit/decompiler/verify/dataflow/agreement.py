@@ -7,10 +7,11 @@ and then what is made of the one is the same as what is made of the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
-from ptxkit.decompiler.verify.dataflow.bits import masked
+from ptxkit.decompiler.verify.dataflow.bits import masked, shifted_right, shifted_signed
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed, bounds, whole
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.fields import lowest
@@ -26,7 +27,15 @@ _CONDITIONS = 64
 #: Ranges of numbers that are gone through one by one, and that are tried in other facts.
 _FEW, _TRIED = 64, 8
 
+#: Numbers of so few bits of which also those are told that are not the lowest.
+_SHIFTED = 4
+#: Shifts after which the sign of a number is looked for.
+_MOVED = 6
+#: The widths of numbers that have a sign, and that these are extended to.
+_WIDER = {32: (64,), 64: ()}
+
 Fact = tuple[Term, bool]
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 class Agreement:
@@ -134,20 +143,32 @@ class Agreement:
         if len(nodes) > _CONDITIONS:
             return {}
         asked = sorted({decisions.nodes[node][0] for node in nodes} - {LEAF})
+        wanted = {"eq": (True,), "lt": (True, False)}
         facts = tuple(
-            (one, True)
+            (one, holds)
             for one in asked
-            if self.terms.rows[one][0] == "eq"
-            and decisions.both(condition, decisions.negate(decisions.ask(one))) == decisions.false
+            for holds in wanted.get(self.terms.rows[one][0], ())
+            if self._follows(condition, one, holds)
         )
         return (self._solved(facts) if facts else None) or {}
+
+    def _follows(self, condition: Diagram, asked: Term, holds: bool) -> bool:
+        """Whether a question has an answer wherever a condition holds."""
+        answer = self.decisions.ask(asked)
+        other = self.decisions.negate(answer) if holds else answer
+        return self.decisions.both(condition, other) == self.decisions.false
 
     def _rewriter(self, words: dict[Term, Term]) -> Rewriter:
         return Rewriter(self.decisions, self.timeless, words, everything=True)
 
-    def _solved(self, facts: tuple[Fact, ...]) -> dict[Term, Term] | None:
-        """What terms must be where all facts hold; None where they cannot all hold."""
-        words: dict[Term, Term] = {}
+    def _solved(
+        self, facts: tuple[Fact, ...], given: Mapping[Term, Term] = NOTHING
+    ) -> dict[Term, Term] | None:
+        """What terms must be where all facts hold; None where they cannot all hold.
+
+        Some may be ``given``.
+        """
+        words: dict[Term, Term] = dict(given)
         rows = [(self.terms.rows[asked], holds) for asked, holds in facts]
         for row, holds in rows:
             if row[0] != "eq" or not holds:
@@ -159,15 +180,11 @@ class Agreement:
             constant, parts = self.terms.parts(width, left)
             if not parts and constant:
                 return None
-            for atom, factor in sorted(parts.items(), reverse=True):
-                sign = as_signed(width, factor)
-                if abs(sign) == 1:
-                    rest = self.terms.add(width, left, self.terms.scale(width, atom, factor), -1)
-                    found = {atom: self.terms.scale(width, rest, -sign)}
-                    found |= self._lower(width, atom, found[atom])
-                    last = self._rewriter(found)
-                    words = {one: last.term(value) or value for one, value in words.items()} | found
-                    break
+            found = self._isolated(width, left, parts)
+            if found:
+                last = self._rewriter(found)
+                words = {one: last.term(value) or value for one, value in words.items()} | found
+        words = self._unsigned(rows) | words
         rewriter = self._rewriter(words)
         for row, holds in rows:
             if row[0] in ("eq", "lt") and words:
@@ -176,18 +193,82 @@ class Agreement:
                     return None
         return words
 
+    def _isolated(self, width: int, left: Term, parts: dict[Term, int]) -> dict[Term, Term]:
+        """What some part of a sum must be, where that is 0; or a multiple of it."""
+        terms = self.terms
+        for atom, factor in sorted(parts.items(), reverse=True):
+            sign = as_signed(width, factor)
+            if abs(sign) == 1:
+                rest = terms.add(width, left, terms.scale(width, atom, factor), -1)
+                found = {atom: terms.scale(width, rest, -sign)}
+                return found | self._lower(width, atom, found[atom])
+        # What loops count is told by what bounds it.
+        for atom in sorted(parts, key=lambda one: (terms.rows[one][0] != "carried", one)):
+            multiple = terms.scale(width, atom, parts[atom])
+            if terms.rows[multiple][0] == "sum":
+                return {multiple: terms.add(width, multiple, left, -1)}
+        return {}
+
+    def _unsigned(self, rows: list[tuple[tuple[Any, ...], bool]]) -> dict[Term, Term]:
+        """What is the same for a number that is not negative as if it had no sign."""
+        found: dict[Term, Term] = {}
+        for row, holds in rows:
+            if row[0] != "lt" or not row[1] or row[2] not in _WIDER:
+                continue
+            # Not less than 0 or more, or more than that.
+            number = self.terms.constant_of(row[3] if holds else row[4])
+            if number is None or as_signed(row[2], number) < (-1 if holds else 0):
+                continue
+            width, one = row[2], row[4] if holds else row[3]
+            for by in range(_MOVED):
+                upper = shifted_right(self.terms, width, one, by)
+                mask = (1 << width - 1 - by) - 1
+                found[masked(self.terms, width, upper, mask)] = upper
+                found[shifted_signed(self.terms, width, one, by)] = upper
+            zero = self.terms.constant(width, 0)
+            found[shifted_signed(self.terms, width, one, width - 1)] = zero
+            found[shifted_right(self.terms, width, one, width - 1)] = zero
+            for wide in _WIDER[width]:
+                extended = self.terms.extend(True, width, wide, one)
+                found[extended] = self.terms.extend(False, width, wide, one)
+        simple = ("op", "signed")
+        return {a: b for a, b in found.items() if self.terms.rows[a][0] in simple and a != b}
+
     def _lower(self, width: int, atom: Term, value: Term) -> dict[Term, Term]:
-        """What the lowest bits of a number are where more of them are known."""
-        number, found = self.terms.constant_of(value), lowest(self.terms, width, atom)
+        """What some of the lowest bits of a number are where more of them are known."""
+        terms = self.terms
+        number, found = terms.constant_of(value), lowest(terms, width, atom)
         if number is None or found is None:
             return {}
-        masks = [(1 << bits) - 1 for bits in range(1, found[1])]
-        low = {masked(self.terms, width, found[0], mask): mask for mask in masks}
-        return {
-            term: self.terms.constant(width, number & mask)
-            for term, mask in low.items()
-            if lowest(self.terms, width, term) is not None
-        }
+        whole, bits = found
+        width, whole = self._before_cut(width, whole)
+        words: dict[Term, Term] = {}
+        for start in range(bits if bits <= _SHIFTED else 1):
+            for count in range(1, bits - start + (start > 0)):
+                mask = (1 << count) - 1
+                term, wide = (
+                    masked(terms, width, shifted_right(terms, width, whole, start), mask),
+                    width,
+                )
+                if terms.rows[term][0] == "unsigned":
+                    wide, term = terms.rows[term][1], terms.rows[term][3]
+                if lowest(terms, wide, term) is not None:
+                    words[term] = terms.constant(wide, number >> start & mask)
+        return words
+
+    def _before_cut(self, width: int, whole: Term) -> tuple[int, Term]:
+        """A number with the same lowest bits, as it was before it was cut, and how many it has."""
+        terms = self.terms
+        constant, parts = terms.parts(width, whole)
+        rows = {one: terms.rows[one] for one in parts}
+        wide = {row[1] for row in rows.values() if row[0] == "truncate" and row[2] == width}
+        if len(wide) != 1 or any(row[0] != "truncate" for row in rows.values()):
+            return width, whole
+        (more,) = wide
+        made = terms.constant(more, constant)
+        for one, factor in parts.items():
+            made = terms.add(more, made, terms.scale(more, rows[one][3], factor))
+        return more, made
 
     def _decided(self, row: tuple[Any, ...], values: list[Term | None]) -> bool | None:
         if any(value is None for value in values):
@@ -234,7 +315,10 @@ class Agreement:
         for number in few:
             value = self.terms.constant(numbers.width, number)
             asked, _ = self.terms.equal(numbers.width, term, value)
-            if asked is None or self._solved(((asked, True), *facts)) is not None:
+            given = self._lower(numbers.width, term, value)
+            if given:
+                given[term] = value
+            if asked is None or self._solved(((asked, True), *facts), given) is not None:
                 return False
         return True
 

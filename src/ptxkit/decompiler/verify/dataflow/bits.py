@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _WIDTHS = (8, 16, 32)
 _WORD = 32
-_FEW_BITS = 16
+#: In how many bits some of the lowest ones are told.
+_NARROWER = (16, 32)
 #: Types of instructions for which bits are only bits, and how many.
 _UNSIGNED = {f"{kind}{width}": width for kind in "bu" for width in (16, 32, 64)}
 _SIGNED = {f"shr.s{width}": width for width in (16, 32, 64)}
@@ -247,10 +248,11 @@ def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
     if plain and mask.bit_length() in _WIDTHS:
         narrow = mask.bit_length()
         return terms.extend(False, narrow, width, terms.truncate(width, narrow, a))
-    if plain and mask.bit_length() < _FEW_BITS < width:
+    narrow = next((few for few in _NARROWER if mask.bit_length() < few < width), 0)
+    if plain and narrow:
         # The lowest bits are the same in however many bits they are computed.
-        low_bits = masked(terms, _FEW_BITS, terms.truncate(width, _FEW_BITS, a), mask)
-        return terms.extend(False, _FEW_BITS, width, low_bits)
+        low_bits = masked(terms, narrow, terms.truncate(width, narrow, a), mask)
+        return terms.extend(False, narrow, width, low_bits)
     return terms.operation(f"and.b{width}", 0, (a, terms.constant(width, mask)))
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.decompiler.verify.dataflow.bits import masked, shifted_right, shifted_signed
-from ptxkit.decompiler.verify.dataflow.bounds import unbounded_sum
+from ptxkit.decompiler.verify.dataflow.bounds import as_signed, unbounded_sum
 
 if TYPE_CHECKING:
     from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
@@ -100,11 +100,20 @@ def _unmasked(terms: Terms, width: int, values: tuple[Term, ...], bits: int) -> 
     return None
 
 
-def rejoined(terms: Terms, width: int, parts: dict[Term, int]) -> tuple[Term, Term, Term] | None:
-    """Two parts of a sum that are the lower and the upper bits of one number, and the number.
+def rejoined(
+    terms: Terms, width: int, parts: dict[Term, int]
+) -> tuple[tuple[Term, Term], Term, int] | None:
+    """Two parts of a sum that are bits of one number, what they are together, and how often.
 
-    The first is the one whose factor the number has. Of a number without its upper bits, the
-    lower ones are left: that is told in the same way, as these in place of the number.
+    The lower and the upper bits are the number. Of a number without its upper bits, the lower ones
+    are left; it may be there more often than that.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x = t.make("symbol", "x")
+    >>> upper = t.scale(32, shifted_right(t, 32, x, 3), 8)
+    >>> t.add(32, t.scale(32, x, 2), upper, -1) == t.add(32, x, masked(t, 32, x, 7))
+    True
     """
     for atom in parts:
         found = lowest(terms, width, atom)
@@ -113,14 +122,21 @@ def rejoined(terms: Terms, width: int, parts: dict[Term, int]) -> tuple[Term, Te
         whole, bits = found
         upper = shifted_right(terms, width, whole, bits)
         if upper in parts and not (parts[upper] - (parts[atom] << bits)) % (1 << width):
-            return atom, upper, whole
+            return (atom, upper), whole, parts[atom]
     for atom in parts:
         row = terms.rows[atom]
         if row[0] != "op" or row[1] != f"shr.u{width}" or row[3] not in parts:
             continue
         by = terms.constant_of(row[4])
-        if by is not None and not (parts[atom] + (parts[row[3]] << by)) % (1 << width):
-            return row[3], atom, masked(terms, width, row[3], (1 << by) - 1)
+        if by is None:
+            continue
+        there = parts[row[3]]
+        times, rest = divmod(-as_signed(width, parts[atom]), 1 << by)
+        fits = not rest and 0 < times <= as_signed(width, there)
+        if not fits and not (parts[atom] + (there << by)) % (1 << width):
+            times, fits = there, True
+        if fits:
+            return (row[3], atom), masked(terms, width, row[3], (1 << by) - 1), times
     return None
 
 

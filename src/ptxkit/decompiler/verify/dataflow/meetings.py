@@ -8,9 +8,21 @@ from ptxkit.decompiler.verify.dataflow.decisions import Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
 from ptxkit.decompiler.verify.dataflow.regions import Region
 from ptxkit.decompiler.verify.dataflow.semantics import State
+from ptxkit.decompiler.verify.dataflow.terms import Term
 
 Name = tuple[int, Register]
 """A register of one of the two sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """That a number is less than another one, or is not."""
+
+    signed: bool
+    width: int
+    operands: tuple[Name | Term, Name | Term]
+    """Registers, or what is the same at any time."""
+    holds: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +49,8 @@ class Meeting:
     """Classes that were found to be above what was noted first."""
     opaque: set[Name] = field(default_factory=set)
     """Those of which that cannot be told."""
+    compared: list[Compared] = field(default_factory=list)
+    """What else holds whenever they meet here."""
     regions: tuple[Region, Region] | None = None
     stale: bool = True
     """Whether less holds by now than the regions were executed with."""
@@ -48,7 +62,7 @@ class Meeting:
     def forget(self) -> None:
         """Give up all that was found about registers."""
         for found in (self.timeless, self.classes, self.derived, self.steps, self.limits,
-                      self.zeros, self.grown, self.opaque):  # fmt: skip
+                      self.zeros, self.grown, self.opaque, self.compared):  # fmt: skip
             found.clear()
 
 

@@ -125,36 +125,70 @@ class Product:
             self.meetings[blocks] = made
         return self.meetings[blocks]
 
-    def turned(self, before: set[tuple[int, int]]) -> tuple[Program, Program] | None:
-        """The programs with one loop cut elsewhere, where that may let the two stay together.
+    def elsewhere(self, before: set[tuple[int, int]]) -> tuple[Program, Program] | None:
+        """The programs cut elsewhere in one place, where that may let the two stay together.
 
-        A compiler moves the question of a loop to its end and asks it once more in front. What was
-        turned ``before`` is not turned again.
+        First where they went, then where they came from. What was cut elsewhere ``before`` is not
+        so again.
         """
         if self.parted is None:
             return None
-        places = [self.parted.targets]
         meeting: Meeting | None = self.parted.source
+        places = [self.parted.targets]
         while meeting is not None:
             places.append(meeting.blocks)
             meeting = meeting.before
-        for blocks in places:
-            for side, (program, block) in enumerate(zip(self.programs, blocks, strict=True)):
-                behind = program.otherwise.get(block)
-                if behind is None or (side, block) in before:
-                    continue
-                before |= {(side, block), (side, behind)}
-                first, second = self.programs
-                return (first.turned(block), second) if side == 0 else (first, second.turned(block))
+        for blocks in (*self._doubtful(), *places):
+            found = self._turned(blocks, before) or self._without_join(blocks)
+            if found is not None:
+                return found
         return None
+
+    def _doubtful(self) -> Iterator[tuple[int, int]]:
+        """Where ways come together, and each side holds something that the other does not."""
+        for meeting in sorted(self.meetings.values(), key=self._rank):
+            if meeting.blocks[0] not in self.programs[0].joins:
+                continue
+            sides = [{c for name, c in meeting.classes.items() if name[0] == side
+                      and name not in meeting.timeless and name not in meeting.derived}
+                     for side in (0, 1)]  # fmt: skip
+            if sides[0] - sides[1] and sides[1] - sides[0]:
+                yield meeting.blocks
+                return
+
+    def _turned(
+        self, blocks: tuple[int, int], before: set[tuple[int, int]]
+    ) -> tuple[Program, Program] | None:
+        """With one loop cut at its other end.
+
+        A compiler moves the question of a loop to its end and asks it once more in front.
+        """
+        for side, (program, block) in enumerate(zip(self.programs, blocks, strict=True)):
+            behind = program.otherwise.get(block)
+            if behind is None or (side, block) in before:
+                continue
+            before |= {(side, block), (side, behind)}
+            first, second = self.programs
+            return (first.turned(block), second) if side == 0 else (first, second.turned(block))
+        return None
+
+    def _without_join(self, blocks: tuple[int, int]) -> tuple[Program, Program] | None:
+        """Not cut where ways come together, if only one has come there: at the earlier of two."""
+        joins = [p.joins[block] for p, block in zip(self.programs, blocks, strict=True)
+                 if block in p.joins]  # fmt: skip
+        if not joins:
+            return None
+        first, second = self.programs
+        return first.without_join(min(joins)), second.without_join(min(joins))
 
     # ---- executing -------------------------------------------------------------------------
 
     def _execute(self, meeting: Meeting) -> None:
         memory = self.decisions.leaf(self.terms.make("memory", meeting.number))
         incoming = self.registers.incoming
+        known = self.decisions.both(meeting.known, self.refinement.invariants.condition(meeting))
         first, second = (
-            executor.region(start, memory, partial(incoming, meeting, side), meeting.known)
+            executor.region(start, memory, partial(incoming, meeting, side), known)
             for side, (executor, start) in enumerate(
                 zip(self.executors, meeting.blocks, strict=True)
             )
@@ -215,6 +249,7 @@ class Product:
         partners: set[tuple[int, int]] = set()
         seen: list[Meeting] = []
         for way in self.ways():
+            self.parted = way
             where = self._place(way.source)
             both_end = way.targets[0] == way.targets[1] < 0
             if not both_end and not self.meets(way):

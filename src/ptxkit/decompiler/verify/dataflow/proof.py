@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -12,6 +13,7 @@ from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.accesses import is_generic
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, CUTS_OF_LONG, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TooManyCasesError
+from ptxkit.decompiler.verify.dataflow.joins import paired
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Program
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
@@ -189,26 +191,33 @@ class _Pair:
 
     def _in_pieces(self, work: int) -> bool:
         """Cut both where they must be at the same time: in few places, then in more."""
-        short = self._is_short()
-        made: dict[Cuts, tuple[Program, Program]] = {}
+        wanted = CUTS if self._is_short() else CUTS_OF_LONG
+        joins = paired(*self.programs)
+        made: dict[tuple[Cuts, bool], tuple[Program, Program]] = {}
         # Values of many cases are compared as a whole first, which is quick, then in full.
-        for cases in (_FEW_CASES, None):
+        for cases, joined in ((_FEW_CASES, False), (_FEW_CASES, True), (None, False)):
             done: list[list[list[int]]] = []
-            for cuts in CUTS if short else CUTS_OF_LONG:
-                programs = made[cuts] = made.get(cuts) or self._make(cuts)
+            left = work
+            for cuts in wanted if joins or not joined else ():
+                key = cuts, joined
+                programs = made[key] = made.get(key) or self._make(cuts, joins if joined else ())
                 heads = [program.headers for program in programs]
                 if heads in done:
                     continue  # there is nothing else to cut at
                 done.append(heads)
-                if self._with_turns(programs, cases, work):
+                if self._with_turns(programs, cases, left):
                     return True
-                work -= self._work
+                left -= self._work
+            work = work if joined else left
         return False
 
     def _with_turns(
         self, programs: tuple[Program, Program], cases: int | None, work: float
     ) -> bool:
-        """Whether they are equal in pieces, with loops cut at one end or the other."""
+        """Whether they are equal in pieces, with loops cut at one end or the other.
+
+        Where they part at a place that ways come together at, they are not cut there.
+        """
         turned: set[tuple[int, int]] = set()
         self._work = 0
         again: tuple[Program, Program] | None = programs
@@ -220,7 +229,7 @@ class _Pair:
             except GiveUpError:
                 pass
             self._work += self.product.decisions.work
-            again = self.product.turned(turned)
+            again = self.product.elsewhere(turned)
         return False
 
     def _is_short(self) -> bool:
@@ -250,6 +259,7 @@ def _programs(
     places: tuple[dict[int, int], dict[int, int]],
     variables: Variables,
     cuts: Cuts = uncut,
+    joins: Sequence[tuple[int, int]] = (),
 ) -> tuple[Program, Program]:
     # What the original does to global memory may be done to memory of any kind: it is the same
     # there. But what it does to memory of any kind may not be global.
@@ -266,6 +276,7 @@ def _programs(
             cuts,
             all_global=all_global and side == 1,
             constant=constant,
+            joins=[pair[side] for pair in joins],
         )
         for side in (0, 1)
     )

@@ -8,6 +8,7 @@ from itertools import count
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.decisions import Diagram
 from ptxkit.decompiler.verify.dataflow.fields import zeros
+from ptxkit.decompiler.verify.dataflow.invariants import Invariants
 from ptxkit.decompiler.verify.dataflow.limits import Limits
 from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Name, Way, fresh
 from ptxkit.decompiler.verify.dataflow.registers import Registers
@@ -27,7 +28,9 @@ class Refinement:
         self.timeless = registers.timeless
         self.narrow = registers.narrow
         self.limits = Limits(registers.decisions)
+        self.invariants = Invariants(registers)
         self._numbers = count(1)
+        self._known: dict[tuple[Diagram, Diagram], bool] = {}
 
     def refine(self, meeting: Meeting, ways: list[Way]) -> bool:
         """Give up what does not hold on all ways to a meeting; whether there was any."""
@@ -65,6 +68,7 @@ class Refinement:
             changed |= before.get(name) != groups[key]
             meeting.classes[name] = groups[key]
         changed |= self.narrow and self._limit(meeting, ways, left)
+        changed |= self.narrow and self.invariants.refine(meeting, ways)
         return self.words.derive(meeting, ways) or changed
 
     def _alike(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
@@ -78,11 +82,18 @@ class Refinement:
     def _agree(self, ways: list[Way], first: Sequence[Diagram], second: Sequence[Diagram]) -> bool:
         """Whether values are equal in all cases that there can be, on some ways."""
         return all(
-            Agreement(self.decisions, self.timeless).same(
+            self._same(
                 self.registers.under(way.condition, a), self.registers.under(way.condition, b)
             )
             for way, a, b in zip(ways, first, second, strict=True)
         )
+
+    def _same(self, a: Diagram, b: Diagram) -> bool:
+        """The same of one way; it is asked for again and again until loops have settled."""
+        key = a, b
+        if key not in self._known:
+            self._known[key] = Agreement(self.decisions, self.timeless).same(a, b)
+        return self._known[key]
 
     def _limit(self, meeting: Meeting, ways: list[Way], names: list[Name]) -> bool:
         """Note how large numbers can be at a meeting; whether more is possible than before."""

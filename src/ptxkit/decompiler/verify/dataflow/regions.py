@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -57,9 +57,11 @@ class Program:
         cuts: Cuts = uncut,
         all_global: bool = False,
         constant: bool = True,
+        joins: Sequence[int] = (),
     ) -> None:
         """It is cut at the headers of loops, and where ``cuts`` says so of a step.
 
+        It is also cut at ``joins``, which the other function has in the same order.
         With ``all_global``, addresses of any memory are taken for addresses of global memory.
         Without ``constant``, loads of memory that nobody changes are loads like any other.
         """
@@ -80,10 +82,14 @@ class Program:
         self.order = list(self.blocks)
         self.entry = graph.entry.index
         loops = self._loops(parts.cut)
-        self.headers = [index for index in self.order if index in loops or index in parts.cut]
+        cut = parts.cut.union(joins)
+        self.headers = [index for index in self.order if index in loops or index in cut]
         self.otherwise = self._otherwise(loops)
         """For headers of loops that begin with a question whether to go on, the block behind it."""
         self.begins = {cut: kind_of_effect(self.blocks[cut].steps[0]) for cut in parts.cut}
+        self.joins = {index: number for number, index in enumerate(joins)}
+        """Where it is cut because ways come together, and the number of each such place."""
+        self.begins |= {index: f"join {number}" for index, number in self.joins.items()}
         """For each cut that is no header of a loop, what it begins with."""
         self._together = joint_functions(module)
         self.live = live_registers(self.blocks)
@@ -161,6 +167,15 @@ class Program:
             **{head: other for head, other in self.otherwise.items() if head != header},
             behind: header,
         }
+        return made
+
+    def without_join(self, number: int) -> Program:
+        """The same, not cut where ways come together for the time of that number."""
+        made = copy(self)
+        index = next(one for one, n in self.joins.items() if n == number)
+        made.headers = [one for one in self.headers if one != index]
+        made.begins = {one: kind for one, kind in self.begins.items() if one != index}
+        made.joins = {one: n for one, n in self.joins.items() if one != index}
         return made
 
     def _behind(self, head: int, latches: set[int]) -> int:

@@ -38,6 +38,9 @@ Fills = tuple[int, bool, int]
 Question = tuple[Term | None, bool]
 """What to ask, and whether the answer is to be turned round; or None and the answer."""
 _COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
+#: Types of floating point, and what of each is infinite.
+_FLOATS = {"f32": 32, "f64": 64}
+_INFINITE = {32: 0x7F800000, 64: 0x7FF0000000000000}
 #: What counts the bits of a number, and of how many; powers of two have fewer than so many.
 _COUNTS = {"popc.b32": 32, "popc.b64": 64}
 _POWER_BITS = 2
@@ -116,10 +119,29 @@ class Terms:
         return int(row[2]) if row[0] == "sum" and not row[3] else None
 
     def operation(self, opcode: str, number: int, values: Sequence[Term]) -> Term:
-        """A result of an instruction that is a function of its operands."""
+        """A result of an instruction that is a function of its operands.
+
+        >>> t = Terms()
+        >>> x, one, opposite = t.make("x"), t.constant(32, 0x3F800000), t.constant(32, 0xBF800000)
+        >>> t.operation("sub.f32", 0, [x, one]) == t.operation("add.f32", 0, [opposite, x])
+        True
+        """
+        if opcode.startswith("sub"):
+            opcode, values = self._added(opcode, values)
         if opcode.partition(".")[0] in _COMMUTATIVE and ".cc" not in opcode:
             values = (*sorted(values[:2]), *values[2:])
         return self.make("op", opcode, number, *values)
+
+    def _added(self, opcode: str, values: Sequence[Term]) -> tuple[str, Sequence[Term]]:
+        """A difference of numbers as a sum, where the second is a constant, but not-a-number."""
+        width = _FLOATS.get(opcode.split(" ")[0].rpartition(".")[2])
+        number = self.constant_of(values[1]) if width else None
+        if width is None or number is None:
+            return opcode, values
+        sign = 1 << width - 1
+        if number & (sign - 1) > _INFINITE[width]:
+            return opcode, values
+        return "add" + opcode[3:], (values[0], self.constant(width, number ^ sign))
 
     # ---- sums of products ------------------------------------------------------------------
 
@@ -150,8 +172,8 @@ class Terms:
         if len(left) > 1:
             found = rejoined(self, width, left)
             if found is not None:
-                first, second, whole_number = found
-                factor = left.pop(first)
+                (first, second), whole_number, factor = found
+                left[first] -= factor
                 del left[second]
                 more, others = self.parts(width, whole_number)
                 for other, by in others.items():

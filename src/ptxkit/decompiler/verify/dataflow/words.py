@@ -161,6 +161,8 @@ class Words:
             apart = by // step if by and step and not by % step else None
             for times in (apart,) if apart is not None else (1, -1):
                 left = self._rest(ways, width, held, beside, times)
+                if left is None and apart is not None and self.narrow:
+                    left = self._kept_rest(meeting, ways, width, name, other, times)
                 if left is not None:
                     scaled = self.terms.scale(width, word, times)
                     return self.decisions.leaf(self.terms.add(width, scaled, left))
@@ -217,6 +219,42 @@ class Words:
         left = rest.pop() if len(rest) == 1 else None
         return left if left is not None and self.timeless.term(left) else None
 
+    def _kept_rest(
+        self, meeting: Meeting, ways: list[Way], width: int, name: Name, other: Name, times: int
+    ) -> Term | None:
+        """The same, in words of registers that a turn of the loop leaves alone.
+
+        A turn adds as many times as much to the one as to the other: what is left of them stays.
+        """
+        turns = [way for way in ways if way.source is meeting]
+        staying = [
+            one
+            for one in self.registers.names(meeting)
+            if one not in meeting.timeless
+            and all(self._held_before(way, one) == self.registers.held(way, one) for way in turns)
+        ]
+        found: set[Term | None] = set()
+        for way in ways:
+            rest = self._left_of(width, self.registers.held(way, name),
+                                 self.registers.held(way, other), times)  # fmt: skip
+            if rest is None:
+                return None
+            if way.source is not meeting:
+                found.add(self._rewriter(meeting, way, staying).term(rest))
+            elif rest != self._left_of(width, self._held_before(way, name),
+                                       self._held_before(way, other), times):  # fmt: skip
+                return None
+        return found.pop() if len(found) == 1 else None
+
+    def _held_before(self, way: Way, name: Name) -> Diagram:
+        return self.registers.incoming(way.source, *name)
+
+    def _left_of(self, width: int, value: Diagram, other: Diagram, times: int) -> Term | None:
+        one, beside = self.decisions.term(value), self.decisions.term(other)
+        if one is None or beside is None:
+            return None
+        return self.terms.add(width, one, self.terms.scale(width, beside, times), -1)
+
     def _part(self, whole: Diagram, place: int) -> Diagram:
         leaf = self.decisions.leaf
         return self.decisions.apply(
@@ -236,15 +274,41 @@ class Words:
     def _is_small(self, value: Diagram) -> bool:
         return len(self.decisions.reached(value, _SMALL)) <= _SMALL
 
+    def _note_part(self, words: dict[Term, Term], width: int, held: Term, word: Term) -> None:
+        """Where a register holds a number and something that stays, note what the number is."""
+        _, parts = self.terms.parts(width, held)
+        changing = [atom for atom in parts if not self.timeless.term(atom)]
+        if len(changing) != 1 or changing[0] == held:
+            return
+        sign = as_signed(width, parts[changing[0]])
+        if abs(sign) == 1:
+            alone = self.terms.scale(width, changing[0], sign)
+            rest = self.terms.add(width, held, alone, -1)
+            left = self.terms.add(width, word, rest, -1)
+            words.setdefault(changing[0], self.terms.scale(width, left, sign))
+
     def _rewriter(self, meeting: Meeting, way: Way, names: list[Name]) -> Rewriter:
         words: dict[Term, Term] = {}
-        for name in names:
-            held = self.decisions.term(self.registers.held(way, name))
-            word = self.decisions.term(self.registers.carried(meeting, name))
-            if held is not None and word is not None and not self.timeless.term(held):
-                words.setdefault(held, word)
-                if self.narrow and self.registers.width(name) == 64:
-                    for place in (0, 1):
-                        whole = part(self.terms, 64, held, place, 2)
-                        words.setdefault(whole, part(self.terms, 64, word, place, 2))
+        # Where several hold the same, those that a turn leaves alone do so on all ways.
+        for staying in (True, False):
+            some = [name for name in names if (meeting.steps.get(name) == 0) is staying]
+            self._note(words, meeting, way, some)
         return Rewriter(self.decisions, self.timeless, words)
+
+    def _note(self, words: dict[Term, Term], meeting: Meeting, way: Way, names: list[Name]) -> None:
+        """Note words for what registers hold on a way."""
+        known = [
+            (self.registers.width(name), held, word)
+            for name in names
+            if (held := self.decisions.term(self.registers.held(way, name))) is not None
+            and (word := self.decisions.term(self.registers.carried(meeting, name))) is not None
+            and not self.timeless.term(held)
+        ]
+        for width, held, word in known:
+            words.setdefault(held, word)
+            if self.narrow and width == 64:
+                for place in (0, 1):
+                    whole = part(self.terms, 64, held, place, 2)
+                    words.setdefault(whole, part(self.terms, 64, word, place, 2))
+        for width, held, word in known if self.narrow else ():
+            self._note_part(words, width, held, word)
