@@ -51,7 +51,7 @@ class Holes:
         if len({number for _, number in sums}) > 1:
             base = self.unify([base for base, _ in sums])
             return n.Binary("+", base, self._hole(self.numbers, "#", tuple(x for _, x in sums)))
-        return self._alike([_element(part) for part in parts])
+        return self._alike([_bounded(_element(part)) for part in parts])
 
     def _alike(self, parts: Sequence[Any]) -> n.Node:
         kind: type = type(parts[0])
@@ -106,6 +106,20 @@ def _element(part: Any) -> Any:
     return part
 
 
+#: A question about nothing, as the one about how much it is: of lanes the first has the number 0.
+_BOUNDS = {"==": "<", "!=": ">="}
+
+
+def _bounded(part: Any) -> Any:
+    """``lane == 0`` is ``lane < 1``, as the first of a row of distances has it."""
+    match part:
+        case n.Binary("==" | "!=" as operator, left, n.Literal(value=0, type=Scalar() as type)) if (
+            type.is_integer
+        ):
+            return n.Binary(_BOUNDS[operator], left, n.Literal(1, type))
+    return part
+
+
 def shape(node: Any, inner: Callable[[n.Statement], object]) -> Any:
     """What is the same for copies of one text: a key, without numbers and names.
 
@@ -117,7 +131,7 @@ def shape(node: Any, inner: Callable[[n.Statement], object]) -> Any:
         )
     if not isinstance(node, n.Node):
         return node
-    node = _element(_sum(node)[0])
+    node = _bounded(_element(_sum(node)[0]))
     if isinstance(node, n.Name) or _is_number(node):
         return type(node).__name__
     kind: type = type(node)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ptxkit.cuda import nodes as n
@@ -26,6 +27,7 @@ _HOLDS: dict[str, Callable[[int, int], bool]] = {
     ">=": lambda a, b: a >= b, "!=": lambda a, b: a != b,
 }  # fmt: skip
 _COMMUTE = frozenset("+*&|^")
+_LOOPS = (n.For, n.While, n.DoWhile)
 
 
 def last_turns(function: n.Function, take: Callable[[], bool]) -> n.Function:
@@ -144,28 +146,43 @@ def _longer(loop: n.For, after: Sequence[n.Statement]) -> tuple[n.For, list[n.St
     if len(after) < len(body) or not body:
         return None
     turn = [_alike(_at(s, known.counter, known.next)) for s in body]
+    after = _with_own_names(body, after)
     if own and moved and any(own[0].name in s.names() for s in after[len(body) :]):
         return None
-    given = [_alike(s) for s in after[: len(body)]]
-    rest = list(after[len(body) :])
-    if turn[:-1] != given[:-1]:
+    if turn[:-1] != [_alike(s) for s in after[: len(body) - 1]]:
         return None
-    if turn[-1] != given[-1]:
-        renamed = _renamed(turn[-1], given[-1], rest)
-        if renamed is None:
-            return None
-        rest = renamed
-    return replace(loop, condition=_condition(loop, known)), rest
+    last: list[n.Statement] | None = after[len(body) - 1 :]
+    while last:
+        rest = last[1:]
+        if turn[-1] != _alike(last[0]):
+            renamed = _renamed(turn[-1], _alike(last[0]), rest)
+            if renamed is None:
+                last = _without_name(last)
+                continue
+            rest = renamed
+        return replace(loop, condition=_condition(loop, known)), rest
+    return None
+
+
+def _without_name(body: list[n.Statement]) -> list[n.Statement] | None:
+    """Statements without the first one, a part of the next one that has a name."""
+    match body:
+        case [n.Declare(name=name, space="", value=n.Node() as value), second, *rest]:
+            times = sum(p == n.Name(name) for s in body[1:] for p in s.walk())
+            if times == 1 and name in second.names() and not isinstance(second, _LOOPS):
+                return [bottom_up(second, lambda p: value if p == n.Name(name) else p), *rest]
+    return None
 
 
 def _condition(loop: n.For, known: _Range) -> n.Expression:
     """What a loop asks that has one turn more."""
     assert isinstance(loop.condition, n.Binary) and isinstance(loop.condition.right, n.Literal)
     operator, bound, last = loop.condition.operator, loop.condition.right, known.next
+    doubles = isinstance(loop.step, n.Assign) and loop.step.operator in ("*=", "<<=")
     assert isinstance(loop.step, n.Assign) and isinstance(loop.step.value, n.Literal)
     after = _STEPS[loop.step.operator](last, int(loop.step.value.value))
     if operator in ("<", "!="):
-        end = after if operator == "!=" else last + 1
+        end = after if operator == "!=" or doubles else last + 1
         return n.Binary(operator, known.counter, replace(bound, value=end))
     if operator == "<=":
         return n.Binary(operator, known.counter, replace(bound, value=last))
@@ -194,7 +211,34 @@ def _renamed(
             return [bottom_up(s, lambda node: own if node == n.Name(name) else node) for s in rest]
         case n.Assign(n.Name() as target, value, "=") if value in values:
             return [n.Assign(target, own), *rest]
-    return None
+    # Its result may be a part of what follows, and have no name.
+    put = bottom_up(given, lambda node: own if node in values else node)
+    asked = sum(part == own for part in put.walk())
+    if put == given or asked != 1 or any(own.name in s.names() for s in rest):
+        return None
+    return [put, *rest]
+
+
+def _with_own_names(turn: Body, after: Sequence[n.Statement]) -> list[n.Statement]:
+    """What follows, with what a turn declares by the names that it has in the loop."""
+    made = list(after)
+    for place, statement in enumerate(turn[: len(made)]):
+        match statement, made[place]:
+            case n.Declare(type=type, name=name), n.Declare(type=other, name=own) if (
+                type == other and name != own and not any(name in s.names() for s in made)
+            ):
+                use = partial(_named, old=own, new=name)
+                made[place:] = [bottom_up(s, use) for s in made[place:]]
+    return made
+
+
+def _named(node: Any, old: str, new: str) -> Any:
+    match node:
+        case n.Name(name=name) if name == old:
+            return n.Name(new)
+        case n.Declare(name=name) if name == old:
+            return replace(node, name=new)
+    return node
 
 
 # ---- sums ------------------------------------------------------------------------------------
