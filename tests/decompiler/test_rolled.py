@@ -58,6 +58,34 @@ def test_loops_of_newer_compilers(loop: str, loops: int) -> None:
     np.testing.assert_array_equal(*results)
 
 
+CARRYING = """extern "C" __global__ void rows(int *o, const int *a, int m) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, d[17];
+    for (int j = 0; j <= m; j++) d[j] = j;
+    for (int r = 1; r <= m; r++) {
+        int before = d[0]; d[0] = r;
+        for (int j = 1; j <= m; j++) {
+            int above = d[j];
+            d[j] = min(min(above, d[j - 1]) + 1, before + (a[i * m + j - 1] != r));
+            before = above;
+        }
+    }
+    o[i] = d[m]; }"""
+
+
+def test_what_turns_leave_for_the_next() -> None:
+    """The last turn of an unrolled loop leaves nothing for the next, those before it do."""
+    module = ptxkit.compile_cuda(CARRYING, arch="sm_120")
+    text = lifted_text(module, Options(roll=True))
+    assert text.count("for (") == 2 and text.count("\n") < 28
+    results = []
+    for one in (module, compiled_again(text, "sm_120")):
+        for m in range(17):
+            o, a = np.zeros(32, np.int32), np.arange(32 * 17, dtype=np.int32) * 7 % 11
+            ptxkit.load(one, device="cpu")["rows"][1, 32](o, a, m)
+            results.append(o)
+    np.testing.assert_array_equal(results[:17], results[17:])
+
+
 def test_two_ladders_at_once_are_one_loop() -> None:
     """The last sums are computed where they are stored, behind a branch."""
     source = """extern "C" __global__ void k(const float *x, float *sums, float *squares) {

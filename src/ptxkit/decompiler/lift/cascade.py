@@ -16,6 +16,7 @@ from typing import Literal
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, UINT, Scalar, Type
+from ptxkit.decompiler.lift.carried import carried
 from ptxkit.decompiler.lift.rewrite import (
     accesses,
     bottom_up,
@@ -68,13 +69,14 @@ class Cascades:
             many = _many(statement, self.values)
             if many is None:
                 continue
-            before, (last, after, stepped) = body[:place], _last_part(body[place + 1 :])
+            before, (last, after, stepped, few) = body[:place], _last_part(body[place + 1 :])
             for one in many.loop.body:
                 if _steps(one) and _steps(one) % many.times == 0:
                     stepped[_target(one)] = _steps(one) // many.times
             stepped |= dict.fromkeys(many.done - stepped.keys(), 1)
             made = self._looped(before, many, last, stepped)
             made = made or self._single(before, many, last, stepped)
+            made = made or self._carrying(before, many, last, few)
             if made is not None:
                 body[:] = [*made, *after]
                 return True
@@ -93,12 +95,8 @@ class Cascades:
             return None
         setup, loop, after = last[:place], last[place], last[place + 1 :]
         assert isinstance(loop, n.DoWhile)
-        match loop.condition:
-            case n.Binary("!=", n.Name(name=count), n.Literal(value=0)):
-                pass
-            case _:
-                return None
-        if n.Assign(n.Name(count), _ONE, "+=") not in loop.body:
+        count = _counted_by(loop, setup)
+        if not count:
             return None
         if not all(isinstance(s, n.Assign) and isinstance(s.target, n.Name) for s in setup):
             return None
@@ -150,6 +148,18 @@ class Cascades:
         made = self._finished(before, many, index, stepped[index], turn)
         return None if made is None else [*made, *after]
 
+    def _carrying(
+        self, before: list[n.Statement], many: _Many, last: list[n.Statement], few: Body
+    ) -> list[n.Statement] | None:
+        """The last turn is written out, and does not say what turns leave for the next one."""
+        if any(isinstance(p, (*_LOOPS, n.Return)) for s in last for p in s.walk()):
+            return None
+        found = carried(last, few, self.fresh)
+        if found is None or many.times * _stores(found.turn) != _stores(many.loop.body):
+            return None
+        self.types[found.held] = self.types[found.name]
+        return self._finished(before, many, found.index, 1, found.turn, is_turn=True)
+
     @staticmethod
     def _is_turn(many: _Many, turn: list[n.Statement]) -> bool:
         return _accesses(many.loop.body) == many.times * _accesses(turn)
@@ -161,9 +171,10 @@ class Cascades:
         index: str,
         by: int,
         turn: list[n.Statement],
+        is_turn: bool = False,
     ) -> list[n.Statement] | None:
         """The loop of an index that moves on by some number in every turn."""
-        if not turn or not self._is_turn(many, turn):
+        if not turn or not (is_turn or self._is_turn(many, turn)):
             return None
         at = next((k for k in range(len(before) - 1, -1, -1) if _target(before[k]) == index), None)
         start: n.Statement | None = None
@@ -179,6 +190,10 @@ class Cascades:
             index, turn = self._renamed(index, turn)
             start = n.Assign(n.Name(index), n.Unary("-", reach))
             limit, asks = reach, "<="
+        elif by == 1 and is_turn and isinstance(start, n.Assign) and _is_one(start.value):
+            limit, asks = many.turns, "<="
+            index, turn = self._renamed(index, turn)
+            start = n.Assign(n.Name(index), _ONE)
         else:
             begin = start.value if isinstance(start, n.Assign) else n.Name(index)
             limit = self._end(many.turns, index, by, begin)
@@ -275,26 +290,28 @@ def _many(node: n.Statement, values: dict[str, n.Expression]) -> _Many | None:
 
 def _last_part(
     rest: list[n.Statement],
-) -> tuple[list[n.Statement], list[n.Statement], dict[str, int]]:
+) -> tuple[list[n.Statement], list[n.Statement], dict[str, int], Body]:
     """What follows turns that are done a few at a time: the last turns, and what comes after all.
 
-    And the variables that are moved on by a few turns: how much a turn is, 1 as far as is known.
+    And the variables that are moved on by a few turns: how much a turn is, 1 as far as is known;
+    and the fewest such turns.
     """
     begin = 0
+    few: Body = ()
     stepped: dict[str, int] = {}
     for place, node in enumerate(rest):
         if not isinstance(node, n.If) or node.otherwise:
             continue
         if isinstance(node.condition, n.Binary) and node.condition.operator == "||":
             # Where the loop was not left for good: some turns are left over.
-            last, after, more = _last_part(list(node.then))
-            return last, [*after, *rest[place + 1 :]], stepped | more
+            last, after, more, fewer = _last_part(list(node.then))
+            return last, [*after, *rest[place + 1 :]], stepped | more, fewer or few
         found = {_target(s): 1 for s in node.then if _steps(s) > 1 and _steps(s) % 2 == 0}
         if not found:
             break
         stepped |= found
-        begin = place + 1
-    return rest[begin:], [], stepped
+        begin, few = place + 1, node.then
+    return rest[begin:], [], stepped, few
 
 
 def _index(stepped: Set[str], turn: list[n.Statement]) -> str:
@@ -312,6 +329,20 @@ def _counter(before: list[n.Statement], turn: list[n.Statement]) -> str:
             if isinstance(first, n.Assign) and _is_zero(first.value):
                 return name
     return ""
+
+
+def _counted_by(loop: n.DoWhile, setup: list[n.Statement]) -> str:
+    """What the turns of a loop are counted by: up to 0 from below, or from 0."""
+    match loop.condition:
+        case n.Binary("!=", n.Name(name=count), n.Literal(value=0)):
+            names = [count]
+        case n.Binary("!=", n.Name(name=one), n.Name(name=other)):
+            from_zero = {_target(s) for s in setup if isinstance(s, n.Assign) and _is_zero(s.value)}
+            names = sorted(from_zero & {one, other})
+        case _:
+            return ""
+    found = [name for name in names if n.Assign(n.Name(name), _ONE, "+=") in loop.body]
+    return found[0] if len(found) == 1 else ""
 
 
 def _steps(node: n.Statement) -> int:
@@ -334,6 +365,16 @@ def _target(node: n.Statement) -> str:
 
 def _is_zero(value: n.Expression) -> bool:
     return isinstance(value, n.Literal) and value.type.is_integer and not value.value
+
+
+def _is_one(value: n.Expression) -> bool:
+    return isinstance(value, n.Literal) and value.type.is_integer and value.value == 1
+
+
+def _stores(body: Body | list[n.Statement]) -> int:
+    return sum(
+        isinstance(s, n.Assign) and not isinstance(s.target, n.Name) for s in statements_of(body)
+    )
 
 
 def _put(node: n.Statement, movers: dict[str, n.Expression]) -> n.Statement:
