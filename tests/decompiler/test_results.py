@@ -9,8 +9,8 @@ import pytest
 import ptxkit
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
+from ptxkit.decompiler.verify.openings import BEFORE, Place
 from ptxkit.decompiler.verify.results import Results
-from ptxkit.decompiler.verify.sides import BEFORE, Place
 from ptxkit.decompiler.verify.variables import Variables
 
 KERNEL = """.version 8.0

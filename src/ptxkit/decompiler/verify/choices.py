@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.decompiler.verify.sides import Form, Place, Sides
+from ptxkit.decompiler.verify.openings import Place
+from ptxkit.decompiler.verify.sides import Form, Sides
 from ptxkit.run.watch import Digest, Point
 
 Left = tuple[bool, Place]

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ptxkit.decompiler.verify.dataflow.decode import Step
 from ptxkit.decompiler.verify.dataflow.terms import Term
+from ptxkit.decompiler.verify.openings import Place
 from ptxkit.decompiler.verify.results import Results
-from ptxkit.decompiler.verify.sides import Place
 from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.errors import EditError
 from ptxkit.isa.types import SCALAR_TYPES

@@ -13,10 +13,11 @@ from ptxkit.decompiler.verify.dataflow.accesses import accesses
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.fences import misordered, ordered, stretches
 from ptxkit.decompiler.verify.forced import used_otherwise
+from ptxkit.decompiler.verify.openings import NEAR
 from ptxkit.decompiler.verify.outcome import PATIENT
 from ptxkit.decompiler.verify.region import Region
 from ptxkit.decompiler.verify.results import Results, without_results
-from ptxkit.decompiler.verify.sides import NEAR, Sides
+from ptxkit.decompiler.verify.sides import Sides
 from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.decompiler.verify.widening import Widened, resigned

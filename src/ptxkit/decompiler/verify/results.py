@@ -13,7 +13,8 @@ from ptxkit.decompiler.verify.choices import Left
 from ptxkit.decompiler.verify.dataflow.decode import PURE, Register
 from ptxkit.decompiler.verify.dataflow.integers import INTEGERS
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term
-from ptxkit.decompiler.verify.sides import BEFORE, DEPTH, Place, Sides
+from ptxkit.decompiler.verify.openings import BEFORE, DEPTH, Place
+from ptxkit.decompiler.verify.sides import Sides
 from ptxkit.isa.types import SCALAR_TYPES
 
 _MOST = 64
