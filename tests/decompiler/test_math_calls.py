@@ -78,6 +78,22 @@ def test_calls_in_expressions(expression: str, wanted: str) -> None:
     assert same
 
 
+@pytest.mark.parametrize(
+    ("expression", "wanted"),
+    [
+        # Where all powers are of one number, the compiler makes a function for it.
+        ("pow(a[i], 2.5)", "pow(p1[i], 2.5)"),
+        ("pow(3.0, a[i])", "pow(3.0, p1[i])"),
+        ("sqrt(pow(a[i], 2.0) + pow(b[i], 2.0))", "sqrt(pow(p1[i], 2.0) + pow(p2[i], 2.0))"),
+        ("pow(a[i], 2.0) - pow(b[i], 3.0)", "pow(p1[i], 2.0) - pow(p2[i], 3.0)"),
+    ],
+)
+def test_powers_of_numbers(expression: str, wanted: str) -> None:
+    text, same = lifted(kernel("k", "double", expression))
+    assert f"p0[i] = {wanted};" in text
+    assert "asm" not in text and same
+
+
 def test_a_power_of_an_integer_that_is_positive() -> None:
     text, same = lifted(kernel("k", "float", "i > 3 ? powf(a[i], i) : b[i]"))
     assert "= powf(p1[i], i);" in text

@@ -307,7 +307,8 @@ class ModuleLifter:
         items += [*first, *self.variables.tables, *variables] if early else [*variables, *first]
         called = {x.function for f in made for s in f.body or () for x in s.walk()
                   if isinstance(x, n.Call)}  # fmt: skip
-        items += helper_functions(self.helpers, self.converts & called)
+        used = {name: one for name, one in self.helpers.items() if name in called}
+        items += helper_functions(used, self.converts & called)
         items += made
         options = (*self.flags.options, *([WIDE] if self.wide else []))
         headers = self.headers | _headers_of(made)

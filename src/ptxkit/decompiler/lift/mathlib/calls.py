@@ -30,12 +30,17 @@ def restore_calls(program: Program, arch: str) -> None:
         # A function with a number for an argument has that number in it, mostly.
         numbers = _numbers(program)
         suspects = known.long.suspects(numbers)
+        calling = known.long.calling if _has_callees(program) else []
+        suspects += calling
         if not suspects:
             break
         theirs = frozenset(number for t in suspects for number in t.numbers)
         tried = frozenset(filter(is_short, numbers & theirs)) if usual else numbers - theirs
         names = frozenset(t.call for t in suspects if len(t.takes) == 2 or not usual)
-        _restore(program, specialised(arch, flags, names, frozenset(filter(is_plain, tried))))
+        alone = frozenset(t.call for t in calling)
+        _restore(
+            program, specialised(arch, flags, names, frozenset(filter(is_plain, tried)), alone)
+        )
     if _computes(program):
         _restore(program, known.short)
 
@@ -92,6 +97,11 @@ def _has_halves(program: Program) -> bool:
         and ("f16" in part.data.assembly or any(map(is_half, (part.data.gives, *part.data.takes))))
         for part in _values(program)
     )
+
+
+def _has_callees(program: Program) -> bool:
+    """Whether there are functions that a part of the library may be in, numbers and all."""
+    return any(one.has_body and not one.is_entry for one in program.lift.module.functions)
 
 
 def _numbers(program: Program) -> frozenset[tuple[int, int]]:

@@ -158,6 +158,15 @@ class Library:
         return [template for template, own, least in self._typical if len(own & plain) >= least]
 
     @cached_property
+    def calling(self) -> list[Template]:
+        """Functions of two arguments that call others, which their numbers are in."""
+        return [
+            template
+            for template in self.templates
+            if len(template.takes) == 2 and any(node.op == "function" for node in template.nodes)
+        ]
+
+    @cached_property
     def _typical(self) -> list[tuple[Template, frozenset[tuple[int, int]], float]]:
         found = [(template, *template.typical) for template in self.templates]
         return [row for row in found if len(row[1]) > 1]

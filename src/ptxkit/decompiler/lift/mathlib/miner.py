@@ -265,10 +265,18 @@ def _of_pairs(name: str) -> str:
 
 @cache
 def specialised(
-    arch: str, flags: Flags, names: frozenset[str], numbers: frozenset[tuple[int, int]]
+    arch: str,
+    flags: Flags,
+    names: frozenset[str],
+    numbers: frozenset[tuple[int, int]],
+    alone: frozenset[str] = frozenset(),
 ) -> Library:
-    """Functions with their argument negated, or with one of some numbers for one of two."""
-    wanted = []
+    """Functions with their argument negated, or with one of some numbers for one of two.
+
+    Some functions call others, of which compilers make one for a number where nobody else calls
+    it: those are compiled ``alone``, too.
+    """
+    wanted: list[Wanted] = []
     for name in sorted(names & FUNCTIONS.keys()):
         takes = FUNCTIONS[name]
         if len(takes) == 1:
@@ -278,4 +286,7 @@ def specialised(
         width = int(takes[0][1:])
         for bits in sorted(bits for w, bits in numbers if w == width)[:_MOST_NUMBERS]:
             wanted += [Wanted(name, takes, (None, bits)), Wanted(name, takes, (bits, None))]
-    return Library(templates(wanted, arch, flags) if wanted else [])
+    found = templates(wanted, arch, flags) if wanted else []
+    for one in wanted:
+        found += templates([one], arch, flags) if one.call in alone else []
+    return Library(found)
