@@ -51,6 +51,18 @@ KERNELS = {
         [],
         [],
     ),
+    "a tile with neighbours on all sides": (
+        """__global__ void k(const float *x, float *o, int w) {
+            __shared__ float s[16][16];
+            int c = blockIdx.x * 14 + threadIdx.x, r = blockIdx.y * 14 + threadIdx.y;
+            s[threadIdx.y][threadIdx.x] = x[r * w + c];
+            __syncthreads();
+            if (threadIdx.y >= 1 && threadIdx.y < 15 && threadIdx.x >= 1 && threadIdx.x < 15)
+                o[r * w + c] = s[threadIdx.y][threadIdx.x - 1] + s[threadIdx.y][threadIdx.x + 1]
+                    + s[threadIdx.y - 1][threadIdx.x] + s[threadIdx.y + 1][threadIdx.x]; }""",
+        ["s[16][16]", "threadIdx.x >= 1 && threadIdx.x < 15"],
+        ["<= 13"],
+    ),
 }
 
 

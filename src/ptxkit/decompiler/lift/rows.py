@@ -40,7 +40,7 @@ def with_rows(
         match part:
             case n.Index(n.Name(name=name) as base, index) if name in known:
                 made: n.Expression = base
-                for one in _split(parsed(rebuilt(index, change)), known[name], types):
+                for one in split_index(parsed(rebuilt(index, change)), known[name], types):
                     made = n.Index(made, one)
                 return made
         return rebuilt(part, change)
@@ -87,7 +87,10 @@ def _has_rows(index: Sum, shape: tuple[int, ...]) -> bool:
     return all(times % lengths[-2] == 0 or times == 1 for _, times in index.terms)
 
 
-def _split(index: Sum, shape: tuple[int, ...], types: Mapping[str, Type]) -> list[n.Expression]:
+def split_index(
+    index: Sum, shape: tuple[int, ...], types: Mapping[str, Type]
+) -> list[n.Expression]:
+    """The indices that an index of an array without rows is made of, for rows of some lengths."""
     lengths = _lengths(shape)
     parts: list[list[tuple[n.Expression, int]]] = [[] for _ in lengths]
     for term, times in index.terms:

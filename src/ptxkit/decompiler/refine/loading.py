@@ -58,6 +58,56 @@ def _list(body: Body, sets: Counter[str]) -> Body:
     return tuple(made)
 
 
+def set_once_in_place(function: n.Function) -> n.Function:
+    """The function with what is declared at one place, and set at another, where it is used.
+
+    >>> from ptxkit.cuda import print_function, read
+    >>> kernel = read('''(kernel k (params (param (ptr int) x) (param int n))
+    ...     (let int i)
+    ...     (while true (= i (+ n 1)) (if (> ([] x 0) n) (then (break))))
+    ...     (= ([] x i) n))''')
+    >>> print(print_function(set_once_in_place(kernel)), end="")
+    __global__ void k(int *x, int n) {
+        while (true) {
+            if (x[0] > n) break;
+        }
+        x[n + 1] = n;
+    }
+    """
+    body = function.body or ()
+    sets = Counter(name for s in body for name in written(s))
+    empty = {p.name for s in body for p in s.walk() if isinstance(p, n.Declare) and not p.value
+             and not p.space}  # fmt: skip
+    values = {
+        p.target.name: p.value
+        for s in body
+        for p in s.walk()
+        if isinstance(p, n.Assign)
+        and isinstance(p.target, n.Name)
+        and p.target.name in empty
+        and p.operator == "="
+        and sets[p.target.name] == 2
+        and all(sets[name] < 2 for name in p.value.names())
+        and not any(isinstance(one, n.Index | n.Call) for one in p.value.walk())
+    }
+
+    def placed(inner: Body) -> Body:
+        made = (rebuilt_lists(s, placed) for s in inner)
+        return tuple(s for s in made if not _sets_one_of(s, values))
+
+    def change(part: Any) -> Any:
+        return values[part.name] if isinstance(part, n.Name) and part.name in values else part
+
+    return replace(function, body=tuple(bottom_up(s, change) for s in placed(body)))
+
+
+def _sets_one_of(statement: n.Statement, names: Mapping[str, n.Expression]) -> bool:
+    match statement:
+        case n.Declare(name=name, value=None) | n.Assign(target=n.Name(name=name)):
+            return name in names
+    return False
+
+
 def loads_first(function: n.Function) -> n.Function:
     """The function with elements read into variables, one after the other, before all else.
 

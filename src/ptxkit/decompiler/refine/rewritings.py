@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.refine.centers import centered
-from ptxkit.decompiler.refine.loading import loads_first, loads_in_place
+from ptxkit.decompiler.refine.loading import loads_first, loads_in_place, set_once_in_place
 from ptxkit.decompiler.refine.naming import cached, in_parts, indices_first
 from ptxkit.decompiler.refine.pointees import as_floats
 from ptxkit.decompiler.refine.polynomials import expanded
 from ptxkit.decompiler.refine.restricted import all_restricted
 from ptxkit.decompiler.refine.rows import rows_beside
+from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.stored import through_memory
 from ptxkit.decompiler.tidy.passes import PASSES
 
@@ -31,6 +32,8 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
     yield from expanded(function)
     yield from rows_beside(function)
     yield from centered(function)
+    for other in shaped(function):
+        yield "shape", other
     for other in through_memory(function):
         yield "memory", other
     for other in all_restricted(function):
@@ -39,6 +42,7 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "tidy", a_pass(function, _always)
     yield "tidy", loads_in_place(function)
     yield "tidy", loads_first(function)
+    yield "tidy", set_once_in_place(function)
 
 
 def _always() -> bool:

@@ -17,10 +17,12 @@ from ptxkit.decompiler.tidy.counted_pointers import pointers_by_counters
 from ptxkit.decompiler.tidy.counters import halving_counters
 from ptxkit.decompiler.tidy.counting import counting_up
 from ptxkit.decompiler.tidy.dead_stores import without_dead_stores
+from ptxkit.decompiler.tidy.elements import plain_elements
 from ptxkit.decompiler.tidy.ends import counted_to_the_end
 from ptxkit.decompiler.tidy.indices import indices_by_counters
 from ptxkit.decompiler.tidy.known_values import without_known_values
 from ptxkit.decompiler.tidy.late_declarations import late_declarations
+from ptxkit.decompiler.tidy.limits import both_limits
 from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
 from ptxkit.decompiler.tidy.remainders import without_remainders
 from ptxkit.decompiler.tidy.repeated import named_indices
@@ -54,7 +56,8 @@ def _yes() -> bool:
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
     named_once, rolled_steps, without_known_values, _whole_loops, without_copies, short_numbers,
-    plain_conditions, _counted_loops, halving_counters, last_turns, indices_by_counters,
-    single_precision, swapping_loops, counted_to_the_end, implicit_conversions, started_loops,
-    pointers_by_counters, named_indices, without_dead_stores, late_declarations,
+    both_limits, plain_elements, plain_conditions, _counted_loops, halving_counters, last_turns,
+    indices_by_counters, single_precision, swapping_loops, counted_to_the_end,
+    implicit_conversions, started_loops, pointers_by_counters, named_indices,
+    without_dead_stores, late_declarations,
 )  # fmt: skip
