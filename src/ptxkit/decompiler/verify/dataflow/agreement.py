@@ -321,7 +321,12 @@ class Agreement:
     def _none_fits(self, term: Term, numbers: _Numbers, facts: tuple[Fact, ...]) -> bool:
         """Whether a term can be few numbers only, and facts about others contradict each."""
         few = numbers.few(_TRIED)
-        if few is None or len(facts) < 2:
+        if few is None:
+            return False
+        # What says nothing of the same numbers does not contradict it.
+        made_of = self.timeless.made_of
+        facts = tuple(one for one in facts if made_of(one[0]) & made_of(term))
+        if len(facts) < 2:
             return False
         for number in few:
             value = self.terms.constant(numbers.width, number)
