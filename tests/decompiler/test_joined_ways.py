@@ -184,3 +184,25 @@ def test_what_is_read_before_waiting_for_others_is_so_in_all_forms() -> None:
     for form in SymbolicEngine().forms(module, module["k"]):
         read = re.findall(r"\b([av])\[", print_module(form.tree).partition("{")[2])
         assert read[:3] == ["a", "v", "v"]
+
+
+TABLE = """.version 8.0
+.target sm_90
+.address_size 64
+{space} .align 4 .u32 table[4] = {{1, 2, 3, 4}};
+.visible .entry k(.param .u64 .ptr .global x, .param .u32 n) {{
+    .reg .b32 %r<4>; .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [x]; ld.param.u32 %r1, [n]; and.b32 %r1, %r1, 3;
+    mul.wide.u32 %rd2, %r1, 4; mov.u64 %rd3, table; add.s64 %rd4, %rd3, %rd2;
+    {body}
+    st.global.u32 [%rd1+4], %r2; ret;
+}}"""
+
+
+@pytest.mark.parametrize("space", [".const", ".global"])
+def test_nobody_stores_to_constant_memory(space: str) -> None:
+    load, store = f"ld{space}.u32 %r2, [%rd4];", "st.global.u32 [%rd1], 7;"
+    first, second = (
+        ptxkit.parse(TABLE.format(space=space, body=body)) for body in (load + store, store + load)
+    )
+    assert same_dataflow(first, second, "k").equal is (space == ".const")
