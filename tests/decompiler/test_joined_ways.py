@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
 import pytest
 from tests.decompiler.proving import bodies_proved
 
 import ptxkit
+from ptxkit.cuda import print_module
 from ptxkit.decompiler.engines import SymbolicEngine
 from ptxkit.decompiler.verify.certificates import compiled
 from ptxkit.decompiler.verify.dataflow import same_dataflow
@@ -162,3 +164,45 @@ def test_a_compiler_may_round_a_product_and_a_sum_once() -> None:
                for m in made)  # fmt: skip
     rounded = ptxkit.parse(original.emit().replace("mul.f64", "mul.rn.f64"))
     assert not same_dataflow(original, rounded, "shrink", thorough=True).equal
+
+
+WAITED = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 .ptr .global a, .param .u64 .ptr .global v) {
+    .reg .b32 %r<2>; .reg .b64 %rd<6>; .reg .f32 %f<6>;
+    ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [v]; mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;
+    ld.global.f32 %f1, [%rd4]; ld.volatile.global.f32 %f2, [%rd5];
+    ld.volatile.global.f32 %f3, [%rd5+4]; add.f32 %f4, %f2, %f3; mul.f32 %f5, %f4, %f1;
+    st.global.f32 [%rd4], %f5; ret;
+}"""
+
+
+def test_what_is_read_before_waiting_for_others_is_so_in_all_forms() -> None:
+    module = ptxkit.parse(WAITED)
+    for form in SymbolicEngine().forms(module, module["k"]):
+        read = re.findall(r"\b([av])\[", print_module(form.tree).partition("{")[2])
+        assert read[:3] == ["a", "v", "v"]
+
+
+TABLE = """.version 8.0
+.target sm_90
+.address_size 64
+{space} .align 4 .u32 table[4] = {{1, 2, 3, 4}};
+.visible .entry k(.param .u64 .ptr .global x, .param .u32 n) {{
+    .reg .b32 %r<4>; .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [x]; ld.param.u32 %r1, [n]; and.b32 %r1, %r1, 3;
+    mul.wide.u32 %rd2, %r1, 4; mov.u64 %rd3, table; add.s64 %rd4, %rd3, %rd2;
+    {body}
+    st.global.u32 [%rd1+4], %r2; ret;
+}}"""
+
+
+@pytest.mark.parametrize("space", [".const", ".global"])
+def test_nobody_stores_to_constant_memory(space: str) -> None:
+    load, store = f"ld{space}.u32 %r2, [%rd4];", "st.global.u32 [%rd1], 7;"
+    first, second = (
+        ptxkit.parse(TABLE.format(space=space, body=body)) for body in (load + store, store + load)
+    )
+    assert same_dataflow(first, second, "k").equal is (space == ".const")

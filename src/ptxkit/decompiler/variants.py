@@ -31,7 +31,7 @@ _SEARCH, _REFINING = 0.25, 0.2
 #: Instructions of functions that are not run once more as they were left by a compiler.
 _HARD_TO_RUN = 400
 #: The share of all time that a proof of a long function may take before that is run.
-_BRIEF = 0.08
+_BRIEF = 0.1
 #: Forms that are proved though the search for identical PTX did not get to them.
 _READABLE = 2
 

@@ -246,6 +246,9 @@ class Substitution:
                 self._bump(value.data[1].space, epochs)
             elif value.op == "function" or not value.data[0].name.startswith(_HARMLESS):
                 self._bump("generic", epochs)
+        elif any("volatile" in self.facts.of(value).loads for value in step.args):
+            # Who waits for others to write does not read the rest before, nor after it.
+            self._bump("generic", epochs)
 
     def _bump(self, space: str, epochs: dict[str, int]) -> None:
         spaces = ("global", "shared", "local", "generic") if space == "generic" else (space,)

@@ -20,8 +20,10 @@ from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 
-#: Cases to look at, at most.
-_CASES = 2_000
+#: Cases to look at, at most; and where little work may be done at all.
+_CASES, _FEW_CASES = 2_000, 200
+#: How little that is.
+_LITTLE = 200_000
 #: Conditions that are looked into have so many nodes at most.
 _CONDITIONS = 64
 #: Ranges of numbers that are gone through one by one, and that are tried in other facts.
@@ -45,7 +47,7 @@ class Agreement:
         self.decisions = decisions
         self.terms = decisions.terms
         self.timeless = timeless
-        self._left = _CASES
+        self._left = _CASES if decisions.most_work > _LITTLE else _FEW_CASES
 
     def same(self, a: Diagram, b: Diagram) -> bool:
         """Whether two values are equal wherever they can be asked for."""
@@ -217,22 +219,31 @@ class Agreement:
                 continue
             # Not less than 0 or more, or more than that.
             number = self.terms.constant_of(row[3] if holds else row[4])
-            if number is None or as_signed(row[2], number) < (-1 if holds else 0):
-                continue
-            width, one = row[2], row[4] if holds else row[3]
+            if number is not None and as_signed(row[2], number) >= (-1 if holds else 0):
+                found |= self._natural(row[2], row[4] if holds else row[3])
+        return found
+
+    def _natural(self, width: int, one: Term) -> dict[Term, Term]:
+        """The same of one such number."""
+        key = "natural", width, one
+        if key not in self.decisions.found:
+            terms = self.terms
+            found: dict[Term, Term] = {}
             for by in range(_MOVED):
-                upper = shifted_right(self.terms, width, one, by)
-                mask = (1 << width - 1 - by) - 1
-                found[masked(self.terms, width, upper, mask)] = upper
-                found[shifted_signed(self.terms, width, one, by)] = upper
-            zero = self.terms.constant(width, 0)
-            found[shifted_signed(self.terms, width, one, width - 1)] = zero
-            found[shifted_right(self.terms, width, one, width - 1)] = zero
+                upper = shifted_right(terms, width, one, by)
+                found[masked(terms, width, upper, (1 << width - 1 - by) - 1)] = upper
+                found[shifted_signed(terms, width, one, by)] = upper
+            zero = terms.constant(width, 0)
+            found[shifted_signed(terms, width, one, width - 1)] = zero
+            found[shifted_right(terms, width, one, width - 1)] = zero
             for wide in _WIDER[width]:
-                extended = self.terms.extend(True, width, wide, one)
-                found[extended] = self.terms.extend(False, width, wide, one)
-        simple = ("op", "signed")
-        return {a: b for a, b in found.items() if self.terms.rows[a][0] in simple and a != b}
+                extended = terms.extend(True, width, wide, one)
+                found[extended] = terms.extend(False, width, wide, one)
+            simple = ("op", "signed")
+            self.decisions.found[key] = {
+                a: b for a, b in found.items() if terms.rows[a][0] in simple and a != b
+            }
+        return self.decisions.found[key]
 
     def _lower(self, width: int, atom: Term, value: Term) -> dict[Term, Term]:
         """What some of the lowest bits of a number are where more of them are known."""
@@ -240,21 +251,21 @@ class Agreement:
         number, found = terms.constant_of(value), lowest(terms, width, atom)
         if number is None or found is None:
             return {}
-        whole, bits = found
-        width, whole = self._before_cut(width, whole)
-        words: dict[Term, Term] = {}
-        for start in range(bits if bits <= _SHIFTED else 1):
-            for count in range(1, bits - start + (start > 0)):
-                mask = (1 << count) - 1
-                term, wide = (
-                    masked(terms, width, shifted_right(terms, width, whole, start), mask),
-                    width,
-                )
-                if terms.rows[term][0] == "unsigned":
-                    wide, term = terms.rows[term][1], terms.rows[term][3]
-                if lowest(terms, wide, term) is not None:
-                    words[term] = terms.constant(wide, number >> start & mask)
-        return words
+        key = "bits", width, atom, number
+        if key not in self.decisions.found:
+            width, whole = self._before_cut(width, found[0])
+            words: dict[Term, Term] = {}
+            for start in range(found[1] if found[1] <= _SHIFTED else 1):
+                upper = shifted_right(terms, width, whole, start)
+                for count in range(1, found[1] - start + (start > 0)):
+                    mask = (1 << count) - 1
+                    term, wide = masked(terms, width, upper, mask), width
+                    if terms.rows[term][0] == "unsigned":
+                        wide, term = terms.rows[term][1], terms.rows[term][3]
+                    if lowest(terms, wide, term) is not None:
+                        words[term] = terms.constant(wide, number >> start & mask)
+            self.decisions.found[key] = words
+        return self.decisions.found[key]
 
     def _before_cut(self, width: int, whole: Term) -> tuple[int, Term]:
         """A number with the same lowest bits, as it was before it was cut, and how many it has."""
@@ -310,14 +321,18 @@ class Agreement:
     def _none_fits(self, term: Term, numbers: _Numbers, facts: tuple[Fact, ...]) -> bool:
         """Whether a term can be few numbers only, and facts about others contradict each."""
         few = numbers.few(_TRIED)
-        if few is None or len(facts) < 2:
+        if few is None:
+            return False
+        # What says nothing of the same numbers does not contradict it.
+        made_of = self.timeless.made_of
+        facts = tuple(one for one in facts if made_of(one[0]) & made_of(term))
+        if len(facts) < 2:
             return False
         for number in few:
             value = self.terms.constant(numbers.width, number)
             asked, _ = self.terms.equal(numbers.width, term, value)
             given = self._lower(numbers.width, term, value)
-            if given:
-                given[term] = value
+            given = given | {term: value} if given else given
             if asked is None or self._solved(((asked, True), *facts), given) is not None:
                 return False
         return True

@@ -26,6 +26,8 @@ class TooManyCasesError(GiveUpError):
 
 
 LEAF = -1
+#: Why a proof ends that has a limit of its own.
+TOO_LONG = "it takes too long"
 #: Questions for each case that there may be: diagrams may be put together for long and stay small.
 _QUESTIONS = 20
 
@@ -40,7 +42,7 @@ class Decisions:
 
         It gives up after so much ``work``, as :attr:`work` counts it.
         """
-        self._most_work = work
+        self.most_work = work
         self.terms = terms
         self._most = most
         self._large: dict[Diagram, bool] = {}
@@ -50,6 +52,8 @@ class Decisions:
         self._within: dict[tuple[Diagram, Diagram], Diagram] = {}
         self._applied: dict[tuple[Hashable, tuple[Diagram, ...]], Diagram] = {}
         self._limit = limit
+        self.found: dict[Hashable, dict[Term, Term]] = {}
+        """What terms are in other words, for who asks for it again and again."""
         self.true = self.leaf(terms.make("true"))
         self.false = self.leaf(terms.make("false"))
         self.undefined = self.leaf(terms.make("undefined"))
@@ -62,8 +66,8 @@ class Decisions:
     def check(self) -> None:
         """Raise where too much has been done, or it has taken too long."""
         self.terms.budget.check()
-        if self.work > self._most_work:
-            raise GiveUpError("it takes too long")
+        if self.work > self.most_work:
+            raise GiveUpError(TOO_LONG)
 
     def _node(self, row: tuple[int, int, int]) -> Diagram:
         found = self._numbers.get(row)

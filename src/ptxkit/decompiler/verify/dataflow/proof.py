@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import prod
+from math import inf, prod
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget, OverdueError
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.accesses import is_generic
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, CUTS_OF_LONG, Cuts, uncut
-from ptxkit.decompiler.verify.dataflow.decisions import TooManyCasesError
+from ptxkit.decompiler.verify.dataflow.decisions import TOO_LONG, TooManyCasesError
 from ptxkit.decompiler.verify.dataflow.joins import paired
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Program
@@ -31,6 +31,8 @@ _FEW_CASES = 24
 _SHORT = 400
 #: Work for that, and where nothing but a proof is wanted, as `Decisions` counts it: some seconds.
 _PIECES, _THOROUGH = 350_000, 1_300_000
+#: And for a first look at long functions as a whole.
+_FIRST = 150_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +183,13 @@ class _Pair:
         """An empty text where they are equal, else what is missing."""
         if not self._same_signature():
             return "the parameters differ"
-        try:
-            reason = self._whole()
-        except GiveUpError as error:
-            reason = str(error)
+        # What is long is seldom proved as a whole; it is for long if pieces do not do.
+        brief = thorough and not self._is_short()
+        reason = self._whole(_FIRST if brief else inf)
         work = _THOROUGH if thorough else _PIECES
-        tried = reason and (thorough or self._is_short())
-        return "" if tried and self._in_pieces(work) else reason
+        if reason and (thorough or self._is_short()) and self._in_pieces(work):
+            return ""
+        return self._whole(inf) if brief and reason == TOO_LONG else reason
 
     def _in_pieces(self, work: int) -> bool:
         """Cut both where they must be at the same time: in few places, then in more."""
@@ -235,13 +237,17 @@ class _Pair:
     def _is_short(self) -> bool:
         return len(self.functions[0].instructions) <= _SHORT
 
-    def _whole(self) -> str:
-        try:
-            return self.product.settle() or self.product.difference()
-        except TooManyCasesError:
-            # With less to tell cases apart by, there are fewer of them.
-            self.product = Product(self.programs, _FEW_CASES, budget=self.budget)
-            return self.product.settle() or self.product.difference()
+    def _whole(self, work: float) -> str:
+        """What is missing without cuts; with less to tell cases apart by, there are fewer."""
+        for cases in (None, _FEW_CASES):
+            self.product = Product(self.programs, cases, work=work, budget=self.budget)
+            try:
+                return self.product.settle() or self.product.difference()
+            except TooManyCasesError as error:
+                reason = str(error)
+            except GiveUpError as error:
+                return str(error)
+        return reason
 
     def _same_signature(self) -> bool:
         a, b = self.functions

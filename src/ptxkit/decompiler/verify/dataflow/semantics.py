@@ -544,7 +544,7 @@ class _Load:
         self.address = address_width(step.sources[0])
         words = plain_memory(step).split(".")
         self.opcode = ".".join(w for w in words[:-1] if w not in ("v2", "v4", "v8"))
-        self.space = next((word for word in words[1:-1] if word in _KINDS), "")
+        self.space = next((word for word in words[1:-1] if word in _KINDS or word == "const"), "")
 
     def __hash__(self) -> int:
         return hash((self.opcode, self.width, self.address))
@@ -573,6 +573,8 @@ class _Load:
 
     def _untouched(self, terms: Terms, memory: Term) -> Term:
         """Memory as it was before stores to memory of another kind."""
+        if self.space == "const":
+            return terms.make("constant memory")  # nobody stores there
         row = terms.rows[memory]
         while self.space and row[0] == "after" and _stored_to(row[1]) in _KINDS - {self.space}:
             memory = row[2]

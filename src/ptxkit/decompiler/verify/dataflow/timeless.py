@@ -26,6 +26,7 @@ class Timeless:
         self.decisions = decisions
         self._terms: dict[Term, bool] = {}
         self._left: dict[Diagram, Diagram] = {}
+        self._made_of: dict[Term, frozenset[Term]] = {}
 
     def term(self, term: Term) -> bool:
         """Whether a term is the same at any time."""
@@ -41,6 +42,18 @@ class Timeless:
             if one not in self._terms:
                 self._terms[one] = parts is not None and all(self._terms[part] for part in parts)
         return self._terms[term]
+
+    def made_of(self, term: Term) -> frozenset[Term]:
+        """What a term is a function of, down to what is none; many are left out."""
+        found = self._made_of.get(term)
+        if found is None:
+            parts = self._parts(term)
+            several = {term} if not parts and self.decisions.terms.constant_of(term) is None else ()
+            found = frozenset(several)
+            for part in parts or ():
+                found = found | self.made_of(part)
+            found = self._made_of[term] = found if len(found) <= _NODES else frozenset()
+        return found
 
     def _parts(self, term: Term) -> tuple[Term, ...] | None:
         row = self.decisions.terms.rows[term]
