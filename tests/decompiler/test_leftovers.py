@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import ptxkit
@@ -72,9 +74,14 @@ def test_copies(body: str, single: bool) -> None:
     assert changed(without_copies, body) == single
 
 
-LARGEST = """extern "C" __global__ void largest(const float *x, int *out) {
-    float best = x[threadIdx.x];
-    int at = threadIdx.x;
+LARGEST = """extern "C" __global__ void largest(const float *x, int *out, int n) {
+    float best = -1.0e30f;
+    int at = -1;
+    for (int i = threadIdx.x; i < n; i += 32)
+        if (x[i] > best) {
+            best = x[i];
+            at = i;
+        }
     for (int far = 16; far > 0; far >>= 1) {
         float other = __shfl_down_sync(0xffffffff, best, far);
         int where = __shfl_down_sync(0xffffffff, at, far);
@@ -91,7 +98,8 @@ def test_numbers_that_are_exchanged_together() -> None:
     found = ptxkit.decompile(ptxkit.compile_cuda(LARGEST, arch="sm_90"), "symbolic")
     assert found.verdict.same_ptx
     assert found.cuda.count("__shfl_down_sync") == 2, found.cuda
-    assert found.cuda.count("if (") == 2, found.cuda
+    assert found.cuda.count("if (") == 3, found.cuda
+    assert re.search(r"for \(int (\w) = \w+; \1 < \w+; \1 \+= 32\)", found.cuda), found.cuda
 
 
 def test_steps_that_differ_are_no_loop() -> None:
