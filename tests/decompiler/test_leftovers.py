@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+import ptxkit
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda import print_function, read
 from ptxkit.decompiler.tidy.copies import without_copies
 from ptxkit.decompiler.tidy.dead_stores import without_dead_stores
+from ptxkit.decompiler.tidy.exchanges import rolled_exchanges
 from ptxkit.decompiler.tidy.late_declarations import late_declarations
 
 HEAD = "(kernel k (params (param (ptr int) x) (param int n)) %s)"
@@ -68,3 +72,47 @@ def test_late_declarations(body: str, late: bool) -> None:
 )
 def test_copies(body: str, single: bool) -> None:
     assert changed(without_copies, body) == single
+
+
+LARGEST = """extern "C" __global__ void largest(const float *x, int *out, int n) {
+    float best = -1.0e30f;
+    int at = -1;
+    for (int i = threadIdx.x; i < n; i += 32)
+        if (x[i] > best) {
+            best = x[i];
+            at = i;
+        }
+    for (int far = 16; far > 0; far >>= 1) {
+        float other = __shfl_down_sync(0xffffffff, best, far);
+        int where = __shfl_down_sync(0xffffffff, at, far);
+        if (other > best || (other == best && where < at)) {
+            best = other;
+            at = where;
+        }
+    }
+    if (threadIdx.x == 0) *out = at;
+}"""
+
+
+def test_numbers_that_are_exchanged_together() -> None:
+    found = ptxkit.decompile(ptxkit.compile_cuda(LARGEST, arch="sm_90"), "symbolic")
+    assert found.verdict.same_ptx
+    assert found.cuda.count("__shfl_down_sync") == 2, found.cuda
+    assert found.cuda.count("if (") == 3, found.cuda
+    assert re.search(r"for \(int (\w) = \w+; \1 < \w+; \1 \+= 32\)", found.cuda), found.cuda
+
+
+def test_steps_that_differ_are_no_loop() -> None:
+    """The second step takes the other way to choose."""
+    steps = ""
+    for a, b, far, op in (("a", "b", 4, "max"), ("a4", "b4", 2, "min"), ("a2", "b2", 1, "max")):
+        steps += f"(let int p{far} (call __shfl_xor_sync -1 {a} {far}))"
+        steps += f"(let int q{far} (call __shfl_xor_sync -1 {b} {far}))"
+        steps += f"(let int a{far} (call {op} {a} p{far})) (let int b{far} (+ {b} q{far}))"
+    start = "(let int a ([] x 0)) (let int b ([] x 1))"
+    used = "(= ([] x 2) a1) (= ([] x 3) b1)"
+    assert not changed(rolled_exchanges, f"{start} {steps} {used}")
+    assert changed(rolled_exchanges, f"{start} {steps.replace('min', 'max')} {used}")
+    # What only the second step has is asked for.
+    asked = "(= ([] x 4) a2)"
+    assert not changed(rolled_exchanges, f"{start} {steps.replace('min', 'max')} {used} {asked}")

@@ -15,6 +15,7 @@ from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.peeled import Rest, rests, roll_peeled
 from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt_lists, written
+from ptxkit.decompiler.lift.strided_turns import roll_strided
 from ptxkit.decompiler.lift.walks import roll_walks
 
 Body = tuple[n.Statement, ...]
@@ -43,6 +44,8 @@ def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None)
             place = 0
         else:
             place += 1
+    while roll_strided(made, cascades.values, cascades.types):
+        pass
     return tuple(made)
 
 

@@ -19,6 +19,7 @@ from ptxkit.decompiler.tidy.counting import counting_up
 from ptxkit.decompiler.tidy.dead_stores import without_dead_stores
 from ptxkit.decompiler.tidy.elements import plain_elements
 from ptxkit.decompiler.tidy.ends import counted_to_the_end
+from ptxkit.decompiler.tidy.exchanges import rolled_exchanges
 from ptxkit.decompiler.tidy.indices import indices_by_counters
 from ptxkit.decompiler.tidy.known_values import without_known_values
 from ptxkit.decompiler.tidy.late_declarations import late_declarations
@@ -29,6 +30,7 @@ from ptxkit.decompiler.tidy.repeated import named_indices
 from ptxkit.decompiler.tidy.short_numbers import short_numbers
 from ptxkit.decompiler.tidy.single_precision import single_precision
 from ptxkit.decompiler.tidy.swaps import swapping_loops
+from ptxkit.decompiler.tidy.together import changed_together
 from ptxkit.decompiler.tidy.turns import last_turns
 
 #: Whether to take the other form at a place; asked once for each, in the order of the pass.
@@ -55,9 +57,9 @@ def _yes() -> bool:
 
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
-    named_once, rolled_steps, without_known_values, _whole_loops, without_copies, short_numbers,
-    both_limits, plain_elements, plain_conditions, _counted_loops, halving_counters, last_turns,
-    indices_by_counters, single_precision, swapping_loops, counted_to_the_end,
-    implicit_conversions, started_loops, pointers_by_counters, named_indices,
-    without_dead_stores, late_declarations,
+    named_once, rolled_steps, rolled_exchanges, without_known_values, _whole_loops, without_copies,
+    short_numbers, both_limits, plain_elements, plain_conditions, _counted_loops, halving_counters,
+    last_turns, indices_by_counters, single_precision, swapping_loops, counted_to_the_end,
+    implicit_conversions, started_loops, pointers_by_counters, named_indices, without_dead_stores,
+    late_declarations, changed_together, without_copies,
 )  # fmt: skip
