@@ -27,7 +27,7 @@ def test_halves_are_halves() -> None:
     half2 = Pointer(VECTORS["half2"])
     wanted = (half2, HALF, Pointer(HALF), BFLOAT16, Pointer(BFLOAT16))
     assert tuple(p.type for p in kernel.parameters) == wanted
-    found = ptxkit.decompile(module, "symbolic")
+    found = ptxkit.decompile(module, "symbolic", effort=0)
     assert found.verdict.equivalent
     assert "struct" not in found.cuda and "_as_half2" not in found.cuda
 
@@ -36,7 +36,7 @@ def test_a_structure_stays_one() -> None:
     module = ptxkit.compile_cuda(STRUCTURE, arch="sm_90")
     (kernel,) = lift_module(module, Options()).kernels
     assert isinstance(kernel.parameters[0].type, Struct)
-    assert ptxkit.decompile(module, "symbolic").verdict.equivalent
+    assert ptxkit.decompile(module, "symbolic", effort=0).verdict.equivalent
 
 
 def test_halves_that_are_only_copied_have_their_header() -> None:
@@ -50,7 +50,7 @@ def test_halves_that_are_only_copied_have_their_header() -> None:
         ("cuda_bf16.h", "__nv_bfloat162"),
     ):
         module = ptxkit.compile_cuda(source % (header, type, type), arch="sm_90")
-        found = ptxkit.decompile(module, "symbolic")
+        found = ptxkit.decompile(module, "symbolic", effort=0)
         assert found.verdict.same_ptx and header in found.cuda and f"{type} *" in found.cuda
 
 

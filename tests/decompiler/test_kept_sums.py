@@ -85,7 +85,7 @@ def test_a_loop_of_a_stride_ends_where_it_ended() -> None:
     assert "< n3; " in text
     assert "+= 256" in text
     module = ptxkit.compile_cuda(STRIDED, arch="sm_90")
-    assert ptxkit.decompile(module, engine="symbolic").verdict.equivalent
+    assert ptxkit.decompile(module, "symbolic", effort=0).verdict.equivalent
 
 
 def test_first_turns_that_were_written_out() -> None:
@@ -94,7 +94,7 @@ def test_first_turns_that_were_written_out() -> None:
     assert "row[" in text
     assert " & 3" not in text
     module = ptxkit.compile_cuda(WINDOW, arch="sm_90")
-    assert ptxkit.decompile(module, engine="symbolic").verdict.equivalent
+    assert ptxkit.decompile(module, "symbolic", effort=0).verdict.equivalent
 
 
 TOTALS = """

@@ -47,7 +47,7 @@ MIXED = """extern "C" __global__ void mixed(const uchar4 *x, const int *c, int *
     ],
 )
 def test_parts_of_vectors(arch: str, source: str, text: str) -> None:
-    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch=arch), engine="symbolic")
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch=arch), "symbolic", effort=0)
     assert found.verdict.equivalent, found.verdict.reasons
     assert text in found.cuda
     assert "__byte_perm" not in found.cuda and "__dp4a" not in found.cuda
@@ -55,6 +55,6 @@ def test_parts_of_vectors(arch: str, source: str, text: str) -> None:
 
 @pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
 def test_other_orders_of_bytes_stay(arch: str) -> None:
-    found = ptxkit.decompile(ptxkit.compile_cuda(SWAPPED, arch=arch), engine="symbolic")
+    found = ptxkit.decompile(ptxkit.compile_cuda(SWAPPED, arch=arch), "symbolic", effort=0)
     assert found.verdict.equivalent, found.verdict.reasons
     assert "uchar4" not in found.cuda

@@ -104,7 +104,7 @@ def test_parameters_are_what_their_names_say_though_vectors_are_read() -> None:
         float4 v = ((const float4 *)(x + (long long)blockIdx.y * n))[i];
         out[i] = v.x + v.y + v.z + v.w;
     }"""
-    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic", effort=0)
     assert found.verdict.equivalent, found.verdict.reasons
     assert "__global__ void sums(const float *" in found.cuda and "extern" not in found.cuda
     assert "char *" not in found.cuda

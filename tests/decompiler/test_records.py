@@ -37,7 +37,7 @@ def test_parameters_of_one_class_point_to_one_structure() -> None:
         assert field in text
     assert "Body *" in text and "const Body *" in text
     assert "atomicAdd(&" in text and "as_int" not in text and "(double *)" not in text
-    found = ptxkit.decompile(module, "symbolic")
+    found = ptxkit.decompile(module, "symbolic", effort=0)
     assert found.verdict.equivalent and found.verdict.level in ("E1", "E2")
 
 
@@ -56,7 +56,7 @@ def test_parts_of_vectors_have_their_names() -> None:
     module = compiled(ROWS % ("float4", "].x", "].x", "].w", "].w"))
     text = lifted_text(module)
     assert "float4 *" in text and "].x" in text and "].w" in text and "struct" not in text
-    assert ptxkit.decompile(module, "symbolic").verdict.equivalent
+    assert ptxkit.decompile(module, "symbolic", effort=0).verdict.equivalent
 
 
 def test_a_vector_as_a_parameter() -> None:
@@ -67,7 +67,7 @@ __global__ void k(float *x, float3 a, Scale s) {
     text = lifted_text(module)
     assert "float3 a1" in text and "a1.x + a1.z" in text
     assert "struct Scale {" in text and "Struct0" not in text
-    assert ptxkit.decompile(module, "symbolic").verdict.equivalent
+    assert ptxkit.decompile(module, "symbolic", effort=0).verdict.equivalent
 
 
 def test_an_address_that_is_more_than_accessed_is_no_structure() -> None:
@@ -76,7 +76,7 @@ __global__ void k(Body *b, long long *out) {
     b[threadIdx.x].x = b[threadIdx.x].n; out[0] = (long long)b; }"""
     module = compiled(source)
     assert "field_" not in lifted_text(module)
-    assert ptxkit.decompile(module, "symbolic").verdict.compiles
+    assert ptxkit.decompile(module, "symbolic", effort=0).verdict.compiles
 
 
 def test_half_pairs_are_taken_apart_by_name() -> None:
@@ -88,7 +88,7 @@ __global__ void k(__half2 *x, __half a, float *y) {
     y[i] = f.x + f.y * 2.0f;
     x[i] = __hadd2(v, __halves2half2(__low2half(v), a));
 }"""
-    found = ptxkit.decompile(compiled(source), "symbolic")
+    found = ptxkit.decompile(compiled(source), "symbolic", effort=0)
     assert found.verdict.same_ptx
     for name in ("__low2float", "__high2float", "__half2half2", "__halves2half2"):
         assert name in found.cuda
@@ -149,7 +149,7 @@ __global__ void leaves(const Node *nodes, const int *roots, int *out, int n, flo
 def test_pointers_that_move_point_to_structures(arch: str) -> None:
     """A compiler moves a pointer from the middle of a structure on to the next one."""
     module = ptxkit.compile_cuda(FORCES, arch=arch)
-    found = ptxkit.decompile(module, "symbolic")
+    found = ptxkit.decompile(module, "symbolic", effort=0)
     assert found.verdict.equivalent, found.verdict.reasons
     assert "struct Particle {" in found.cuda and "const Particle *" in found.cuda
     assert ".field_12" in found.cuda and "* 8" not in found.cuda
@@ -160,7 +160,7 @@ def test_pointers_that_are_kept_point_to_structures(arch: str) -> None:
     module = ptxkit.compile_cuda(TREE, arch=arch)
     text = lifted_text(module)
     assert "const Node *" in text and "char *" not in text
-    assert ptxkit.decompile(module, "symbolic").verdict.equivalent
+    assert ptxkit.decompile(module, "symbolic", effort=0).verdict.equivalent
 
 
 def test_a_pointer_that_is_handed_on_points_to_no_structure() -> None:
