@@ -63,6 +63,18 @@ KERNELS = {
         ["s[16][16]", "threadIdx.x >= 1 && threadIdx.x < 15"],
         ["<= 13"],
     ),
+    "a sum that has a name": (
+        """__global__ void k(int *x, const int *y, int step) {
+            extern __shared__ int s[];
+            int t = threadIdx.x;
+            s[t] = y[t];
+            __syncthreads();
+            int a = step * (2 * t + 1) - 1, b = step * (2 * t + 2) - 1;
+            a += a >> 5; b += b >> 5;
+            x[t] = s[b] - s[a]; }""",
+        [],
+        [],
+    ),
 }
 
 

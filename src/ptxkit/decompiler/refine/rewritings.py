@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.refine.centers import centered
+from ptxkit.decompiler.refine.columns import columns_beside
 from ptxkit.decompiler.refine.loading import loads_first, loads_in_place, set_once_in_place
 from ptxkit.decompiler.refine.naming import cached, in_parts, indices_first
 from ptxkit.decompiler.refine.pointees import as_floats
@@ -32,6 +33,8 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
     yield from expanded(function)
     yield from rows_beside(function)
     yield from centered(function)
+    for other in columns_beside(function):
+        yield "expand", other
     for other in shaped(function):
         yield "shape", other
     for other in through_memory(function):
