@@ -30,22 +30,9 @@ from ptxkit.decompiler.lift.looks import looks_like_float
 from ptxkit.decompiler.lift.reading import exit_values
 from ptxkit.decompiler.lift.records import Holder, Record, find_records, holder_of
 from ptxkit.decompiler.lift.sums import sum_of
+from ptxkit.decompiler.lift.taking import gives, kind_of, takes
 from ptxkit.decompiler.lift.values import Step, Value, Variable, parts_of
-from ptxkit.isa.types import SCALAR_TYPES
 
-#: How operations take their arguments, and what they give: "b" is a number of either sign.
-TAKES: dict[str, tuple[str, ...]] = {
-    **{f"{op}.{s}": (s, s) for op in ("lt", "le", "gt", "ge", "div", "rem", "min", "max", "mulhi")
-       for s in "su"},
-    **dict.fromkeys("add sub mul and or xor".split(), ("b", "b")),
-    "eq": ("", ""), "ne": ("", ""), "not": ("b",), "neg": ("b",), "shl": ("b", "b"),
-    "shr.s": ("s", "b"), "shr.u": ("u", "b"), "sext": ("s",), "zext": ("u",), "trunc": ("b",),
-}  # fmt: skip
-GIVES: dict[str, str] = {
-    **{f"{op}.{s}": s for op in ("div", "rem", "min", "max", "mulhi") for s in "su"},
-    **dict.fromkeys("add sub mul and or xor not neg shl trunc".split(), "b"),
-    "shr.s": "s", "shr.u": "u", "sext": "s", "zext": "u", "builtin": "b",
-}  # fmt: skip
 _SUMS = ("add", "sub")
 _ARITHMETIC = frozenset("add sub mul and or xor not neg shl shr.s shr.u sext zext trunc".split())
 #: The sizes of elements that there are types for.
@@ -56,13 +43,6 @@ _PASS_ON = frozenset("function call collective texture generic specific cvt".spl
 
 _PAIRS = {"f16": "f16x2", "bf16": "bf16x2"}
 _HALVES = {pair: half for half, pair in _PAIRS.items()}
-
-
-def kind_of(type: str) -> str:
-    """How an instruction's type takes bits."""
-    if type in FLOATS or type == "pred":
-        return type
-    return {"s": "s", "u": "u"}.get(type[0], "")
 
 
 #: Vectors have no more parts than this.
@@ -481,39 +461,16 @@ class Kinds:
             else:
                 cell.join(target)
             return None
-        gives = self.gives(value)
-        if target is not None and gives:
-            target.find().votes[gives] += 1
-        self.visit(value, gives)
-        if gives == "b" and target is not None:
+        given = gives(value)
+        if target is not None and given:
+            target.find().votes[given] += 1
+        self.visit(value, given)
+        if given == "b" and target is not None:
             parts = [self.cell_of(a) for a in value.args if a.width == width]
             known = tuple(c for c in parts if c is not None)
             if known:
                 self.weak.append((target, *known))
         return None
-
-    def gives(self, value: Value) -> str:
-        """What an operation gives."""
-        op = value.op
-        if op in GIVES:
-            return GIVES[op]
-        if op[0] == "f" and op != "function" and isinstance(value.data, tuple):
-            return value.data[0] if value.width > 1 else "pred"
-        if op == "cvt":
-            return kind_of(value.data[0])
-        if op == "call":
-            return kind_of(value.data.gives)
-        if op == "collective":
-            return kind_of(value.data[0].gives)
-        if op == "atomic":
-            return kind_of(value.data[1].type)
-        if op == "printf":
-            return "s"
-        if op == "function":
-            result = value.data[2]
-            if result is not None and result.declared != "struct":
-                return kind_of(result.declared)
-        return ""
 
     def visit(self, value: Value, kind: str) -> None:
         """Note how a value is taken."""
@@ -557,7 +514,9 @@ class Kinds:
             for (variable, taken), times in votes.items():
                 self.cell(variable).votes[taken] += times
             return
-        for argument, taken in zip(value.args, self.takes(value), strict=True):
+        for argument, taken in zip(
+            value.args, takes(value, self.program.lift.signatures), strict=True
+        ):
             self.visit(argument, taken)
             if argument.width == 64 and op in _PASS_ON:
                 self._escapes(argument)
@@ -572,7 +531,9 @@ class Kinds:
             return self.votes[value]
         found: Counter[tuple[Variable, str]] = Counter()
         self.votes[value] = None
-        for argument, taken in zip(value.args, self.takes(value), strict=True):
+        for argument, taken in zip(
+            value.args, takes(value, self.program.lift.signatures), strict=True
+        ):
             if argument.op == "var":
                 found[argument.data.variable, taken] += 1
             elif argument.op in _ARITHMETIC:
@@ -604,36 +565,6 @@ class Kinds:
         first, second = self.cell_of(one), self.cell_of(two)
         if first is not None and second is not None:
             self.weak.append((first, second))
-
-    def takes(self, value: Value) -> tuple[str, ...]:
-        """How an operation takes its arguments."""
-        op = value.op
-        if op in TAKES:
-            return TAKES[op] if value.args[0].width > 1 else ("pred",) * len(value.args)
-        count = len(value.args)
-        if op[0] == "f" and op != "function":
-            return (value.data[0],) * count
-        if op == "cvt":
-            return (kind_of(value.data[1]),)
-        if op == "call":
-            return tuple(kind_of(t) for t in value.data.takes)
-        if op == "printf":
-            return tuple(kind_of(t) for t in value.data[1] if t in SCALAR_TYPES or t == "text")
-        if op == "function" and value.data[0] == "direct":
-            return tuple(self._taken(value.data[1], k, a.width) for k, a in enumerate(value.args))
-        if op in ("collective", "texture"):
-            return tuple(kind_of(t) for t in value.data[0].takes)
-        return ("",) * count
-
-    def _taken(self, name: str, place: int, width: int) -> str:
-        """How a function takes one of the numbers it is given, where that is known."""
-        signature = self.program.lift.signatures.functions.get(name)
-        slots = signature.parameters if signature is not None else ()
-        type = slots[place].c_type if place < len(slots) else None
-        told = declared_types(name) if type is None else ()
-        type = told[place] if place < len(told) else type
-        bits, kind = votes_of(type) if type is not None else (0, "")
-        return kind if bits == width else ""
 
     def _atomic(self, value: Value) -> None:
         name, access = value.data
