@@ -395,7 +395,10 @@ class Comparison:
                 return self._done(False, against.reason, against.seen)
         if found.name and self.hidden:
             return self._done(False, _hidden(self.hidden))
-        looks = (self.looking.misordered, self.looking.resigned, self.looking.used_otherwise)
+        looks = (
+            self.looking.misordered, self.looking.resigned, self.looking.reads_junk,
+            self.looking.used_otherwise,
+        )  # fmt: skip
         elsewhere = next(filter(None, (look() for look in looks)), "") if found.name else ""
         if elsewhere:
             return self._done(False, f"nothing differed, but {elsewhere}")

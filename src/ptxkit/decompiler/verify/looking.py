@@ -19,6 +19,7 @@ from ptxkit.decompiler.verify.region import Region
 from ptxkit.decompiler.verify.results import Results, without_results
 from ptxkit.decompiler.verify.sides import Sides
 from ptxkit.decompiler.verify.trials import Trial
+from ptxkit.decompiler.verify.unset import with_junk
 from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.decompiler.verify.widening import Widened, resigned
 from ptxkit.errors import PtxkitError
@@ -107,6 +108,23 @@ class Looking:
             f"'{one.opcode}' in line {one.line} of the original always took the same side, and the "
             f"two differ if it takes the other: {found.why}"
         )
+
+    def reads_junk(self) -> str:
+        """What the candidate leaves otherwise where registers do not begin with zeros."""
+        original, candidate = (
+            with_junk(covered, side.module)
+            for covered, side in zip(self.pair.coverage, self.pair.sides, strict=True)
+        )
+        if candidate is None or original is not None:  # nobody knows what is right there
+            return ""
+        again = self.pair.forced(self.pair.sides[0].module, candidate)
+        for trial in self._to_compare():
+            why = again.compared(trial)
+            if why:
+                return f"it reads registers that nobody has set: with {trial}, {why}"
+            if again.cost > _COMPARING:
+                break
+        return ""
 
     def resigned(self) -> str:
         """What the candidate takes as signed that the original does not, or the other way."""
