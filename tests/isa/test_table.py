@@ -33,13 +33,13 @@ def test_every_variant_is_accepted(title: str) -> None:
 
 def test_near_misses_agree() -> None:
     """A sample over the whole table; ``python -m tests.isa.agreement`` asks many more."""
-    answers = oracle.ask(oracle.miss_questions(ROOTS, 2))
+    answers = oracle.ask(oracle.miss_questions(ROOTS, 1))
     wrong = [
         f"{q.kind}: {q.text} [{q.version} {q.target}] ours: {q.ours or 'ok'} ptxas: {t or 'ok'}"
         for q, t in answers
         if bool(q.ours) != bool(t)
     ]
-    assert len(answers) > 10_000
+    assert len(answers) > 5_000
     assert len(wrong) <= 0.01 * len(answers), "\n".join(wrong[:20])
 
 
