@@ -179,7 +179,7 @@ def test_bytes_that_wrap_around_are_less() -> None:
     source = """extern "C" __global__ void upper(const unsigned char *x, unsigned char *y, int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i < n) y[i] = x[i] >= 'a' && x[i] <= 'z' ? x[i] - 32 : x[i]; }"""
-    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic", effort=0)
     assert found.verdict.equivalent, found.verdict.reasons
     assert "- 97) < 26" in found.cuda and "65" not in found.cuda
 
@@ -246,7 +246,7 @@ def test_rows_of_vectors_are_read_by_the_lane() -> None:
         for (int i = lane; i < n / 4; i += 32) {
             float4 v = from[i]; to[i] = make_float4(v.x - mean, v.y, v.z, v.w - mean); }
     }"""
-    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic", effort=0)
     assert found.verdict.equivalent, found.verdict.reasons
     assert "% 4;" not in found.cuda and found.cuda.count("for (") == 3
     assert found.cuda.count("__shfl_xor_sync") == 1
