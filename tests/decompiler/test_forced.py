@@ -66,6 +66,19 @@ def test_the_same_uses_are_believed(name: str) -> None:
     assert same_execution(original, again, "k").equal
 
 
+def test_loops_that_are_unrolled_otherwise() -> None:
+    """Their instructions have no partners one by one, but all together."""
+    turns = (
+        "unsigned s = 0; %s for (int j = 0; j < 4; j++) s += x[t + j] %s (t + j >> 20); out[t] = s;"
+    )
+    original, same, other = (
+        _kernel(HEAD % (turns % way))
+        for way in (("\n#pragma unroll 1\n", "+"), ("", "+"), ("", "-"))
+    )
+    assert not same_execution(original, other, "k").equal
+    assert same_execution(original, same, "k").equal
+
+
 def test_numbers_in_another_order_are_others() -> None:
     """A sum over all turns is the same where a loop goes through numbers from behind."""
     one, other = (_kernel(LOOP % f"s += h == 324478056u ? {name} : h;") for name in "ab")

@@ -50,6 +50,27 @@ PAIRS = {
         LINES % ("const int *x, int *y, int n", "y[i] = x[i] >= 1000 && x[i] < 3000;"),
         LINES % ("const int *x, int *y, int n", "y[i] = x[i] >= 1000 && x[i] < 3500;"),
     ),
+    "two bytes at once, at any address": (
+        LINES % ("const unsigned char *x, unsigned *y, int n",
+                 "y[i] = x[2 * i] | x[2 * i + 1] << 8;"),
+        LINES % ("const unsigned char *x, unsigned *y, int n",
+                 "y[i] = ((const unsigned short *)x)[i];"),
+    ),
+    "an integer that goes through a float": (
+        LINES % ("int *y, int n", "y[0] = n;"),
+        LINES % ("int *y, int n", "y[0] = (int)(float)n;"),
+    ),
+    "a quotient of doubles": (
+        LINES % ("long long *y, const long long *x, long long n", "y[i] = x[i] / n;"),
+        LINES % ("long long *y, const long long *x, long long n",
+                 "y[i] = (long long)((double)x[i] / (double)n);"),
+    ),
+    "the lower half of a limit": (
+        'extern "C" __global__ void k(char *y, long long n)'
+        " { for (int j = 0; j < n; j++) y[j] = 1; }",
+        'extern "C" __global__ void k(char *y, long long n)'
+        " { for (int j = 0; j < (int)n; j++) y[j] = 1; }",
+    ),
     "an index of bytes, and where it ends": (
         LINES % ("const unsigned long long *j, const char *a, char *y, int n",
                  "{ char r = 0; if (j[i] < 5000) r = a[j[i]]; y[i] = r; }"),

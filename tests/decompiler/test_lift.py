@@ -69,3 +69,23 @@ WAIT:
     text = cuda.print_module(lift_module(module))
     assert "try_wait" in text and "while" in text
     assert compiled(text, "sm_90").module is not None, text
+
+
+CLAMPED = """struct Point { float at, speed; }; struct Room { float damping, least, most; };
+extern "C" __global__ void clamped(Point *points, Room room) {
+    Point p = points[threadIdx.x];
+    if (p.at < room.least || p.at > room.most) p.speed *= -room.damping;
+    points[threadIdx.x] = p; }"""
+
+
+def test_numbers_in_local_memory_are_compared_as_they_are() -> None:
+    """Without optimisation they lie there: what is not less may be no number at all."""
+    module = ptxkit.compile_cuda(CLAMPED, arch="sm_90", debug=True)
+    text = cuda.print_module(lift_module(module))
+    results = []
+    for one in (module, ptxkit.compile_cuda(text, arch="sm_90")):
+        points = np.array([0.5, 1.0, -2.0, 1.0, 3.0, 1.0, np.nan, 1.0], np.float32)
+        room = np.array([0.5, 0.0, 2.0], np.float32)
+        ptxkit.load(one, device="cpu")["clamped"][1, 4](points, room.tobytes())
+        results.append(points.tobytes())
+    assert results[0] == results[1], text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -190,8 +191,11 @@ class ModuleLifter:
         for layout in layouts.values():
             by_name |= {f"{layout.name}.{name}": type for name, type in layout.fields.values()}
 
+        arrays = (*self.variables.inside(places.used), *self.variables.outside())
+        known_names = ChainMap({one.name: one.type for one in arrays}, by_name)
+
         def is_float(node: n.Expression) -> bool:
-            found = infer(node, by_name)
+            found = infer(node, known_names)
             return isinstance(found, Scalar) and found.is_float
 
         flags: list[str] = []

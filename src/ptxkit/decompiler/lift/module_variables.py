@@ -34,9 +34,9 @@ class ModuleVariables:
     tables: list[n.StructDefinition] = field(default_factory=list)
     """Structures of variables that hold addresses."""
 
-    def inside(self, names: set[str]) -> list[n.Statement]:
+    def inside(self, names: set[str]) -> list[n.Declare]:
         """The declarations in a function that uses variables of these names."""
-        made: list[n.Statement] = []
+        made: list[n.Declare] = []
         for memory in self.signatures.memory.values():
             if memory.name not in names or memory.name in self.common:
                 continue

@@ -8,11 +8,13 @@ from dataclasses import replace
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.functions import BUILTINS
 from ptxkit.cuda.types import Pointer, Scalar
-from ptxkit.decompiler.lift.rewrite import read, rebuilt_lists
+from ptxkit.decompiler.lift.rewrite import bodies_of, read, rebuilt_lists
 
 Body = tuple[n.Statement, ...]
 Names = frozenset[str]
 _NONE: Names = frozenset()
+#: Loops inside of each other in which all that is named counts as read.
+_DEEP = 4
 
 
 def without_dead_stores(function: n.Function, take: Callable[[], bool]) -> n.Function:
@@ -120,6 +122,9 @@ def _head(loop: n.For | n.While | n.DoWhile, after: Names) -> Names:
 
 def _turn_end(loop: n.For | n.While | n.DoWhile, after: Names) -> Names:
     """What is read from the end of a turn on, the step of a ``for`` included."""
+    if _depth(loop) > _DEEP:
+        # Every loop is walked through a few times for each time that the one around it is.
+        return after | frozenset(name for part in loop.walk() for name in _named(part))
     end = after | _reads(loop.condition)
     while True:
         step = loop.step if isinstance(loop, n.For) else None
@@ -128,6 +133,16 @@ def _turn_end(loop: n.For | n.While | n.DoWhile, after: Names) -> Names:
         if more == end:
             return stepped
         end = more
+
+
+def _depth(statement: n.Statement) -> int:
+    """How many loops are inside of each other."""
+    inner = max((_depth(s) for body in bodies_of(statement) for s in body), default=0)
+    return inner + isinstance(statement, n.For | n.While | n.DoWhile)
+
+
+def _named(part: n.Node) -> list[str]:
+    return [part.name] if isinstance(part, n.Name) else []
 
 
 def _reads(value: n.Expression | None) -> Names:

@@ -58,6 +58,10 @@ _MASKS = {"255": 8, "65535": 16}
 _CONDITIONAL = frozenset((".cas", ".inc", ".dec"))
 
 
+#: Integers that go through these are rounded.
+_RECKONING = frozenset("add sub mul div fma mad cvt sqrt rcp rsqrt ex2 lg2".split())
+
+
 @dataclass(slots=True)
 class Dialect:
     """The arithmetic that occurs in some code."""
@@ -207,6 +211,10 @@ class Dialect:
             space, set()
         )
 
+    def _reckons(self) -> bool:
+        """Whether it does more with floating-point numbers than to move and compare them."""
+        return not _RECKONING.isdisjoint(self.operations)
+
     def foreign(self, other: Dialect) -> str:
         """What the other has that this one does not; empty where there is nothing."""
         for bits in sorted(other.literals - self.literals - self.moved):
@@ -215,6 +223,8 @@ class Dialect:
                 return f"computes with 0{'f' if len(bits) == 8 else 'd'}{bits}"
         for atomic in sorted(other.conditional - self.conditional):
             return f"has an atomic {atomic[0][1:]} with {', '.join(atomic[1:])}"
+        if not self._reckons() and other._reckons():
+            return "reckons with floating-point numbers"
         for name, forms in other.operations.items():
             own = self.operations.get(name, forms)
             new = sorted(f for f in forms - own if _EXACT.sub(r"\1b32", f) not in own)

@@ -387,6 +387,8 @@ class Comparison:
         foreign = pair.sides[0].dialect.foreign(pair.sides[1].dialect)
         if pair.trusts_more:
             foreign = foreign or "takes memory behind a pointer for constant"
+        if pair.wider:
+            foreign = foreign or "takes more bytes at once behind a pointer"
         if found.name and foreign:
             why = f"nothing differed, but it {foreign}, as the original does not"
             return self._done(False, why)

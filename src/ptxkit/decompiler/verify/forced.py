@@ -22,11 +22,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from ptxkit.decompiler.verify.dataflow.decode import Step
-from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.decompiler.verify.openings import Place
 from ptxkit.decompiler.verify.results import Results
 from ptxkit.decompiler.verify.trials import Trial
@@ -116,7 +116,10 @@ def _difference(forced: Pair, trials: Sequence[Trial], most: float) -> str | Non
 
 def _groups(sides: Sequence[Results]) -> Iterator[_Group]:
     done: list[set[Place]] = [set(), set()]
-    for keys in ([one.choice for one in sides], [one.result for one in sides]):
+    # The last are those of loops that are unrolled otherwise: all that look alike at once.
+    ways: tuple[Callable[[Results, Place], object], ...] = (Results.choice, Results.result, _shape)
+    for way in ways:
+        keys = [partial(way, one) for one in sides]
         left = ([p for p in one.open if p not in done[side]] for side, one in enumerate(sides))
         found = [_by(key, places) for key, places in zip(keys, left, strict=True)]
         for group in _shared(*found):
@@ -154,8 +157,12 @@ def _is_equality(step: Step) -> bool:
     )
 
 
-def _by(key: Callable[[Place], Term | None], places: Iterable[Place]) -> dict[Term, list[Place]]:
-    found: dict[Term, list[Place]] = {}
+def _shape(sides: Results, place: Place) -> object:
+    return sides.form(place).shape
+
+
+def _by(key: Callable[[Place], object], places: Iterable[Place]) -> dict[object, list[Place]]:
+    found: dict[object, list[Place]] = {}
     for place in dict.fromkeys(places):
         term = key(place)
         if term is not None:

@@ -79,10 +79,13 @@ class Pair:
             constants=ours.constants | theirs.constants,
             thresholds=ours.thresholds | theirs.thresholds,
         )
-        places = ([item.name for item in side.kernel.parameters] for side in self.sides)
+        places = [[item.name for item in side.kernel.parameters] for side in self.sides]
         mine, trusted = (_trusted(*one) for one in zip((ours, theirs), places, strict=True))
         self.trusts_more = bool(trusted - mine)
         """Whether it takes memory behind a pointer for constant which the original does not."""
+        known, wide = (_widest(*one) for one in zip((ours, theirs), places, strict=True))
+        self.wider = any(bytes > known.get(place, bytes) for place, bytes in wide.items())
+        """Whether it takes more bytes at once, which must lie at a multiple of as many."""
         self.parameters = self.sides[0].kernel.parameters
         self.rules = self.sides[0].kernel.rules
         self.variables = _variables(original, self.usage)
@@ -435,6 +438,15 @@ def _trusted(usage: Usage, parameters: list[str]) -> set[tuple[int, int, Any]]:
         (parameters.index(origin.name), origin.offset, origin.through)
         for origin, access in usage.accesses.items()
         if access.constant and origin.name in parameters
+    }
+
+
+def _widest(usage: Usage, parameters: list[str]) -> dict[tuple[int, int, Any], int]:
+    """The most bytes that one access takes, by the pointer that it goes through."""
+    return {
+        (parameters.index(origin.name), origin.offset, origin.through): access.widest
+        for origin, access in usage.accesses.items()
+        if origin.name in parameters
     }
 
 

@@ -23,7 +23,9 @@ _MARKED, _PLACES = 6, 3
 _WIDE = ((1 << 32) + 3, (1 << 32) + 100, 1 << 32, (1 << 31) + 5, -(1 << 32) - 1)
 #: Where 32 bits end with a sign and without, where twice and four times a number wraps around,
 #: and where products of 24 bits, and of such a number with itself, do.
-_EXTREMES = (-(1 << 31), (1 << 31) - 1, 1 << 30, 1 << 24, -(1 << 30))
+_EXTREMES = (-(1 << 31), (1 << 31) - 1, 1 << 30, (1 << 24) + 1, -(1 << 30))
+#: The same of 64 bits: what 32 bits of it say something else of, and what a double rounds.
+_WIDE_EXTREMES = (100 - (1 << 32), (1 << 53) + 1, -(1 << 31) - 1)
 _SQUARE = 1 << 16
 #: From so many launches.
 _FROM = 2
@@ -88,12 +90,15 @@ def extreme_trials(usage: Usage, starts: list[Trial]) -> Iterator[Trial]:
 
     Most go beyond any memory; those that do not tell whether code takes more than the size.
     """
-    places = [k for k, o in enumerate(usage.sizes) if scalar_bytes(usage.type(o)) == 4][:_PLACES]
+    widths = [scalar_bytes(usage.type(one)) for one in usage.sizes]
+    places = [k for k, width in enumerate(widths) if width == 4][:_PLACES]
+    wide = [k for k, width in enumerate(widths) if width == 8][:_PLACES]
+    ways = [(size, k) for size in _EXTREMES for k in places]
+    ways += [(size, k) for size in _WIDE_EXTREMES for k in wide]
     for start in starts[-_FROM:]:
-        for size in _EXTREMES:
-            for place in places:
-                sizes = tuple(size if k == place else old for k, old in enumerate(start.sizes))
-                yield replace(start, sizes=sizes)
+        for size, place in ways:
+            sizes = tuple(size if k == place else old for k, old in enumerate(start.sizes))
+            yield replace(start, sizes=sizes)
         if len(places) > 1:
             sizes = tuple(_SQUARE if k in places else old for k, old in enumerate(start.sizes))
             yield replace(start, sizes=sizes)
