@@ -287,7 +287,7 @@ class Pair:
                 return f"under the sanitizer the candidate fails: {first_line(error)}"
             found.append({f.kind for f in report.findings if f.severity != "note"})
         new = sorted(found[1] - found[0])
-        return f"the candidate alone has a {new[0]}" if new else None
+        return f"the sanitizer finds in the candidate alone: {new[0]}" if new else None
 
     def _depends_on_order(
         self, trial: Trial, inputs: Inputs, first: Outcome, second: Outcome

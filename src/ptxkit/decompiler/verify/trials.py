@@ -87,7 +87,8 @@ class Trial:
     def __str__(self) -> str:
         sizes = f", sizes {', '.join(map(str, self.sizes))}" if self.sizes else ""
         others = "".join(sorted(f", {one}" for one in self.instead))
-        return f"{self.kind} numbers, grid {self.grid}, block {self.block}{sizes}{others}"
+        numbers = "zeros" if self.kind == "zeros" else f"{self.kind} numbers"
+        return f"{numbers}, grid {self.grid}, block {self.block}{sizes}{others}"
 
 
 @dataclass(slots=True)
