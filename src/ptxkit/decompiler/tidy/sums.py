@@ -7,8 +7,8 @@ together.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -36,22 +36,21 @@ def known_sums(function: n.Function, take: Callable[[], bool]) -> n.Function:
     body = function.body or ()
     sets = Counter(name for s in body for name in written(s))
 
-    def named(inner: Body, outer: Mapping[str, n.Expression]) -> Body:
-        known = dict(outer)
+    def named(inner: Body, outer: _Known) -> Body:
+        known = outer
         made: list[n.Statement] = []
         for statement in inner:
-            changed = set(written(statement))
-            stays = {name: v for name, v in known.items() if changed.isdisjoint(v.names())}
+            stays = known.without(frozenset(written(statement)))
             one = rebuilt_lists(statement, partial(named, outer=stays))
             made.append(_with_names(one, known if one is statement else stays, take))
             known = stays
             match one:
                 case n.Declare(type=type, name=name, value=n.Binary("+" | "-") as value, space=""):
                     if sets[name] < 2 and type in (INT, UINT):
-                        known[name] = value
+                        known = known.having(name, value)
         return tuple(made)
 
-    made = named(body, {})
+    made = named(body, _Known({}))
     before, after = _uses(body), _uses(made)
     unread = {name for name in before if not after[name]}
     return replace(function, body=_without_unread(made, unread))
@@ -67,20 +66,57 @@ def _without_unread(body: Body, names: set[str]) -> Body:
     return tuple(s for s in kept if not (isinstance(s, n.Declare) and s.name in names))
 
 
-def _with_names(
-    statement: n.Statement, known: Mapping[str, n.Expression], take: Callable[[], bool]
-) -> n.Statement:
-    if not known:
+@dataclass(slots=True)
+class _Known:
+    """The sums that have names at a place."""
+
+    values: dict[str, tuple[n.Expression, frozenset[str]]]
+    """And the names in them."""
+    _sums: dict[str, Sum] = field(default_factory=dict)
+
+    def without(self, changed: frozenset[str]) -> _Known:
+        """Those that are still the same behind a statement that sets some variables."""
+        gone = [name for name, (_, names) in self.values.items() if not changed.isdisjoint(names)]
+        if not gone:
+            return self
+        return _Known({name: held for name, held in self.values.items() if name not in gone})
+
+    def having(self, name: str, value: n.Expression) -> _Known:
+        """These and one more."""
+        held = {**self.values, name: (value, frozenset(value.names()))}
+        return _Known(held, dict(self._sums) if name not in self.values else {})
+
+    def sum_of(self, name: str) -> Sum:
+        """What a name stands for, down to what has none."""
+        if name not in self._sums:
+            self._sums[name] = self.spelled_out(self.values[name][0])
+        return self._sums[name]
+
+    def spelled_out(self, node: n.Expression) -> Sum:
+        """A sum of what has no name as a sum itself."""
+        first = parsed(node)
+        found = Sum([], first.constant)
+        for term, times in first.terms:
+            if isinstance(term, n.Name) and term.name in self.values:
+                inner = self.sum_of(term.name)
+                found.terms += [(one, times * k) for one, k in inner.terms]
+                found.constant += times * inner.constant
+            else:
+                found.terms.append((term, times))
+        return found
+
+
+def _with_names(statement: n.Statement, known: _Known, take: Callable[[], bool]) -> n.Statement:
+    if not known.values:
         return statement
-    sums = {name: _spelled_out(n.Name(name), known) for name in known}
 
     def change(node: Any) -> Any:
         if not isinstance(node, n.Index) or isinstance(node.index, n.Name):
             return node
-        whole = _spelled_out(node.index, known)
+        whole = known.spelled_out(node.index)
         best: n.Expression = node.index
-        for name, part in sums.items():
-            rest = _without(whole, part)
+        for name in known.values:
+            rest = _without(whole, known.sum_of(name))
             if rest is not None:
                 made = sum_of_terms([(n.Name(name), 1), *rest.terms], max(rest.constant, 0))
                 if rest.constant < 0:
@@ -96,21 +132,6 @@ def _with_names(
 def _length(node: n.Expression) -> tuple[int, int]:
     """How long a sum is; what adds a number to names is longer than names alone."""
     return size(node), sum(isinstance(p, n.Literal) for p in node.walk())
-
-
-def _spelled_out(node: n.Expression, known: Mapping[str, n.Expression]) -> Sum:
-    """A sum of what has no name as a sum itself."""
-    found = Sum()
-    first = parsed(node)
-    found.constant = first.constant
-    for term, times in first.terms:
-        if isinstance(term, n.Name) and term.name in known:
-            inner = _spelled_out(known[term.name], known)
-            found.terms += [(one, times * k) for one, k in inner.terms]
-            found.constant += times * inner.constant
-        else:
-            found.terms.append((term, times))
-    return found
 
 
 def _without(whole: Sum, part: Sum) -> Sum | None:
