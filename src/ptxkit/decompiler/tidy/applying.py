@@ -115,12 +115,17 @@ class _Work:
     left: int
     """How often something may still be compiled."""
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is tried: it would be compiled too often, or take too long."""
+        return self.left <= 0 or self.budget.over
+
     def take(self, changed: dict[str, n.Function], tree: CudaModule | None = None) -> set[str]:
         """Write functions so from now on, if what is known about them still holds; those.
 
         With a ``tree`` it is the file from now on, or none of them is taken.
         """
-        if self.left <= 0:
+        if self.over:
             return set()
         self.left -= 1
         made = changed_file(tree or self.tree, changed)
@@ -169,6 +174,8 @@ class _Work:
             return
         chosen: set[int] = set()
         for place in range(places.seen):
+            if self.over:
+                break
             made = step(now, _Places(chosen | {place}))
             if made != now and self.take({name: made}):
                 chosen.add(place)
