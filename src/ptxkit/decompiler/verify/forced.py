@@ -184,7 +184,9 @@ def _can_be_forced(sides: Sequence[Results], group: _Group) -> bool:
 def _way(sides: Results, place: Place) -> str | None:
     """How an instruction is made to take another side; None where it cannot be."""
     step = sides.step(place)
-    if place.operand is not None or step.name == "bra":
+    if step.name == "bra":
+        return None if sides.leads_nowhere(place) else _TURNED
+    if place.operand is not None:
         return _TURNED
     if step.name == "selp" or step.name in _OTHER:
         return _EXCHANGED

@@ -125,6 +125,11 @@ class Openings(Expressions):
         """Whether an instruction was reached."""
         return self._key(place) in self.coverage.ran
 
+    def leads_nowhere(self, place: Place) -> bool:
+        """Whether a branch has a way that nothing can go: its condition contradicts others."""
+        after = self.blocks[place.block].successors
+        return any(self.numbers.get(id(block)) in self.coverage.dead for block in after)
+
     def _never(self) -> list[Place]:
         unreached = {id(block) for block, _ in self.coverage.missing()}
         return [
