@@ -16,7 +16,14 @@ from functools import partial
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.one_counter import product, ratio, remainder, split
-from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, loads_from, statements_of, written
+from ptxkit.decompiler.lift.rewrite import (
+    accesses,
+    bottom_up,
+    loads_from,
+    spelled_out,
+    statements_of,
+    written,
+)
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
@@ -145,12 +152,7 @@ def _moves(node: n.Node, index: str) -> int:
 def _end(turns: n.Expression, by: int, values: Mapping[str, n.Expression]) -> n.Expression | None:
     """Where an index ends that starts at 0, from the number of turns: ``(end - 1) / by + 1``."""
 
-    def known(value: n.Expression) -> n.Expression:
-        while isinstance(value, n.Cast):
-            value = value.operand
-        inner = values.get(value.name) if isinstance(value, n.Name) else None
-        return value if inner is None else known(inner)
-
+    known = partial(spelled_out, values=values)
     match known(turns):
         case n.Binary("+", quotient, n.Literal(value=1)):
             match known(quotient):

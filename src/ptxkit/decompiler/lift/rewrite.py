@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -174,3 +174,15 @@ def accesses(node: n.Node) -> int:
         case _:
             own = 0
     return own + sum(map(accesses, node.children()))
+
+
+def spelled_out(value: n.Expression, values: Mapping[str, n.Expression]) -> n.Expression:
+    """What a name stands for, and what that one does, without conversions.
+
+    >>> spelled_out(n.Name("a"), {"a": n.Name("b"), "b": n.integer(3)}).value
+    3
+    """
+    while isinstance(value, n.Cast):
+        value = value.operand
+    inner = values.get(value.name) if isinstance(value, n.Name) else None
+    return value if inner is None else spelled_out(inner, values)

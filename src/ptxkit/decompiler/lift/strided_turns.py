@@ -12,7 +12,7 @@ from functools import partial
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Type
-from ptxkit.decompiler.lift.rewrite import bottom_up, read, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, read, spelled_out, written
 
 _ONE = n.Literal(1, INT)
 _JUMPS = (n.Break, n.Continue, n.Goto, n.Label, n.Return)
@@ -90,12 +90,7 @@ def _ends(
 ) -> tuple[n.Expression, n.Expression, int] | None:
     """Where an index begins and ends, and its step, from the number of turns."""
 
-    def known(value: n.Expression) -> n.Expression:
-        while isinstance(value, n.Cast):
-            value = value.operand
-        inner = values.get(value.name) if isinstance(value, n.Name) else None
-        return value if inner is None else known(inner)
-
+    known = partial(spelled_out, values=values)
     match known(turns):
         case n.Binary("+", quotient, n.Literal(value=1)):
             pass

@@ -7,9 +7,8 @@ registers, too, but never do anything with what is in them. So other numbers are
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ptxkit.decompiler.verify.coverage import Coverage
+from ptxkit.decompiler.verify.dataflow.liveness import flowed_back
 from ptxkit.isa.dataflow import registers
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Module, Scopes
@@ -34,7 +33,10 @@ def with_junk(coverage: Coverage, module: Module) -> Module | None:
     """
     scopes = Scopes(module)
     reads = {id(block): _reads(block, scopes) for block in coverage.blocks}
-    live = _live(coverage.blocks, reads)
+    for after in (after for block in coverage.blocks for after in block.successors):
+        reads.setdefault(id(after), _NOTHING)  # one without instructions
+    blocks = {id(b): b for block in coverage.blocks for b in (block, *block.successors)}
+    live = flowed_back(reads, {key: [id(b) for b in one.successors] for key, one in blocks.items()})
     editor, changed = module.edit(), False
     for place, block in enumerate(coverage.blocks):
         begins = not place or coverage.functions[place] is not coverage.functions[place - 1]
@@ -61,19 +63,3 @@ def _reads(block: BasicBlock, scopes: Scopes) -> _Reads:
         if one.guard is None:
             whole.update(name.text for name in names.defined)
     return frozenset(used), frozenset(whole)
-
-
-def _live(blocks: Iterable[BasicBlock], reads: dict[int, _Reads]) -> dict[int, frozenset[str]]:
-    """For each block the registers that are read there, or after it, before they are set."""
-    every = list({id(b): b for block in blocks for b in (block, *block.successors)}.values())
-    live = {id(block): reads.get(id(block), _NOTHING)[0] for block in every}
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(every):
-            used, whole = reads.get(id(block), _NOTHING)
-            after = frozenset[str]().union(*(live.get(id(b), ()) for b in block.successors))
-            found = used | (after - whole)
-            if found != live[id(block)]:
-                live[id(block)], changed = found, True
-    return live

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ptxkit.decompiler.verify.dataflow.decode import Operand, Register, Step
 
+_Name = TypeVar("_Name")
 #: The carry of additions with more bits than a register has.
 CARRY: Register = (-1, "carry")
 _WITH_CARRY = frozenset(("addc", "subc", "madc"))
@@ -23,17 +24,28 @@ class HasSteps(Protocol):
 def live_registers(blocks: Mapping[int, HasSteps]) -> dict[int, frozenset[Register]]:
     """For each block what is read there, or after it, before it is set."""
     uses = {index: _used(block) for index, block in blocks.items()}
+    return flowed_back(uses, {index: block.targets for index, block in blocks.items()})
+
+
+def flowed_back(
+    uses: Mapping[int, tuple[frozenset[_Name], frozenset[_Name]]],
+    after: Mapping[int, Sequence[int]],
+) -> dict[int, frozenset[_Name]]:
+    """The same of what each block reads before it sets it, and sets in any case.
+
+    >>> a, b = frozenset("a"), frozenset("b")
+    >>> flowed_back({0: (a, b), 1: (a | b, frozenset())}, {0: [1], 1: []})[0]
+    frozenset({'a'})
+    """
     live = {index: used for index, (used, _) in uses.items()}
     changed = True
     while changed:
         changed = False
         # Control goes forward for the most part, and this goes against it.
-        for index in reversed(list(blocks)):
+        for index in reversed(list(uses)):
             used, whole = uses[index]
-            after = frozenset[Register]().union(
-                *(live[target] for target in blocks[index].targets if target in live)
-            )
-            found = used | (after - whole)
+            read = frozenset[_Name]().union(*(live[one] for one in after[index] if one in live))
+            found = used | (read - whole)
             if found != live[index]:
                 live[index] = found
                 changed = True
