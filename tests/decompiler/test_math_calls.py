@@ -10,8 +10,11 @@ import pytest
 from tests.decompiler.lifting import compiled_again, lifted_text
 
 import ptxkit
+from ptxkit.decompiler.lift.algebra import make
 from ptxkit.decompiler.lift.lifter import Options
 from ptxkit.decompiler.lift.mathlib import miner
+from ptxkit.decompiler.lift.mathlib.numbers import folded
+from ptxkit.decompiler.lift.values import const
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.errors import ToolchainError
 
@@ -92,6 +95,54 @@ def test_powers_of_numbers(expression: str, wanted: str) -> None:
     text, same = lifted(kernel("k", "double", expression))
     assert f"p0[i] = {wanted};" in text
     assert "asm" not in text and same
+
+
+@pytest.mark.parametrize(
+    ("arch", "exponent"), [("sm_90", "2.0"), ("sm_90", "3.0"), ("sm_120", "2.0")]
+)
+def test_a_power_in_a_loop_that_was_copied_for_each_kind_of_exponent(
+    arch: str, exponent: str
+) -> None:
+    source = """extern "C" __global__ void k(double *o, const double *a, int n, int m) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { double s = 0; for (int j = 0; j < m; j++) s += pow(a[i] - a[j], 2.0); o[i] = s; }
+}""".replace("2.0", exponent)
+    text, _ = lifted(source, arch, roll=True)
+    assert text.count("pow(") == 1
+    assert len(text.splitlines()) < 16
+
+
+@pytest.mark.parametrize("width", [32, 64])
+def test_numbers_are_folded_as_numpy_has_them(width: int) -> None:
+    kind, word = (np.float32, np.uint32) if width == 32 else (np.float64, np.uint64)
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        one, two = kind(rng.normal(0, 100)), kind(rng.integers(-3, 4))
+        bits = [const(int(x.view(word)), width) for x in (one, two)]
+        for op, made in (("fadd", one + two), ("fmul", one * two), ("fsub", one - two)):
+            assert folded(op, width, *bits).data == int(kind(made).view(word))
+        assert folded("feq", 1, *bits).data == (one == two)
+        assert folded("feq", 1, bits[0], bits[0]).data == 1
+    # What has several forms, or what some devices flush, stays.
+    nan, tiny = (0x7FC00000, 1) if width == 32 else (0x7FF8 << 48, 1)
+    for odd in (nan, tiny):
+        assert folded("fadd", width, const(odd, width), bits[0]).op == "fadd"
+    assert folded("feq", 1, const(nan, width), const(nan, width)).data == 0
+
+
+@pytest.mark.parametrize("sign", ["s", "u"])
+@pytest.mark.parametrize("how", ["lt", "le", "gt", "ge"])
+def test_comparisons_of_numbers(how: str, sign: str) -> None:
+    wanted = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}[how]
+    kind = np.int32 if sign == "s" else np.uint32
+    words = np.array([0, 1, 5, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF], np.uint32)
+    for one in words:
+        for two in words:
+            found = make(f"{how}.{sign}", 1, const(int(one), 32), const(int(two), 32))
+            assert found.data == wanted(one.view(kind), two.view(kind))
+    for one in words:
+        found = make("shr.s", 32, const(int(one), 32), const(40, 32))
+        assert found.data == (0xFFFFFFFF if one >> 31 else 0)
 
 
 def test_a_power_of_an_integer_that_is_positive() -> None:

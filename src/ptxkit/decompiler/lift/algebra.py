@@ -5,6 +5,7 @@ Every rule is an identity of bits of its width, whatever the operands hold.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,10 @@ _FOLD: dict[str, Callable[[int, int, int], int]] = {
     "shl": lambda a, b, w: a << b if b < w else 0,
     "shr.u": lambda a, b, w: a >> b if b < w else 0,
 }
+_COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le,
+    "gt": operator.gt, "ge": operator.ge,
+}  # fmt: skip
 _COMMUTES = frozenset("add mul and or xor eq ne".split())
 _UNIT = {"add": 0, "or": 0, "xor": 0, "sub": 0, "shl": 0, "shr.u": 0, "shr.s": 0, "mul": 1}
 #: What holds where a comparison of integers does not.
@@ -42,6 +47,10 @@ def make(op: str, width: int, *args: Value, data: Any = None) -> Value:
         if found is not None:
             return found
     return raw(op, width, args, data)
+
+
+def _plain(value: Value) -> int:
+    return int(value.data)
 
 
 def negated(value: Value) -> Value:
@@ -82,7 +91,9 @@ def _arithmetic(op: str, width: int, args: tuple[Value, ...], data: Any) -> Valu
 
 def _shift(op: str, width: int, args: tuple[Value, ...], data: Any) -> Value | None:
     a, b = args
-    if b.op == "const" and a.op == "const" and op in _FOLD:
+    if b.op == "const" and a.op == "const":
+        if op == "shr.s":
+            return const(signed(a) >> min(b.data, width - 1), width)
         return const(_FOLD[op](a.data, b.data, width), width)
     if b.op == "const":
         if b.data == 0:
@@ -147,7 +158,11 @@ def _trunc(op: str, width: int, args: tuple[Value, ...], data: Any) -> Value | N
 
 def _compare(op: str, width: int, args: tuple[Value, ...], data: Any) -> Value | None:
     a, b = args
-    if a.op == "const" and b.op != "const":
+    if a.op == "const" and b.op == "const":
+        how, _, sign = op.partition(".")
+        read = signed if sign == "s" else _plain
+        return const(int(_COMPARE[how](read(a), read(b))), 1)
+    if a.op == "const":
         return raw(MIRRORED[op], 1, (b, a), data)
     if a.width == 1 and b.op == "const" and op in ("eq", "ne"):
         return a if (b.data == 1) == (op == "eq") else make("not", 1, a)

@@ -10,6 +10,7 @@ from ptxkit.decompiler.lift.flow import Jump
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.halves import HALF_HEADERS, is_half
 from ptxkit.decompiler.lift.mathlib.dead import Sweep
+from ptxkit.decompiler.lift.mathlib.known_ways import take_known_ways
 from ptxkit.decompiler.lift.mathlib.matcher import Library, Match
 from ptxkit.decompiler.lift.mathlib.miner import half_library, library, specialised
 from ptxkit.decompiler.lift.mathlib.terms import Place, Terms
@@ -20,6 +21,7 @@ from ptxkit.decompiler.lift.values import Definition, FactTable, Step, Value, ra
 def restore_calls(program: Program, arch: str) -> None:
     """Make calls of what is an instance of a template."""
     flags = program.lift.flags
+    take_known_ways(program)
     if _has_halves(program):
         _restore(program, half_library(arch, flags))
     if not _computes(program):

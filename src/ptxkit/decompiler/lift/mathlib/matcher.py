@@ -7,14 +7,11 @@ linear in the size of the function.
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-
+from ptxkit.decompiler.lift.mathlib.numbers import bits_of, is_known, operation
 from ptxkit.decompiler.lift.mathlib.templates import Template, key_of, place_key, unsigned
 from ptxkit.decompiler.lift.mathlib.terms import Terms
 from ptxkit.decompiler.lift.values import Value, const, raw
@@ -25,20 +22,11 @@ _PATIENCE = 20_000
 _LONG = 3
 #: So many operations are looked for inside of a selection.
 _DEEP = 3
-#: What compilers do to both sides of a selection, where one is a number.
-_DISTRIBUTED: dict[str, Callable[..., Any]] = {
-    "fneg": np.negative, "fmul": np.multiply, "fadd": np.add, "fsub": np.subtract,
-    "sqrtf": np.sqrt, "sqrt": np.sqrt, "fabsf": np.abs, "fabs": np.abs,
-}  # fmt: skip
-
-
-def _operation(value: Value) -> str:
-    return str(value.data.name) if value.op == "call" else value.op
 
 
 def is_distributed(value: Value) -> bool:
     """Whether it is an operation on one value that is known for numbers."""
-    return _operation(value) in _DISTRIBUTED and all(a.op == "const" for a in value.args[1:])
+    return is_known(value) and all(a.op == "const" for a in value.args[1:])
 
 
 def applied(operations: Iterable[Value], bits: int) -> int:
@@ -49,15 +37,7 @@ def applied(operations: Iterable[Value], bits: int) -> int:
     '0x7f800000'
     """
     for one in operations:
-        letter, word = ("<f", "<I") if one.width == 32 else ("<d", "<Q")
-        kind = np.float32 if one.width == 32 else np.float64
-        taken = [
-            kind(struct.unpack(letter, struct.pack(word, number))[0])
-            for number in (bits, *(a.data for a in one.args[1:]))
-        ]
-        with np.errstate(all="ignore"):
-            made = _DISTRIBUTED[_operation(one)](*taken)
-        bits = struct.unpack(word, struct.pack(letter, made))[0]
+        bits = bits_of(operation(one), one.width, [bits, *(a.data for a in one.args[1:])])
     return bits
 
 

@@ -18,6 +18,7 @@ from ptxkit.decompiler.lift import __file__ as _home
 from ptxkit.decompiler.lift.flags import PLAIN, Flags
 from ptxkit.decompiler.lift.function import lift_function
 from ptxkit.decompiler.lift.halves import HALF_HEADERS, is_half
+from ptxkit.decompiler.lift.mathlib.known_ways import take_known_ways
 from ptxkit.decompiler.lift.mathlib.matcher import Library
 from ptxkit.decompiler.lift.mathlib.templates import Node, Recorder, Template
 from ptxkit.decompiler.lift.mathlib.terms import Terms
@@ -140,6 +141,7 @@ def mined(wanted: Wanted, module: Module, flags: Flags) -> list[Template]:
     """The templates that a compiled kernel shows, one for each result; none for the simplest."""
     function = module[wanted.kernel]
     program = lift_function(module, function, Scopes(module), Signatures(module), flags)
+    take_known_ways(program)
     terms = Terms(program).run()
     arguments = program.parameters[1:]
     places = [(leaf.data.variable, value) for value in terms.places

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.lift.algebra import OPPOSITE, make, negated
 from ptxkit.decompiler.lift.flow import Branch, Flow, Jump
 from ptxkit.decompiler.lift.function import Program
+from ptxkit.decompiler.lift.mathlib.numbers import folded
 from ptxkit.decompiler.lift.reading import exit_values, leaves
 from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, const, raw
 
@@ -47,14 +48,35 @@ class Place:
 
 
 def choose(condition: Value, then: Value, otherwise: Value) -> Value:
-    """A selection in its one form."""
+    """A selection in its one form: what is asked was not asked before."""
     while True:
         if condition.op == "not":
             condition, then, otherwise = condition.args[0], otherwise, then
         elif condition.op in OPPOSITE and condition.op not in _ASKED:
             condition, then, otherwise = negated(condition), otherwise, then
+        elif (below := _below(condition)) is not None:
+            condition, then, otherwise = below, otherwise, then
+        elif condition.op == "or":
+            both = make("and", 1, *map(negated, condition.args))
+            condition, then, otherwise = both, otherwise, then
         else:
-            return make("select", then.width, condition, then, otherwise)
+            break
+    if then.op == "select" and then.args[0] is condition:
+        then = then.args[1]
+    if otherwise.op == "select" and otherwise.args[0] is condition:
+        otherwise = otherwise.args[2]
+    return make("select", then.width, condition, then, otherwise)
+
+
+def _below(condition: Value) -> Value | None:
+    """Whether something is less than the next number, for whether it is greater than one."""
+    if condition.op not in ("gt.s", "gt.u") or condition.args[1].op != "const":
+        return None
+    tested, limit = condition.args
+    most = (1 << limit.width - (condition.op == "gt.s")) - 1
+    if limit.data == most:
+        return None
+    return raw(condition.op.replace("gt", "lt"), 1, (tested, const(limit.data + 1, limit.width)))
 
 
 def total(op: str, width: int, one: Value, two: Value) -> Value:
@@ -250,7 +272,7 @@ class Terms:
             return total(op, value.width, *args)
         if op == "and":
             return masked(value.width, *args)
-        return make(op, value.width, *args, data=value.data)
+        return folded(op, value.width, *args, data=value.data)
 
     def _loaded(self, value: Value, address: Value, memory: Value | None) -> Value:
         access = value.data
