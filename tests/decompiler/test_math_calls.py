@@ -257,3 +257,13 @@ def test_without_a_compiler_it_is_written_out(monkeypatch: pytest.MonkeyPatch) -
     text = lifted_text(module)
     assert "expf(" not in text
     assert "ex2_approx_ftz_f32" in text
+
+
+def test_powers_of_differences_of_integers() -> None:
+    source = """extern "C" __global__ void k(float *o, const unsigned char *a, const int *b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = powf(a[i] - a[i + 3], 2) + powf((float)(int)b[i], 3);
+}"""
+    text, same = lifted(source, "sm_75")
+    assert "powf(p1[i] - p1[i + 3], 2.0f) + powf(p2[i], 3.0f)" in text
+    assert same

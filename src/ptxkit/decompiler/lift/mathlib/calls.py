@@ -40,9 +40,9 @@ def restore_calls(program: Program, arch: str) -> None:
         tried = frozenset(filter(is_short, numbers & theirs)) if usual else numbers - theirs
         names = frozenset(t.call for t in suspects if len(t.takes) == 2 or not usual)
         alone = frozenset(t.call for t in calling)
-        _restore(
-            program, specialised(arch, flags, names, frozenset(filter(is_plain, tried)), alone)
-        )
+        plain = frozenset(filter(is_plain, tried))
+        integers = _converts(program)
+        _restore(program, specialised(arch, flags, names, plain, alone, integers=integers))
     if _computes(program):
         _restore(program, known.short)
 
@@ -99,6 +99,11 @@ def _has_halves(program: Program) -> bool:
         and ("f16" in part.data.assembly or any(map(is_half, (part.data.gives, *part.data.takes))))
         for part in _values(program)
     )
+
+
+def _converts(program: Program) -> bool:
+    """Whether integers are made floating point."""
+    return any(part.op == "cvt" and part.data[1] == "s32" for part in _values(program))
 
 
 def _has_callees(program: Program) -> bool:

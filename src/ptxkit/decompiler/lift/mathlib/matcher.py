@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ptxkit.decompiler.lift.mathlib.numbers import bits_of, is_known, operation
-from ptxkit.decompiler.lift.mathlib.templates import Template, key_of, place_key, unsigned
-from ptxkit.decompiler.lift.mathlib.terms import Terms
+from ptxkit.decompiler.lift.mathlib.templates import Node, Template, key_of, place_key, unsigned
+from ptxkit.decompiler.lift.mathlib.terms import Terms, total
 from ptxkit.decompiler.lift.values import Value, const, raw
 
 _FREE = frozenset("add mul and or xor fadd fmul eq ne feq fne fma".split())
@@ -236,6 +236,8 @@ class _Attempt:
             return all(self._unify(n, v) for n, v in zip(node.loop, parts, strict=True))
         if not node.args:
             return True
+        if op in ("eq", "ne") and self._asks_difference(node, value):
+            return True
         if op not in _FREE:
             return self._all(node.args, value.args)
         mark = len(self.trail)
@@ -245,6 +247,24 @@ class _Attempt:
             self.bound[self.trail.pop()] = None
         swapped = (value.args[1], value.args[0], *value.args[2:])
         return self._all(node.args, swapped)
+
+    def _asks_difference(self, node: Node, value: Value) -> bool:
+        """Whether an argument is 0, asked as whether what it is the difference of is the same."""
+        argument, number = (self.nodes[n] for n in node.args)
+        one, two = value.args
+        if argument.op != "hole" or number.op != "const" or number.key or (
+            two.op == "const" and not two.data
+        ):  # fmt: skip
+            return False
+        for first, second in ((one, two), (two, one)):
+            difference = total("sub", one.width, first, second)
+            # Nobody else may have said what the argument is: another place will.
+            if self.bound[node.args[0]] in (None, difference) and difference in self.terms.places:
+                self.bound[node.args[0]] = difference
+                self.bound[node.args[1]] = const(0, two.width)
+                self.trail += node.args
+                return True
+        return False
 
     def _shifted(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
         """Whether places differ only in where the function's part of memory begins."""

@@ -98,11 +98,17 @@ class Wanted:
     """Whether the integer is known to be one: nothing is asked then."""
 
     @property
+    def gives(self) -> str:
+        """The type of the result: that of the arguments, integers apart."""
+        return next(type for type in self.takes if type != "s32")
+
+    @property
     def kernel(self) -> str:
         """The name of the kernel that makes the call."""
         bits = "".join("_x" if f is None else f"_{f:x}" for f in self.fixed)
         type = f"_{self.takes[0]}" if is_half(self.takes[0]) else ""
-        type += "_i" * ("s32" in self.takes) + "_p" * self.positive
+        type += "".join("i" if t == "s32" else "_" for t in self.takes) * ("s32" in self.takes)
+        type += "_p" * self.positive
         return f"t_{self.call}{type}{bits}{'_minus' if self.negated else ''}"
 
     @property
@@ -112,7 +118,7 @@ class Wanted:
         >>> Wanted("sinf", ("f32",)).source
         'extern "C" __global__ void t_sinf(float *o, float a) { *o = sinf(a); }'
         """
-        word = _WORDS[self.takes[0]]
+        word = _WORDS[self.gives]
         if is_half(self.takes[0]):
             # Structures for C++: they come through pointers.
             taken = "abc"[: len(self.takes)]
@@ -180,7 +186,7 @@ def _template(
     # name of what has another one beside it that asks for speed.
     nameless = any(n.op == "call" and "assembly=''," not in n.key for n in nodes)
     nameless |= flags.fast and any(n.op == "call" and "name='__" in n.key for n in nodes)
-    made = Template(wanted.call, wanted.takes, wanted.takes[0], nodes, wanted.fixed,
+    made = Template(wanted.call, wanted.takes, wanted.gives, nodes, wanted.fixed,
                     wanted.negated, part if wanted.outputs else -1)  # fmt: skip
     return made if nameless or made.operations >= _LEAST else None
 
@@ -272,8 +278,12 @@ def specialised(
     names: frozenset[str],
     numbers: frozenset[tuple[int, int]],
     alone: frozenset[str] = frozenset(),
+    *,
+    integers: bool = False,
 ) -> Library:
     """Functions with their argument negated, or with one of some numbers for one of two.
+
+    The other one may be an integer, which compilers ask in the place of what it is made.
 
     Some functions call others, of which compilers make one for a number where nobody else calls
     it: those are compiled ``alone``, too.
@@ -288,6 +298,8 @@ def specialised(
         width = int(takes[0][1:])
         for bits in sorted(bits for w, bits in numbers if w == width)[:_MOST_NUMBERS]:
             wanted += [Wanted(name, takes, (None, bits)), Wanted(name, takes, (bits, None))]
+            if integers:
+                wanted.append(Wanted(name, ("s32", takes[1]), (None, bits)))
     found = templates(wanted, arch, flags) if wanted else []
     for one in wanted:
         found += templates([one], arch, flags) if one.call in alone else []
