@@ -18,7 +18,14 @@ from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.refine.distance import Code
 from ptxkit.decompiler.refine.search import EFFORT, Search
 from ptxkit.decompiler.verify import Verdict
-from ptxkit.decompiler.verify.certificates import PROOF, Compiled, certify, compiled, paired
+from ptxkit.decompiler.verify.certificates import (
+    PROOF,
+    WEAKEST,
+    Compiled,
+    certify,
+    compiled,
+    paired,
+)
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.decompiler.verify.trials import Experience
 from ptxkit.syntax import Module
@@ -32,6 +39,9 @@ _SEARCH, _REFINING = 0.25, 0.2
 _HARD_TO_RUN = 400
 #: The share of all time that a proof of a long function may take before that is run.
 _BRIEF = 0.1
+#: The share of all time in which all forms there are may be proved before one is run: a proof
+#: takes less time than launches, or comes to its end soon.
+_PROVING = 0.25
 #: Forms that are proved though the search for identical PTX did not get to them.
 _READABLE = 2
 
@@ -109,24 +119,29 @@ def best_form(
     # but only those that are quick.
     long = len(function.instructions) > _HARD_TO_RUN
     share = _BRIEF if long else PROOF
-    early = [] if long else likely[:_READABLE]
-    # Of what reads well, more than the first may be proved soon.
-    quick = [(one, number > 0) for number, one in enumerate(early)]
-    rest = ((one, False) for one in chain(provable(), likely, again, others))
-    for one, only_proof in chain(quick, rest):
+    proving = budget.part(_PROVING)
+    early = ((one, True) for one in tried if not proving.over)
+    rest = (
+        (one, False) for one in chain(likely[: 0 if long else 1], provable(), likely, again, others)
+    )
+    refuted: set[str] = set()
+    for one, only_proof in chain(early, rest):
         # Forms that a compiler makes the same of are all proved, or none is.
         text = one.made.module.emit() if one.made.module is not None else one.made.error
-        followed = (text, True) in done
-        if (text, one.thorough) in done or (followed and not execute):
+        followed = (text, True) in done or (text in refuted and not one.thorough)
+        if (text, one.thorough) in done or (followed and (only_proof or not execute)):
             continue
         if not only_proof:
             done.add((text, one.thorough))
         verdict = _proved(
-            module, name, one, known, budget, prove=not followed,
-            execute=execute and not only_proof,
+            module, name, one, known, budget, prove=not followed, execute=execute,
+            least="E2" if only_proof else WEAKEST,
             share=_BRIEF if only_proof else share if one.thorough else PROOF,
         )  # fmt: skip
         if only_proof and not verdict.equivalent:
+            # What had not enough time gets more of it later.
+            if not any("stopped after" in reason for reason in verdict.reasons):
+                refuted.add(text)
             continue
         # What is wrong with the original itself is so for all of its forms.
         execute &= verdict.execution is None or not verdict.execution.hopeless
@@ -188,10 +203,11 @@ def _proved(
     prove: bool,
     execute: bool,
     share: float,
+    least: str = WEAKEST,
 ) -> Verdict:
     if one.made.module is None:
         return Verdict(reasons=(f"E0: {one.made.error}",))
     return certify(
         module, one.made.module, name, one.partner, known=known, thorough=one.thorough,
-        budget=budget, prove=prove, execute=execute, share=share,
+        budget=budget, prove=prove, execute=execute, share=share, least=least,
     )  # fmt: skip
