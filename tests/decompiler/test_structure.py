@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ptxkit
 from ptxkit import cuda
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, VOID, Pointer
@@ -191,3 +192,30 @@ def test_short_circuits() -> None:
         3: FlowBlock([], Leave()),
     })  # fmt: skip
     assert cuda.print_statements(structured(flow)) == "if (a && b) f();\n"
+
+
+@pytest.mark.parametrize(("first", "text"), [(1, "if (!c) f(1);"), (2, "if (c) f(2);")])
+def test_what_stands_first_is_written_first(first: int, text: str) -> None:
+    """Block 3 does nothing but jump to block 1."""
+    calls = {k: [n.Evaluate(n.Call("f", (n.integer(k),)))] for k in (1, 2)}
+    flow = Flow({
+        0: FlowBlock([], Branch(n.Name("c"), 2, 3), 10),
+        1: FlowBlock(calls[1], Jump(4), 20 if first == 1 else 40),
+        2: FlowBlock(calls[2], Jump(4), 30),
+        3: FlowBlock([], Jump(1), 11),
+        4: FlowBlock([n.Evaluate(n.Call("g"))], Leave(), 50),
+    })  # fmt: skip
+    written = cuda.print_statements(structured(flow)).replace("{\n    ", "")
+    assert written.startswith(text)
+
+
+def test_branches_in_their_order_are_the_same_ptx() -> None:
+    source = """__global__ void k(const float *x, float *y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) {
+            if (i > 0) y[i] = x[i] - x[i - 1];
+            else y[i] = x[i];
+        }
+    }"""
+    module = ptxkit.compile_cuda(source, arch="sm_120")
+    assert ptxkit.decompile(module, "symbolic", effort=0).verdict.level == "E1"

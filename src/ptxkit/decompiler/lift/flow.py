@@ -60,6 +60,8 @@ class FlowBlock:
 
     statements: list[Any]
     exit: Exit
+    line: int = 0
+    """Where it begins in PTX; 0 where nobody knows."""
 
     def successors(self) -> tuple[int, ...]:
         """Blocks that may run next, each once."""

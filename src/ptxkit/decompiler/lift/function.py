@@ -114,7 +114,8 @@ def _block(
     for instruction in piece.instructions:
         lift_instruction(lift, instruction)
     exit = _exit(lift, piece, labels, result)
-    return FlowBlock(lift.steps, exit)
+    first = next(iter(piece.instructions), piece.last)
+    return FlowBlock(lift.steps, exit, first.line if first is not None else 0)
 
 
 def _exit(lift: Lift, piece: Piece, labels: dict[str, int], result: Variable | None) -> Exit:

@@ -281,7 +281,7 @@ class ModuleLifter:
                 exit = Branch(emitter.condition(exit.condition), exit.then, exit.otherwise)
             elif isinstance(exit, Select):
                 exit = Select(emitter.typed(exit.value, INT), exit.targets)
-            blocks[number] = FlowBlock(made, exit)
+            blocks[number] = FlowBlock(made, exit, block.line)
         return Flow(blocks)
 
     # ---- the module ----------------------------------------------------------------------

@@ -173,9 +173,21 @@ class Structurer:
             case Branch(condition, then, otherwise):
                 one = self._jump(block, then, fall)
                 two = self._jump(block, otherwise, fall)
+                if _visible(one) and _visible(two) and self._line(otherwise) < self._line(then):
+                    # Compilers keep the branches of an if in their order.
+                    condition, one, two = negate(condition, self.is_float), two, one
                 return (*statements, *self._if(condition, one, two))
             case Select():
                 return (*statements, self._switch(block, node.exit, fall))
+
+    def _line(self, block: int) -> int:
+        """Where the first block from here on begins that does something: some only jump."""
+        seen = {block}
+        node = self.flow.blocks[block]
+        while not node.statements and isinstance(node.exit, Jump) and node.exit.target not in seen:
+            seen.add(node.exit.target)
+            node = self.flow.blocks[node.exit.target]
+        return node.line
 
     def _if(self, condition: n.Expression, then: Body, otherwise: Body) -> Body:
         if not _visible(then):
