@@ -52,6 +52,10 @@ ALIKE: dict[str, dict[str, str]] = {
     "a shift": {
         "ask": "or.b64 %d6, %d4, %d5; shr.u64 %d7, %d6, 32; setp.ne.s64 %p1, %d7, 0;",
     },
+    "a copy of the answer": {"go": "mov.pred %p2, %p1; @%p2 bra LONG;"},
+    "its opposite": {"go": "not.pred %p2, %p1; @!%p2 bra LONG;"},
+    "a jump between": {"go": "@!%p1 bra SHORT; bra.uni LONG; SHORT:"},
+    "jumps on both ways": {"go": "@%p1 bra A; bra.uni SHORT; A: bra.uni LONG; SHORT:"},
     "a divisor that is small": {
         "load": RIGHT["load"] + "ld.global.u32 %d5, [%d1+8];",
         "ask": "and.b64 %d7, %d4, -4294967296; setp.ne.s64 %p1, %d7, 0;",
@@ -66,6 +70,13 @@ WRONG: dict[str, dict[str, str]] = {
     "a bit too few": {"ask": RIGHT["ask"].replace("-4294967296", "-8589934592")},
     "both bits": {"ask": RIGHT["ask"].replace("or.b64", "and.b64")},
     "large numbers": {"go": "@!%p1 bra LONG;"},
+    "the opposite of a copy": {"go": "mov.pred %p2, %p1; @!%p2 bra LONG;"},
+    "the opposite for the answer": {"go": "not.pred %p2, %p1; @%p2 bra LONG;"},
+    "a jump to the other way": {"go": "@%p1 bra SHORT; bra.uni LONG; SHORT:"},
+    "jumps to the other ways": {"go": "@!%p1 bra A; bra.uni SHORT; A: bra.uni LONG; SHORT:"},
+    "the answer to a later question": {
+        "go": "mov.pred %p2, %p1; setp.ne.s64 %p1, %d4, 7; @%p1 bra LONG;",
+    },
     "another sign": {"short": RIGHT["short"].replace("cvt.u64.u32", "cvt.s64.s32")},
     "one register more": {"short": RIGHT["short"] + "mov.b64 %d9, 1;"},
     "one register less": {"long": RIGHT["long"] + "mov.b64 %d9, 1;"},

@@ -166,6 +166,7 @@ class _Ways:
             for source in sources:
                 self.after[source].append(number)
         self.dominating = dominating(self.blocks)
+        self._skip_jumps()
         self.setters: dict[Register, list[tuple[int, int]]] = defaultdict(list)
         for number, steps in enumerate(self.steps):
             for place, step in enumerate(steps):
@@ -174,6 +175,37 @@ class _Ways:
                         self.setters[target[0]].append((number, place))
         self.terms = Terms()
         self._made: dict[tuple[int, int, Register], Term] = {}
+
+    def _skip_jumps(self) -> None:
+        """Leave blocks out of all ways that do nothing but jump."""
+        jumps = {
+            number: self.after[number][0]
+            for number, steps in enumerate(self.steps)
+            if len(steps) == len(self.after[number]) == 1
+            and steps[0].name == "bra"
+            and steps[0].guard is None
+        }
+        self.leads = list(range(len(self.blocks)))
+        """For each block, the first from there on that does more than jump."""
+        for number in jumps:
+            end, met = number, {number}
+            while end in jumps and jumps[end] not in met:
+                end = jumps[end]
+                met.add(end)
+            self.leads[number] = end
+        self.after = [[self.leads[one] for one in ways] for ways in self.after]
+        self.before = [[] for _ in self.blocks]
+        for number, ways in enumerate(self.after):
+            for one in ways if self.leads[number] == number else ():
+                self.before[one].append(number)
+
+    def _is_taken_to(self, number: int, target: int) -> bool:
+        """Whether the branch at the end of a block goes to another one, if it is taken."""
+        label = self.steps[number][-1].sources[0].value[-1]
+        return any(
+            label in block.labels and self.leads[place] == target
+            for place, block in enumerate(self.blocks)
+        )
 
     def needless(self) -> Iterator[_Needless]:
         """The branches to ways that need not be there."""
@@ -190,9 +222,11 @@ class _Ways:
                     small = self._small(number, short)
                     if self.after[long] != [end] or not small:
                         continue
+                    if self._is_taken_to(number, short) == self._is_taken_to(number, long):
+                        continue  # there is no telling which of the two it is
                     if self._agree(short, long, live[end], small):
                         label = last.sources[0].value[-1]
-                        there = label in self.blocks[long].labels
+                        there = self._is_taken_to(number, long)
                         yield _Needless(
                             self.blocks[number].instructions[-1], label if there else "",
                             *(self.blocks[one] for one in (short, long, end)),
@@ -263,10 +297,10 @@ class _Ways:
         """The numbers of no more than 32 bits where control goes from one block to another."""
         last = self.steps[number][-1]
         assert last.guard is not None
-        asked = self._asked(number, last.guard[0])
+        asked = self._asked(number, len(self.steps[number]), last.guard[0])
         if asked is None:
             return frozenset()
-        taken = last.sources[0].value[-1] in self.blocks[target].labels
+        taken = self._is_taken_to(number, target)
         row = self.terms.rows[asked]
         turned = row[0] == "not"
         if turned:
@@ -289,18 +323,27 @@ class _Ways:
             pending += united[3:] if united[:2] == ("op", "or.b64") else ()
         return frozenset(found)
 
-    def _asked(self, number: int, predicate: Register) -> Term | None:
-        """The question whose answer a predicate is at the end of a block."""
-        places = [place for place in self.setters[predicate] if place[0] == number]
-        if not places and len(self.setters[predicate]) == 1:
-            ((block, _),) = places = self.setters[predicate]
+    def _asked(self, number: int, end: int, predicate: Register) -> Term | None:
+        """The question whose answer a predicate is before a step of a block."""
+        setters = self.setters[predicate]
+        places = [(block, at) for block, at in setters if block == number and at < end]
+        if not places and len(setters) == 1 and setters[0][0] != number:
+            ((block, _),) = places = setters
             if not self.dominating[number] >> block & 1:
                 return None
         if not places:
             return None
         block, place = places[-1]
         step = self.steps[block][place]
-        if step.name != "setp" or step.guard is not None or len(step.sources) != 2:
+        if step.guard is not None:
+            return None
+        if step.name in ("mov", "not") and step.type == "pred":
+            (source,) = step.sources
+            if source.kind != "register":
+                return None
+            asked = self._asked(block, place, source.value)
+            return asked if asked is None or step.name == "mov" else self._not(asked)
+        if step.name != "setp" or len(step.sources) != 2:
             return None
         values = self._operands(block, place, step, _DEPTH, {})
         return (
@@ -308,6 +351,10 @@ class _Ways:
             if values is None or step.type not in INTEGERS
             else compared(self.terms, step, values)
         )
+
+    def _not(self, asked: Term) -> Term:
+        row = self.terms.rows[asked]
+        return row[1] if row[0] == "not" else self.terms.make("not", asked)
 
     # ---- what registers hold ---------------------------------------------------------------
 

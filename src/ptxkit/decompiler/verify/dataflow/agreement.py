@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from ptxkit.decompiler.verify.dataflow import differences, reals
 from ptxkit.decompiler.verify.dataflow.bits import masked, shifted_right, shifted_signed
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed, bounds, whole
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.fields import lowest
-from ptxkit.decompiler.verify.dataflow.reals import contradict
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
@@ -104,13 +104,24 @@ class Agreement:
 
     def _equal(self, a: Term, b: Term, facts: tuple[Fact, ...]) -> bool:
         words = self._solved(facts)
-        if words is None or self._is_empty(facts) or contradict(self.terms, facts):
+        if words is None or self._contradict(facts):
             return True
         rewriter = self._rewriter(words)
         first, second = rewriter.term(a), rewriter.term(b)
         if first is not None and first == second:
             return True
         return self.decisions.closes and self._equal_inside(a, b, facts, words)
+
+    def _contradict(self, facts: tuple[Fact, ...]) -> bool:
+        """Whether facts cannot all hold, by what they say of numbers."""
+        known = self.decisions.contradictions
+        if facts not in known:
+            known[facts] = (
+                self._is_empty(facts)
+                or reals.contradict(self.terms, facts)
+                or differences.contradict(self.terms, facts)
+            )
+        return known[facts]
 
     def _equal_inside(
         self, a: Term, b: Term, facts: tuple[Fact, ...], words: dict[Term, Term]

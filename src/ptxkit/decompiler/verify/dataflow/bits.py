@@ -51,6 +51,8 @@ def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
         before = terms.constant_of(row[4])
         if before is not None:
             return shifted_right(terms, width, row[3], before + by)
+    if row[0] == "op" and row[1] == f"shr.s{width}" and by == width - 1:
+        return shifted_right(terms, width, row[3], by)  # it keeps the sign
     if row[0] == "op" and row[1] == f"and.b{width}" and len(row) == 5:
         # A mask is put around a shift.
         for mask, other in zip(map(terms.constant_of, row[3:]), row[4:2:-1], strict=True):

@@ -54,6 +54,8 @@ class Decisions:
         self._limit = limit
         self.found: dict[Hashable, dict[Term, Term]] = {}
         """What terms are in other words, for who asks for it again and again."""
+        self.contradictions: dict[tuple[tuple[Term, bool], ...], bool] = {}
+        """Whether facts contradict each other, for the same."""
         self.true = self.leaf(terms.make("true"))
         self.false = self.leaf(terms.make("false"))
         self.undefined = self.leaf(terms.make("undefined"))

@@ -64,6 +64,8 @@ class Words:
         others = [name for name, c in left.items() if c not in both and name[0] == 0]
         theirs = [name for name, c in left.items() if c not in both and name[0] == 1]
         rewriters = [self._rewriter(meeting, way, shared) for way in ways]
+        staying = [name for name in shared if meeting.steps.get(name) == 0]
+        keeping = [self._rewriter(meeting, way, staying) for way in ways] if staying else []
         more: dict[int, list[Rewriter]] = {}
         changed = False
         # What is written in words of the other side must not be the words for that.
@@ -76,7 +78,13 @@ class Words:
                 beyond = others if name[0] else theirs
                 free = [one for one in beyond if one not in meeting.derived]
                 beside = [*shared, *free] if name[0] == 1 else shared
-                made = self._in_step(meeting, ways, name, beside)
+                made = None
+                if keeping and meeting.steps.get(name) == 0:
+                    # What a turn leaves alone is no function of what it changes, even where it
+                    # looks like one when the loop begins.
+                    made = self._in_words(ways, name, keeping)
+                if made is None:
+                    made = self._in_step(meeting, ways, name, beside)
                 if made is None:
                     made = self._in_words(ways, name, rewriters)
                 if made is None and self.narrow:
