@@ -69,8 +69,6 @@ def compile_cuda(
     if ptx is None:
         run = _with_nvrtc if compiler == "nvrtc" else _with_nvcc
         ptx, log = run(source, name, words)
-        if ptx is not None and not ptx.strip():
-            raise ToolchainError(f"{compiler} made no PTX with its options: {' '.join(words)}")
         if ptx is not None and entry is not None:
             store.write(entry, json.dumps(log).encode() + b"\0" + ptx)
     found = cuda_messages.parse(log, source.decode("utf-8", "replace"), name)
@@ -81,6 +79,8 @@ def compile_cuda(
         if not any(diagnostic.severity == "error" for diagnostic in found):
             raise ToolchainError(f"{compiler} failed: {log.strip() or 'it does not say why'}")
         raise CompilerError(found, log)
+    if not ptx.strip():
+        raise ToolchainError(f"{compiler} made no PTX with its options: {' '.join(words)}")
     for diagnostic in found:
         if diagnostic.filename == name:  # what headers say is not the caller's doing
             warnings.warn(diagnostic.render(), CompilerWarning, stacklevel=2)
