@@ -9,6 +9,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda import read
 from ptxkit.decompiler.learned.contexts import contexts
 from ptxkit.decompiler.learned.evidence import evident_names, spoken_against
+from ptxkit.decompiler.learned.planes import paired_names, plane_sizes
 
 PLANE = """extern "C" __global__
 void product(const float *a, const float *b, float *c, int w, int h) {
@@ -72,3 +73,27 @@ def test_what_is_written_is_no_input_and_a_warp_no_row() -> None:
     read_only = contexts(kernel("(let float a ([] x n)) (let bool b (< a 1.0f))"))
     assert spoken_against(read_only["x"], ("x", "out", "dst")) == {"out", "dst"}
     assert spoken_against(read_only["b"], ("n", "found")) == {"n"}
+
+
+@pytest.mark.parametrize(
+    ("named", "wanted"),
+    [
+        ({"n": "n", "m": "b"}, {"n": "width", "m": "height"}),
+        ({"n": "nx", "m": "b"}, {"m": "ny"}),
+        ({"n": "n", "m": "h"}, {"n": "w"}),
+        ({"n": "N", "m": "M", "k": "K"}, {}),
+        ({"n": "stride", "m": "b"}, {}),
+    ],
+)
+def test_the_sizes_of_a_plane_are_named_together(
+    named: dict[str, str], wanted: dict[str, str]
+) -> None:
+    assert paired_names(("n", "m"), named, ("x",)) == wanted
+
+
+def test_what_ends_rows_is_a_height() -> None:
+    found = read("""(kernel k (params (param (ptr float) x) (param int n) (param int m))
+        (if (|| (>= (+ c 1) n) (>= r (- m 2))) (then (return))) (= ([] x (+ (* r n) c)) 0.0f))""")
+    assert isinstance(found, n.Function)
+    assert plane_sizes(found, {"c": "col", "r": "row"}) == ("n", "m")
+    assert plane_sizes(found, {"c": "col"}) is None

@@ -167,3 +167,50 @@ def test_a_pointer_that_is_handed_on_points_to_no_structure() -> None:
     source = FORCES.replace("out[i] = sum;", "out[i] = sum; ((const void **)out)[n] = p + i;")
     text = lifted_text(compiled(source))
     assert "struct Particle" not in text
+
+
+WALK = """struct Item { int weight; float price; short kind; };
+__global__ void total(const Item *first, const Item *last, float *out) {
+    float s = 0;
+    for (const Item *p = first + threadIdx.x; p < last; p += blockDim.x)
+        if (p->kind == 3) s += p->price * p->weight;
+    out[threadIdx.x] = s;
+}"""
+NEAREST = """struct Vec3 { float x, y, z; };
+struct Sphere { Vec3 c; float r; int mat; };
+__global__ void nearest(const Sphere *s, int ns, const Vec3 *p, int *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int who = -1; float best = 1e30f;
+    for (int k = 0; k < ns; k++) {
+        float dx = p[i].x - s[k].c.x, dy = p[i].y - s[k].c.y, dz = p[i].z - s[k].c.z;
+        float d = sqrtf(dx * dx + dy * dy + dz * dz) - s[k].r;
+        if (d < best) { best = d; who = s[k].mat; }
+    }
+    out[i] = who;
+}"""
+
+
+@pytest.mark.parametrize("linkage", ["", 'extern "C" '])
+def test_pointers_that_are_compared_point_to_the_same_structures(linkage: str) -> None:
+    module = compiled(WALK.replace("__global__", f"{linkage}__global__"))
+    found = ptxkit.decompile(module, "symbolic", effort=0)
+    assert found.verdict.same_ptx
+    name = "Struct0" if linkage else "Item"
+    assert f"total(const {name} *a, const {name} *b, float *" in found.cuda
+    assert "as_float" not in found.cuda and "* 3" not in found.cuda
+
+
+def test_what_is_compared_with_numbers_is_none_of_structures() -> None:
+    """One of the two goes on by less than a structure: neither points to any."""
+    source = WALK.replace("p < last", "p < last && (const int *)p != (const int *)last - 1")
+    text = lifted_text(compiled(source))
+    assert "struct Item" not in text
+
+
+def test_a_pointer_in_the_middle_of_a_structure_has_names_for_places_in_it() -> None:
+    """And what a compiler loads before the first turn, if there is one, is loaded in the loop."""
+    found = ptxkit.decompile(compiled(NEAREST), "symbolic", effort=0)
+    assert found.verdict.same_ptx
+    assert "const Sphere *" in found.cuda and "int field_16;" in found.cuda
+    assert "as_float" not in found.cuda and found.cuda.count("for (") == 1

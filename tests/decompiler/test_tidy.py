@@ -17,6 +17,7 @@ from ptxkit.decompiler.tidy.applying import Pass
 from ptxkit.decompiler.tidy.butterflies import rolled_steps
 from ptxkit.decompiler.tidy.counted_pointers import pointers_by_counters
 from ptxkit.decompiler.tidy.known_values import without_known_values
+from ptxkit.decompiler.tidy.numbers import plain_numbers
 from ptxkit.decompiler.tidy.remainders import without_remainders
 from ptxkit.decompiler.tidy.repeated import named_indices
 from ptxkit.decompiler.tidy.updates import plain_update
@@ -250,3 +251,28 @@ def test_rows_of_vectors_are_read_by_the_lane() -> None:
     assert found.verdict.equivalent, found.verdict.reasons
     assert "% 4;" not in found.cuda and found.cuda.count("for (") == 3
     assert found.cuda.count("__shfl_xor_sync") == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ("(+ (* 1 n) i)", "n + i"),
+        ("(* n (+ 1 1))", "n * 2"),
+        ("(+ i (+ 1 n))", "i + n + 1"),
+        ("(- (+ (* i 5) 2) 2)", "i * 5"),
+        ("(- 32 n)", "32 - n"),
+        ("(- n (+ i 1))", "n - (i + 1)"),
+        # Floats are not added up in another order, and a byte is no int.
+        ("(+ f (+ 1 f))", "f + (1 + f)"),
+        ("(* 1 c)", "1 * c"),
+        ("(* 65536 65536)", "65536 * 65536"),
+    ],
+)
+def test_numbers_are_put_together(value: str, wanted: str) -> None:
+    kernel = read(
+        "(kernel k (params (param int n) (param int i) (param float f) (param uchar c))"
+        f"(let double v {value}))"
+    )
+    assert isinstance(kernel, n.Function)
+    made = print_function(plain_numbers(kernel, lambda: True))
+    assert f"v = {wanted};" in made

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import ptxkit
 from helpers import run_cli
 from ptxkit.toolchain import locate, process, survey
 from toolchain.sources import PTX, SAXPY
@@ -105,6 +106,27 @@ def test_compile_shows_warnings_and_errors(files):
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith('bad.cu:1:23: error[cuda]: identifier "nothing"')
     assert "Traceback" not in result.stderr
+
+
+def test_compile_gives_functions_what_their_comments_ask_for(files):
+    loop = (
+        'extern "C" __global__ void %s(float *x, int n) { for (int i = 0; i < n; i++) x[i] *= 2; }'
+    )
+    first, second = loop % "first", loop % "second"
+    (files / "plain.cu").write_text(f"{first}\n{second}\n")
+    asks = "// compile this function with: -Ofc=mid -nope"
+    (files / "asks.cu").write_text(f"{first}\n{asks}\n{second}\n")
+    plain = ptxkit.parse(run_cli("compile", "plain.cu").stdout)
+    written = ptxkit.parse(run_cli("compile", "plain.cu", "-X", "-Ofc=mid").stdout)
+    result = run_cli("compile", "asks.cu")
+    made = ptxkit.parse(result.stdout)
+    assert plain["second"].text != written["second"].text
+    assert (made["first"].text, made["second"].text) == (
+        plain["first"].text,
+        written["second"].text,
+    )
+    assert "'second' is compiled with -Ofc=mid, as a comment asks" in result.stderr
+    assert "asks.cu:2: '-nope' is not used" in result.stderr
 
 
 def test_compile_finds_headers_beside_the_source(files):

@@ -33,8 +33,9 @@ from ptxkit.syntax import Module
 #: Longer functions take long to compile: of these fewer forms are tried for identical PTX.
 _LONG, _FEW = 2000, 3
 #: The shares of all time after which no other form is compiled to find identical PTX, and for
-#: changes to those: compilers take more than twice as long for twice the code.
-_SEARCH, _REFINING = 0.25, 0.2
+#: changes to those: compilers take more than twice as long for twice the code. Where there is
+#: little time, changes get more of it, up to the seconds that are enough for most.
+_SEARCH, _REFINING, _REFINING_MOST, _ENOUGH = 0.25, 0.2, 0.35, 5.0
 #: Instructions of functions that are not run once more as they were left by a compiler.
 _HARD_TO_RUN = 400
 #: The share of all time that a proof of a long function may take before that is run.
@@ -92,7 +93,8 @@ def best_form(
             break
         if searching.over:
             break
-    refined = _refined(module, name, tried, arch, effort, separate, budget.part(_REFINING))
+    refining = max(_REFINING, min(_REFINING_MOST, _ENOUGH / max(budget.seconds, 1)))
+    refined = _refined(module, name, tried, arch, effort, separate, budget.part(refining))
     if refined is not None:
         return refined, Verdict(True, same_ptx=True)
     best: tuple[tuple[int, bool, float], Candidate, Verdict] | None = None

@@ -79,6 +79,8 @@ def compile_cuda(
         if not any(diagnostic.severity == "error" for diagnostic in found):
             raise ToolchainError(f"{compiler} failed: {log.strip() or 'it does not say why'}")
         raise CompilerError(found, log)
+    if not ptx.strip():
+        raise ToolchainError(f"{compiler} made no PTX with its options: {' '.join(words)}")
     for diagnostic in found:
         if diagnostic.filename == name:  # what headers say is not the caller's doing
             warnings.warn(diagnostic.render(), CompilerWarning, stacklevel=2)

@@ -21,6 +21,7 @@ from ptxkit.cuda.words import RESERVED
 from ptxkit.decompiler.learned.contexts import Context, bare_name, contexts
 from ptxkit.decompiler.learned.evidence import evident_names, spoken_against
 from ptxkit.decompiler.learned.linear import Classifier, Words
+from ptxkit.decompiler.learned.planes import paired_names, plane_sizes
 from ptxkit.decompiler.learned.scopes import Span, overlap, same_but_for_names, spans
 
 N = TypeVar("N", bound=n.Node)
@@ -67,7 +68,8 @@ def chosen_names(
     known = spans(function)
     used = {*taken, *fixed, *(_mentioned(function) - found.keys())}
     made: dict[str, str] = {}
-    for name, first in evident_names(function).items():
+    evident = evident_names(function)
+    for name, first in evident.items():
         for wish in (first, *(f"{first}{k}" for k in range(1, _SEVERAL.get(first, 1)))):
             near = [other for other, label in made.items() if label == wish]
             clash = name not in found or any(overlap(known[name], known[o]) for o in near)
@@ -82,6 +84,10 @@ def chosen_names(
     held = {label: [known[name]] for name, label in made.items()}
     said = assigned(table, model.labels, [known[name] for name in names], used, held)
     made |= {names[row]: label for row, label in said.items()}
+    sizes = plane_sizes(function, evident)
+    if sizes is not None and found.keys() >= {*sizes}:
+        stays = found.keys() - made.keys()
+        made |= paired_names(sizes, made, {*used, *stays, *made.values()})
     return _without_clashes(made, {name: known[name] for name in found})
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, Scalar, Type
-from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, rebuilt_lists, written
+from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt, rebuilt_lists, written
 
 Body = tuple[n.Statement, ...]
 #: Of comparisons of integers.
@@ -37,6 +37,8 @@ def without_guards(body: Body, types: dict[str, Type]) -> Body:
             case n.If(condition, then, ()):
                 then = _inlined(_loops(then, types), once)
                 left = [p for p in _parts(condition) if not _asked_inside(_meant(p, named), then)]
+                if len(left) < len(_parts(condition)):
+                    then = _loads_inside(then, sets, counts)
                 if not left:
                     return n.Block(then)
                 return n.If(_joined(left), _flat(then))
@@ -85,6 +87,32 @@ def _starts_inside(body: Body, counts: Counter[str]) -> Body:
         made[place] = n.If(condition, then)
         made[first] = n.Block(())
     return _flat(tuple(made))
+
+
+def _loads_inside(body: Body, sets: Counter[str], counts: Counter[str]) -> Body:
+    """Statements with what is loaded before a loop, and used in it alone, loaded in the loop.
+
+    Behind the question whether there is a turn at all, nothing but a compiler has put it before
+    the first one.
+    """
+    place = next((k for k, s in enumerate(body) if isinstance(s, n.For)), None)
+    if place is None:
+        return body
+    loop = body[place]
+    assert isinstance(loop, n.For)
+    uses = Counter(p.name for s in loop.body for p in s.walk() if isinstance(p, n.Name))
+    changed = {*written(loop)}
+
+    def moves(statement: n.Statement) -> bool:
+        match statement:
+            case n.Assign(n.Name(name=name), value, "="):
+                once = sets[name] == 1 and uses[name] + 1 == counts[name]
+                return once and accesses(value) > 0 and not changed & value.names()
+        return False
+
+    moved = tuple(s for s in body[:place] if moves(s))
+    kept = tuple(s for s in body[:place] if s not in moved)
+    return (*kept, replace(loop, body=(*moved, *loop.body)), *body[place + 1 :])
 
 
 def _is_start(statement: n.Statement, index: str) -> bool:

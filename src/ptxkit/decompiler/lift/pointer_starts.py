@@ -7,7 +7,7 @@ what is accessed is counted from there.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from ptxkit.decompiler.lift.algebra import make
 from ptxkit.decompiler.lift.function import Program
@@ -79,9 +79,14 @@ def _used_otherwise(
             if not (term.op == "var" and times == 1):
                 pending.append(term)
 
+    once = Counter(t.variable for s in steps for t in s.targets)
     for step in steps:
         arguments = list(step.args)
-        if step.kind == "store":
+        if step.kind == "store" or (
+            # A place that is counted from it has a name of its own.
+            step.kind == "set" and step.targets[0].variable.width == _WIDTH
+            and once[step.targets[0].variable] == 1
+        ):  # fmt: skip
             address(arguments.pop(0))
         elif step.kind == "set" and step.targets[0].variable in candidates:
             target = step.targets[0].variable

@@ -51,7 +51,7 @@ class Record:
         return known or len({p[1:] for p in self.parts}) > 1
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class _Uses:
     """How a parameter is used."""
 
@@ -60,6 +60,8 @@ class _Uses:
     """How far from it pointers begin that go on from there, and how far these are moved."""
     otherwise: bool = False
     """Whether anything but an access takes it."""
+    beside: list[_Uses] = field(default_factory=list)
+    """What it is compared with: places of one array, though two parameters say where they are."""
 
 
 def find_records(
@@ -75,7 +77,7 @@ def find_records(
     vectors: dict[object, Vector] = {}
     for number, variable in enumerate(program.parameters):
         one = uses.get(variable)
-        if one is None or one.otherwise or any(access.volatile for _, access in one.totals):
+        if one is None or any(_spoils(two) for two in _together(one)):
             continue
         type = declared[number] if number < len(declared) else None
         target = type.target if isinstance(type, Pointer) else None
@@ -85,7 +87,10 @@ def find_records(
             key = target
         elif type is not None:
             continue
-        groups.setdefault(key, []).append(variable)
+        # What is compared is one array, whatever it is of.
+        with_it = next((k for k, some in groups.items()
+                        if any(uses[v] in _together(one) for v in some)), key)  # fmt: skip
+        groups.setdefault(with_it, []).append(variable)
     found: dict[Holder, Record] = {}
     for name, one in uses.items():
         if isinstance(name, str) and not one.otherwise:
@@ -95,12 +100,25 @@ def find_records(
     for key, variables in groups.items():
         wish = key if isinstance(key, str) else ""
         for some in (variables, *([v] for v in variables)):
-            if not found.keys().isdisjoint(some):
+            apart = any(two not in [uses[v] for v in some] for v in some for two in uses[v].beside)
+            if apart or not found.keys().isdisjoint(some):
                 continue
             record = _record([uses[v] for v in some], wish, vectors.get(key))
             if record is not None:
                 found |= dict.fromkeys(some, record)
     return found | {v: found[of] for v, of in derived.items() if of in found}
+
+
+def _together(one: _Uses) -> list[_Uses]:
+    """What points into the same array as something, and that itself."""
+    found = [one]
+    for each in found:
+        found += [other for other in each.beside if other not in found]
+    return found
+
+
+def _spoils(one: _Uses) -> bool:
+    return one.otherwise or any(access.volatile for _, access in one.totals)
 
 
 def _derived(program: Program) -> dict[Variable, Variable]:
@@ -168,6 +186,8 @@ def _uses(
     seen: set[Value] = set()
     pending: list[Value] = []
 
+    numbers = _single_values(program)
+
     def accessed(address: Value, access: Access) -> None:
         start = base(address)
         terms = sum_of(address).terms
@@ -204,28 +224,56 @@ def _uses(
                 accessed(one.args[0], one.data if one.op == "load" else one.data[1])
                 pending.extend(one.args[1:])
             elif (apart := _apart(one, found)) is not None:
-                own, rest = apart
-                own.moves.append(rest)
+                one_end, other_end, rest = apart
+                one_end.moves.append(_spelled_out(rest, numbers))
+                if one_end is not other_end:
+                    one_end.beside.append(other_end)
+                    other_end.beside.append(one_end)
                 pending.extend(rest.terms)
             else:
                 pending.extend(one.args)
-    return {variable: one for variable, one in found.items() if one.totals}
+    return {variable: one for variable, one in found.items() if one.totals or one.beside}
 
 
-def _apart(value: Value, found: _Every) -> tuple[_Uses, Sum] | None:
+def _single_values(program: Program) -> dict[Variable, Value]:
+    """What variables are that are set once."""
+    found: dict[Variable, list[Value | None]] = {}
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            for target in step.targets:
+                value = step.args[0] if step.kind == "set" else None
+                found.setdefault(target.variable, []).append(value)
+    return {v: some[0] for v, some in found.items() if len(some) == 1 and some[0] is not None}
+
+
+def _spelled_out(total: Sum, values: Mapping[Variable, Value]) -> Sum:
+    """A sum with what variables are in their place: it may be so many whole structures."""
+    made = Sum({}, total.constant)
+    for term, times in total.terms.items():
+        value = values.get(term.data.variable) if term.op == "var" else None
+        made.add(Sum({term: 1}) if value is None else sum_of(value), times)
+    return made
+
+
+def _apart(value: Value, found: _Every) -> tuple[_Uses, _Uses, Sum] | None:
     """How far two places of one array are apart, if a value is that, or compares the two."""
+    compares = value.op in _COMPARISONS and value.args[0].width == _ADDRESS
     if value.op in _DIFFERENCES:
         total = sum_of(value)
-    elif value.op in _COMPARISONS and value.args[0].width == _ADDRESS:
+    elif compares:
         total = Sum()
         for argument, factor in zip(value.args, (1, -1), strict=True):
             total.add(sum_of(argument), factor)
     else:
         return None
     known = [(t, k, own) for t, k in total.terms.items() if (own := found.of(t)) is not None]
-    if sorted(k for _, k, _ in known) != [-1, 1] or known[0][2] is not known[1][2]:
+    if sorted(k for _, k, _ in known) != [-1, 1]:
         return None
-    return known[0][2], total.without(known[0][0]).without(known[1][0])
+    (one, _, first), (two, _, second) = known
+    # Of two parameters a comparison tells that they are of one array, a difference does not.
+    if first is not second and not compares:
+        return None
+    return first, second, total.without(one).without(two)
 
 
 def _steps(
@@ -246,6 +294,8 @@ def _record(
     array: bool = False,
 ) -> Record | None:
     accesses = [access for one in uses for access in one.totals]
+    if not accesses:
+        return None
     moves = [move for one in uses for move in one.moves]
     stride = gcd(
         *(times for total, _ in accesses for times in total.terms.values()),

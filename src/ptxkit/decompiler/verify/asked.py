@@ -8,7 +8,7 @@ of it compiled as it asks for.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ptxkit.cuda.printer import COMPILE_THIS_WITH, COMPILE_WITH
 from ptxkit.decompiler.isolation import named_parts, needed
@@ -67,8 +67,45 @@ def functions_options(text: str) -> dict[str, Options]:
     return found
 
 
+def refused_options(text: str) -> list[tuple[int, str]]:
+    """What a source text asks for and is not given: the lines, and the words.
+
+    >>> refused_options("// compile with: -ftz=true -o /etc/passwd")
+    [(1, '-o'), (1, '/etc/passwd')]
+    """
+    return [
+        (number, word)
+        for number, line in _asking(text)
+        for word in line.partition(":")[2].split()
+        if word not in OPTIONS
+    ]
+
+
+def _asking(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that ask for options, and their numbers."""
+    lines = list(enumerate(text.splitlines(), 1))
+    first = next((number for number, line in lines if line.strip()), 0)
+    for number, line in lines:
+        if line.startswith(COMPILE_THIS_WITH) or (
+            number == first and line.lstrip().startswith(COMPILE_WITH)
+        ):
+            yield number, line
+
+
 def _words(line: str, prefix: str = "") -> Options:
     return tuple(word for word in line.removeprefix(prefix).split() if word in OPTIONS)
+
+
+def compiled_as_asked(text: str, compile: Callable[[Options], Module]) -> Module:
+    """A source text as one module, each function of it compiled with what it asks for.
+
+    ``compile`` compiles the text with options; `NotOneModuleError` where that is not one module.
+    """
+    options, own = asked_options(text), functions_options(text)
+    made = {
+        extra: compile((*options, *extra)) for extra in {(): None, **dict.fromkeys(own.values())}
+    }
+    return put_together(made[()], {one: made[extra] for one, extra in own.items()})
 
 
 def bare_name(symbol: str) -> str:

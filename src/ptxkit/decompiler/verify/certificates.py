@@ -17,8 +17,8 @@ from ptxkit.decompiler.verify.asked import (
     Options,
     asked_options,
     bare_name,
+    compiled_as_asked,
     functions_options,
-    put_together,
 )
 from ptxkit.decompiler.verify.dataflow import Proof, same_dataflow
 from ptxkit.decompiler.verify.execution import (
@@ -93,9 +93,7 @@ def compiled(
             )  # fmt: skip
 
     try:
-        made = {extra: module((*options, *extra)) for extra in {(), *own.values()}}
-        whole = put_together(made[()], {one: made[extra] for one, extra in own.items()})
-        return Compiled(whole, options=options, own=own)
+        return Compiled(compiled_as_asked(text, module), options=options, own=own)
     except NotOneModuleError as error:
         return Compiled(None, f"it cannot be compiled as it asks for: {error}")
     except CompilerError as error:
