@@ -260,7 +260,8 @@ def test_without_a_compiler_it_is_written_out(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_powers_of_differences_of_integers() -> None:
-    source = """extern "C" __global__ void k(float *o, const unsigned char *a, const int *b, int n) {
+    source = """extern "C"
+__global__ void k(float *o, const unsigned char *a, const int *b, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i] = powf(a[i] - a[i + 3], 2) + powf((float)(int)b[i], 3);
 }"""
