@@ -113,3 +113,25 @@ def test_a_counter_makes_every_row_again(rows: list[tuple[int, ...]], found: boo
     for k, row in enumerate(rows):
         times, added = made.holes[f"#{k}"]
         assert tuple(times * turn + added for turn in turns) == row
+
+
+def test_two_turns_at_once_of_a_loop_over_structures() -> None:
+    source = """struct Ball { float x, y, z, r, mass; };
+__global__ void k(const Ball *balls, float *o) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float best = 0.0f, far = -1e10f;
+    #pragma unroll 2
+    for (int b = 0; b < 600; b++) {
+        float dx = i - balls[b].x, dy = i - balls[b].y, t = -1e10f;
+        if (dx * dx + dy * dy < balls[b].r) t = sqrtf(dx * dx) + balls[b].z;
+        if (t > far) { best = balls[b].mass; far = t; }
+    }
+    o[i] = best;
+}"""
+    module = ptxkit.compile_cuda(source, arch="sm_75")
+    # It is two turns at once that the compiler makes of it.
+    assert module.emit().count("sqrt") == 2
+    text = print_module(lift_module(module, FORMS[0]))
+    assert "j < 600; j++" in text
+    assert text.count("sqrtf(") == 1
+    assert text.count("    float field_") == 5

@@ -126,7 +126,7 @@ def best_form(
     rest = (
         (one, False) for one in chain(likely[: 0 if long else 1], provable(), likely, again, others)
     )
-    refuted: set[str] = set()
+    refuted: dict[str, tuple[str, ...]] = {}
     for one, only_proof in chain(early, rest):
         # Forms that a compiler makes the same of are all proved, or none is.
         text = one.made.module.emit() if one.made.module is not None else one.made.error
@@ -143,8 +143,12 @@ def best_form(
         if only_proof and not verdict.equivalent:
             # What had not enough time gets more of it later.
             if not any("stopped after" in reason for reason in verdict.reasons):
-                refuted.add(text)
+                refuted[text] = verdict.reasons
             continue
+        if followed and text in refuted:
+            # What was found before is what there is to say of a proof.
+            later = (r for r in verdict.reasons if not r.startswith("E2:"))
+            verdict = replace(verdict, reasons=(*refuted[text], *later))
         # What is wrong with the original itself is so for all of its forms.
         execute &= verdict.execution is None or not verdict.execution.hopeless
         # What was not proved is still better than what was seen to differ.

@@ -38,6 +38,8 @@ Body = tuple[n.Statement, ...]
 #: A loop is worth it from so many copies on.
 _LEAST = 3
 _LEAST_TERMS = 4
+#: Where a loop does two turns at once, so many statements are worth it.
+_TWO, _LEAST_OF_PAIR = 2, 4
 #: Statements in one copy at most.
 _LONGEST = 24
 #: Runs of one list that are tried.
@@ -114,9 +116,24 @@ class Copies:
                 same = inner[0] is then and inner[1] is otherwise
                 return node if same else n.If(condition, *inner)
             case n.While(body=body) | n.DoWhile(body=body) | n.For(body=body):
-                made = self._list(body)
+                made = self._pair(self._list(body))
                 return node if made is body else replace(node, body=made)
         return node
+
+    def _pair(self, body: Body) -> Body:
+        """The body of a loop that does two turns at once, as what its counter tells, rolled up."""
+        end = len(body)
+        while end and (_step(body[end - 1])):
+            end -= 1
+        steps = {_step(statement) for statement in body[end:]}
+        if _TWO not in steps or end % 2 or end < _LEAST_OF_PAIR:
+            return body
+        made = [*body]
+        found = self._loop(made, 0, end // 2, _TWO)
+        if found is None or found[0] != end:
+            return body
+        self._replace(made, 0, end, found[1])
+        return tuple(made)
 
     def _index(self, counted: Counted) -> str:
         name = self.fresh("" if counted.step[0] == "+=" else "stride")
@@ -315,6 +332,14 @@ class Copies:
 
     def _is_used_once(self, name: str) -> bool:
         return self.reads[name] == 1 and self.writes[name] == 1
+
+
+def _step(node: n.Statement) -> int:
+    """How far a statement moves a variable, if that is all that it does."""
+    match node:
+        case n.Assign(n.Name(), n.Literal(value=int(value)), "+="):
+            return value
+    return 0
 
 
 def _by_name(value: n.Expression, name: n.Name, node: n.Node) -> n.Node:

@@ -19,6 +19,8 @@ Holder = Variable | str
 Part = tuple[int, int, int]
 #: What has more bytes than this is no structure that anybody reads whole.
 _LARGEST = 1 << 12
+#: Compilers make no more turns of a loop one.
+_MOST_AT_ONCE = 64
 _HALVES = (VECTORS["half2"], VECTORS["bfloat162"])
 _ADDRESS = 64
 _DIFFERENCES = frozenset(("add", "sub"))
@@ -73,6 +75,7 @@ def find_records(
     """The parameters that point to structures, those of one class to the same ones; and arrays."""
     derived = _derived(program)
     uses = _uses(program, base, derived)
+    at_once = _at_once(program)
     groups: dict[object, list[Variable]] = {}
     vectors: dict[object, Vector] = {}
     for number, variable in enumerate(program.parameters):
@@ -94,7 +97,7 @@ def find_records(
     found: dict[Holder, Record] = {}
     for name, one in uses.items():
         if isinstance(name, str) and not one.otherwise:
-            record = _record([one], "", None, array=True)
+            record = _record([one], "", None, array=True, at_once=at_once)
             if record is not None and not any(access.volatile for _, access in one.totals):
                 found[name] = record
     for key, variables in groups.items():
@@ -103,7 +106,7 @@ def find_records(
             apart = any(two not in [uses[v] for v in some] for v in some for two in uses[v].beside)
             if apart or not found.keys().isdisjoint(some):
                 continue
-            record = _record([uses[v] for v in some], wish, vectors.get(key))
+            record = _record([uses[v] for v in some], wish, vectors.get(key), at_once=at_once)
             if record is not None:
                 found |= dict.fromkeys(some, record)
     return found | {v: found[of] for v, of in derived.items() if of in found}
@@ -286,12 +289,40 @@ def _steps(
         yield exit_values(block), None, None
 
 
+def _at_once(program: Program) -> tuple[int, ...]:
+    """How many turns of a loop a compiler may have made one, the most first: what counters tell."""
+    found: set[int] = set()
+    for block in program.flow.blocks.values():
+        for step in block.statements:
+            if step.kind != "set" or step.targets[0].variable.width != 32:
+                continue
+            total = sum_of(step.args[0])
+            own = [t for t in total.terms if t.op == "var"
+                   and t.data.variable is step.targets[0].variable]  # fmt: skip
+            if len(own) == len(total.terms) == 1 and total.terms[own[0]] == 1:
+                found.add(abs(total.constant))
+    return tuple(sorted((n for n in found if 1 < n <= _MOST_AT_ONCE), reverse=True))
+
+
+def _repeats(accesses: Sequence[tuple[Sum, Access]], stride: int, times: int) -> bool:
+    """Whether a stride is that of so many structures: each of them is read as the others are."""
+    if stride % times:
+        return False
+    size = stride // times
+    each: dict[int, set[Part]] = {number: set() for number in range(times)}
+    for total, access in accesses:
+        place = total.constant % stride
+        each[place // size].add((place % size, access.width, access.count))
+    return len(each[0]) > 1 and all(some == each[0] for some in each.values())
+
+
 def _record(
     uses: Sequence[_Uses],
     wish: str,
     vector: Vector | None,
     *,
     array: bool = False,
+    at_once: Sequence[int] = (),
 ) -> Record | None:
     accesses = [access for one in uses for access in one.totals]
     if not accesses:
@@ -301,6 +332,7 @@ def _record(
         *(times for total, _ in accesses for times in total.terms.values()),
         *(times for move in moves for times in (*move.terms.values(), move.constant)),
     )
+    stride //= next((n for n in at_once if _repeats(accesses, stride, n)), 1)
     if vector is not None:
         size = vector.size
         if stride % size:
