@@ -281,7 +281,7 @@ def specialised(
     *,
     integers: bool = False,
 ) -> Library:
-    """Functions with their argument negated, or with one of some numbers for one of two.
+    """Functions with their argument negated, or with one of some numbers for it, or for one of two.
 
     The other one may be an integer, which compilers ask in the place of what it is made.
 
@@ -291,15 +291,18 @@ def specialised(
     wanted: list[Wanted] = []
     for name in sorted(names & FUNCTIONS.keys()):
         takes = FUNCTIONS[name]
+        width = int(takes[0][1:])
+        given = sorted(bits for w, bits in numbers if w == width)[:_MOST_NUMBERS]
         if len(takes) == 1:
             wanted.append(Wanted(name, takes, negated=True))
+            wanted += [Wanted(name, takes, (bits,)) for bits in given]
         if len(takes) != 2:
             continue
-        width = int(takes[0][1:])
-        for bits in sorted(bits for w, bits in numbers if w == width)[:_MOST_NUMBERS]:
+        for bits in given:
             wanted += [Wanted(name, takes, (None, bits)), Wanted(name, takes, (bits, None))]
             if integers:
                 wanted.append(Wanted(name, ("s32", takes[1]), (None, bits)))
+                wanted.append(Wanted(name, (takes[0], "s32"), (bits, None)))
     found = templates(wanted, arch, flags) if wanted else []
     for one in wanted:
         found += templates([one], arch, flags) if one.call in alone else []

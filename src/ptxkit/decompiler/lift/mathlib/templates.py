@@ -33,8 +33,8 @@ class Node:
 
 #: Of the numbers of a function, what is left where one argument is a number too.
 _TYPICAL = 0.5
-#: And where only signs differ.
-_NEARLY_ALL = 0.8
+#: And where only signs differ, or where what it asks is known.
+_NEARLY_ALL = 0.7
 
 
 def unsigned(numbers: Iterable[tuple[int, int]]) -> frozenset[tuple[int, int]]:
