@@ -284,3 +284,10 @@ def test_functions_of_a_number_and_powers_of_one_to_an_integer() -> None:
     assert "log2(1024.0)" in text
     assert "powf(2.0f, i)" in text
     assert "asm" not in text
+
+
+def test_powers_of_doubles_to_an_integer_are_of_doubles() -> None:
+    text, same = lifted(kernel("k", "double", "pow(a[i], (double)i) + pow(2.0, (double)i)"))
+    assert "pow(p1[i], (double)i)" in text
+    assert "pow(2.0, (double)i)" in text
+    assert same

@@ -258,8 +258,14 @@ class _Rewriter:
         if template.negated:
             data = (template.gives, True)
             arguments = [raw("fneg", a.width, (a,), data) for a in arguments]
+        takes = template.takes
+        if template.gives == "f64":
+            # Of doubles and integers there are other functions under the same name.
+            rows = zip(arguments, takes, strict=True)
+            arguments = [raw("cvt", 64, (a,), ("f64", t)) if t == "s32" else a for a, t in rows]
+            takes = ("f64",) * len(takes)
         header = HALF_HEADERS.get(template.gives, "")
-        call = Intrinsic(template.call, template.takes, template.gives, header=header)
+        call = Intrinsic(template.call, takes, template.gives, header=header)
         made = raw("call", match.root.width, tuple(arguments), call)
         for outer in match.outer:
             made = raw(outer.op, outer.width, (made, *outer.args[1:]), outer.data)

@@ -40,7 +40,7 @@ _BOTH = {"sincosf": "f32", "sincos": "f64", "sincospif": "f32", "sincospi": "f64
 _WORDS = {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16",
           "f16x2": "__half2", "bf16x2": "__nv_bfloat162", "s32": "int"}  # fmt: skip
 #: Powers of integers: a compiler asks the integer whether it is 0, or less.
-_WITH_INTEGERS = {"powf": ("f32", "s32")}
+_WITH_INTEGERS = {"powf": ("f32", "s32"), "pow": ("f64", "s32")}
 #: Functions of one half, by how many arguments they take; with a 2 in it, of two at once.
 _HALVES = {
     1: """hexp hexp2 hexp10 hlog hlog2 hlog10 hsin hcos hrcp hsqrt hrsqrt htanh hfloor hceil hrint
