@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from functools import partial, reduce
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
+from ptxkit.cuda.types import (
+    INT,
+    LONG_LONG,
+    UINT,
+    UNSIGNED_LONG_LONG,
+    Pointer,
+    Scalar,
+    Type,
+)
 from ptxkit.decompiler.lift.one_counter import is_compared
 from ptxkit.decompiler.lift.rewrite import (
     bottom_up,
@@ -25,6 +33,8 @@ from ptxkit.decompiler.lift.rewrite import (
 )
 
 Body = tuple[n.Statement, ...]
+_WIDE = LONG_LONG, UNSIGNED_LONG_LONG
+_NUMBERS = INT, UINT, *_WIDE
 
 
 def _names(node: n.Node) -> Counter[str]:
@@ -38,6 +48,8 @@ class _Mover:
     name: str
     start: n.Expression
     step: n.Expression
+    down: bool = False
+    """Whether the step is taken off: numbers may, pointers are left as they are."""
 
 
 @dataclass(slots=True)
@@ -117,8 +129,8 @@ class Counting:
     def _made(
         self, before: list[n.Statement], count: str, setup: list[n.Statement], body: Body
     ) -> list[n.Statement] | None:
-        one = n.Assign(n.Name(count), n.Literal(1, INT), "-=")
-        if one not in body or any(isinstance(p, n.Continue | n.Break | n.Goto)
+        one = next((s for s in body if _moves(s, count, "-=")), None)
+        if one is None or any(isinstance(p, n.Continue | n.Break | n.Goto)
                                   for s in body for p in s.walk()):  # fmt: skip
             return None
         place = next((k for k in range(len(before) - 1, -1, -1)
@@ -143,7 +155,8 @@ class Counting:
         if any(_target(s) in changed and _target(s) not in movers for s in setup):
             return None
         index = self.fresh()
-        self.types[index] = INT
+        wide = self.types.get(count) in _WIDE
+        self.types[index] = UNSIGNED_LONG_LONG if wide else INT
         gone = set(movers)
         rest = self._with_variables(movers, index, rest)
         new = tuple(_indexed(s, movers, index, self.types) for s in rest)
@@ -161,15 +174,16 @@ class Counting:
         first: list[n.Statement] = []
         for name, mover in list(movers.items()):
             value = _number(mover, index)
-            if self.types.get(name) not in (INT, UINT) or not is_compared(
+            if self.types.get(name) not in _NUMBERS or not is_compared(
                 body, name, value, self.types
             ):
                 continue
             first.append(n.Assign(n.Name(name), value))
             del movers[name]
             for other, along in list(movers.items()):
-                more = _without(along.start, mover.start) if along.step == mover.step else None
-                if more is not None and self.types.get(other) in (INT, UINT):
+                together = (along.step, along.down) == (mover.step, mover.down)
+                more = _without(along.start, mover.start) if together else None
+                if more is not None and self.types.get(other) in _NUMBERS:
                     beside = n.Binary("+", more, n.Name(name))
                     body = tuple(_renamed(s, {other}, beside) for s in body)
                     del movers[other]
@@ -180,15 +194,14 @@ class Counting:
     ) -> set[str]:
         """Numbers that count from 0 in steps of 1, as the index does."""
         found: set[str] = set()
-        one, zero = n.Literal(1, INT), n.Literal(0, INT)
         for place, statement in enumerate(body):
             name = _target(statement)
-            if statement != n.Assign(n.Name(name), one, "+=") or self.types.get(name) != INT:
+            if not _moves(statement, name, "+=") or self.types.get(name) not in (INT, *_WIDE):
                 continue
             later = any(_names(s)[name] for s in body[place + 1 :])
             sets = [s for s in before if name in set(written(s))]
             inside = sum(_names(s)[name] for s in (*setup, *body))
-            if later or len(sets) != 1 or sets[0] != n.Assign(n.Name(name), zero):
+            if later or len(sets) != 1 or not _starts_at_zero(sets[0], name):
                 continue
             if inside + 1 == self.total[name]:
                 found.add(name)
@@ -219,7 +232,7 @@ class Counting:
                 fixed = not any(x in changed for part in parts for x in _names(part))
                 inside = sum(_names(s)[name] for s in (*setup, *body))
                 if fixed and inside == self.total[name] and step is not None:
-                    movers[name] = _Mover(name, starts[name], step)
+                    movers[name] = _Mover(name, starts[name], step, statement.operator == "-=")
                     continue
             kept.append(statement)
         return movers, tuple(kept)
@@ -227,9 +240,9 @@ class Counting:
     def _step(
         self, statement: n.Assign, name: str, setup: list[n.Statement]
     ) -> n.Expression | None:
-        if statement.operator == "+=":
-            return statement.value
         type = self.types.get(name)
+        if statement.operator == "+=" or (statement.operator == "-=" and type in _NUMBERS):
+            return statement.value
         value = statement.value
         if not isinstance(value, n.Cast) or not isinstance(type, Pointer):
             return None
@@ -241,6 +254,21 @@ class Counting:
                     if _target(other) == width and isinstance(other, n.Assign):
                         return _divided(other.value, getattr(type.target, "size", 0))
         return None
+
+
+def _moves(statement: n.Statement, name: str, by: str) -> bool:
+    """Whether a statement takes one step with a counter, up or down."""
+    match statement:
+        case n.Assign(n.Name(name=own), n.Literal(value=1), operator):
+            return own == name and operator == by
+    return False
+
+
+def _starts_at_zero(statement: n.Statement, name: str) -> bool:
+    match statement:
+        case n.Assign(n.Name(name=own), n.Literal(value=0), "="):
+            return own == name
+    return False
 
 
 def _divided(node: n.Expression, size: int) -> n.Expression | None:
@@ -282,12 +310,16 @@ def _with_bodies(
     return bottom_up(node, change)  # type: ignore[no-any-return]
 
 
+def _is_one(step: n.Expression) -> bool:
+    return isinstance(step, n.Literal) and step.value == 1
+
+
 def _number(mover: _Mover, index: str) -> n.Expression:
     """What a variable holds in a turn."""
     moved: n.Expression = n.Name(index)
-    if mover.step != n.Literal(1, INT):
+    if not _is_one(mover.step):
         moved = n.Binary("*", moved, mover.step)
-    return folded(n.Binary("+", mover.start, moved))  # type: ignore[return-value]
+    return folded(n.Binary("-" if mover.down else "+", mover.start, moved))  # type: ignore[return-value]
 
 
 def _value_of(known: dict[str, n.Expression], node: n.Node) -> n.Node:
@@ -317,11 +349,11 @@ def _indexed(
             case n.Unary("&", n.Index(left, right)):
                 base, offset = left, right
         moved: n.Expression = n.Name(index)
-        if mover.step != n.Literal(1, INT):
+        if not _is_one(mover.step):
             moved = n.Binary("*", moved, mover.step)
         place = moved
         if offset is not None:
-            first, second = (offset, moved) if mover.step == n.Literal(1, INT) else (moved, offset)
+            first, second = (offset, moved) if _is_one(mover.step) else (moved, offset)
             place = n.Binary("+", first, second)
         if extra is not None:
             place = n.Binary("+", place, extra)
@@ -336,7 +368,7 @@ def _indexed(
             case n.Call(function, (n.Name(name=name),)) if loads_from(function) and name in movers:
                 found = at(movers[name], None)
                 return part if found is None else n.Call(function, (n.Unary("&", found),))
-            case n.Name(name=name) if name in movers and types.get(name) in (INT, UINT):
+            case n.Name(name=name) if name in movers and types.get(name) in _NUMBERS:
                 return _number(movers[name], index)
         return part
 

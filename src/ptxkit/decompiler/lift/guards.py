@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import INT, Scalar, Type
+from ptxkit.cuda.types import INT, UINT, Scalar, Type
 from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt, rebuilt_lists, written
 
 Body = tuple[n.Statement, ...]
@@ -16,17 +17,17 @@ CONTRARY = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 _ZERO, _ONE = n.Literal(0, INT), n.Literal(1, INT)
 
 
-def without_guards(body: Body, types: dict[str, Type]) -> Body:
+def without_guards(body: Body, types: dict[str, Type], often: Container[str] = frozenset()) -> Body:
     """The body with loops that count up as ``for``, and without questions before them.
 
     A loop inside of a loop is asked for outside of both: a compiler takes that out. ``types`` of
-    indices may change.
+    indices may change. ``often`` is what was read several times before loops were rolled up.
     """
     counts = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
     body = _starts_inside(body, counts)
     sets = Counter(name for s in body for name in written(s))
     once = {name for name, times in sets.items() if times == 1 and counts[name] == 2}
-    once -= _converted(body, types)
+    once -= _converted(body, types) | _signed_strides(body, types, often)
 
     named = {p.target.name: p.value for s in body for p in s.walk()
              if isinstance(p, n.Assign) and isinstance(p.target, n.Name)
@@ -63,6 +64,22 @@ def _converted(body: Body, types: dict[str, Type]) -> set[str]:
         p.target.name for s in body for p in s.walk()
         if isinstance(p, n.Assign) and isinstance(p.target, n.Name) and p.target.name in given
         and _is_index(p.value) and infer(p.value, types) != types.get(p.target.name)
+    }  # fmt: skip
+
+
+def _signed_strides(body: Body, types: dict[str, Type], often: Container[str]) -> set[str]:
+    """Steps of loops that are numbers with a sign, made of numbers without one.
+
+    Of ``i += gridDim.x * blockDim.x`` a compiler does not know that it stays below the limit: what
+    it has unrolled took steps of an ``int``.
+    """
+    steps = {p.value.name for s in body for p in s.walk() if isinstance(p, n.Assign)
+             and p.operator == "+=" and isinstance(p.value, n.Name)}  # fmt: skip
+    return {
+        p.target.name for s in body for p in s.walk()
+        if isinstance(p, n.Assign) and isinstance(p.target, n.Name) and p.target.name in steps
+        and p.target.name in often and types.get(p.target.name) == INT
+        and _is_index(p.value) and infer(p.value, types) == UINT
     }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -220,6 +220,8 @@ class ModuleLifter:
                 indices.add(wish)
                 return wish
 
+            uses = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
+            often = {name for name, times in uses.items() if times > 2}
             cascades = Cascades(by_name, index)
             turns = KnownTurns(by_name)
             body = with_reached_limits(with_one_loop(with_late_steps(body)), by_name)
@@ -228,7 +230,7 @@ class ModuleLifter:
             whole = with_last_turns(turns.with_single_turns(whole))
             indices |= cascades.peeled | turns.counters
             counted = Counting(by_name, index).run(whole)
-            counted = without_guards(with_promoted_sums(counted), by_name)
+            counted = without_guards(with_promoted_sums(counted), by_name, often)
             body = Polisher(is_float).run(without_unread(counted))
             body = with_one_counter(with_whole_loops(body), by_name)
             body = with_kept_sums(without_unread(body))

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import INT, UINT, Pointer, Type
+from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, Pointer, Type
 from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, terms_of, written
 
 Body = tuple[n.Statement, ...]
+_NUMBERS = INT, UINT, LONG_LONG, UNSIGNED_LONG_LONG
 _COMPARED = frozenset("< > <= >= / % >>".split())
 
 
@@ -99,7 +100,7 @@ class _Loops:
         assert isinstance(loop, n.For)
         type = self.types.get(name)
         start = _last_set(name, made[:-1])
-        if start is None or not (type in (INT, UINT) or isinstance(type, Pointer)):
+        if start is None or not (type in _NUMBERS or isinstance(type, Pointer)):
             return None
         own = n.Assign(n.Name(name), by, "+=")
         place = loop.body.index(own)

@@ -80,6 +80,8 @@ class Substitution:
     """What is computed from the indices of threads alone."""
     repeated: set[Definition] = field(default_factory=set)
     """What is in addresses that are written more than once."""
+    widened: dict[Definition, int] = field(default_factory=dict)
+    """How often numbers are read in 64 bits, of those that are widened once."""
     pinned: set[Variable] = field(default_factory=set)
     dropped: set[Definition] = field(default_factory=set)
 
@@ -106,6 +108,7 @@ class Substitution:
         self._depths()
         self.addresses, self.signed = parts_of_addresses(self.flow)
         self._find_repeated()
+        self._find_widened()
         Operands(self.program, self.order, self.exact, self.facts, self.uses).run()
         self._choose()
         for _ in range(_ROUNDS):
@@ -209,6 +212,14 @@ class Substitution:
                 if often or target in self.repeated:
                     self.repeated.update(leaves(step.args[0]))
 
+    def _find_widened(self) -> None:
+        for block in self.flow.blocks.values():
+            for step in block.statements:
+                match step:
+                    case Step("set", [target], [Value(op="sext" | "zext", args=(part,))]):
+                        if part.op == "var":
+                            self.widened[part.data] = self.uses.get(target, 0)
+
     def _worth(self, target: Definition, value: Value) -> bool:
         uses = self.uses.get(target, 0)
         if value.op in _DIVISIONS and target in self.repeated:
@@ -220,6 +231,10 @@ class Substitution:
             self.indices.add(target)
             if target in self.signed:
                 return False
+        # The number of a thread has a name, also where it is read in 64 bits alone.
+        read = self.widened.get(target, 0) if value.op != "builtin" else 0
+        if read > 1 and all(leaf in self.indices for leaf in leaves(value)):
+            return False
         if uses == 1 or value.op in COPIES:
             return True
         if value.op == "builtin":

@@ -35,7 +35,7 @@ _OTHER = {
 #: A type that holds the same numbers in 64 bits, or those of 32 bits that it may be made of.
 _OTHER_WIDTH = {
     INT: (LONG_LONG,),
-    UINT: (LONG_LONG,),
+    UINT: (LONG_LONG, UNSIGNED_LONG_LONG),
     LONG_LONG: (INT,),
     UNSIGNED_LONG_LONG: (UINT, INT),
 }

@@ -105,6 +105,10 @@ def _undone(
             yield "bit", n.Binary("&", n.Binary(">>", right, place), n.integer(1))
         case "&", _, n.Binary(operator="<<", left=n.Literal(value=1), right=place):
             yield "bit", n.Binary("&", n.Binary(">>", left, place), n.integer(1))
+        case "==" | "!=", n.Binary(operator="-", left=whole, right=part), _:
+            yield "balance", n.Binary(operator, whole, n.Binary("+", part, right))
+        case "==" | "!=", _, n.Binary(operator="-", left=whole, right=part):
+            yield "balance", n.Binary(operator, whole, n.Binary("+", part, left))
     if operator == "+":
         yield from _one_more(n.Binary(operator, left, right))
 

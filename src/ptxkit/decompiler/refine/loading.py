@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import Pointer, Type
+from ptxkit.cuda.types import INT, Pointer, Type
 from ptxkit.decompiler.lift.rewrite import Body, bottom_up, rebuilt_lists, written
 from ptxkit.decompiler.refine.places import NewNames
 
@@ -128,6 +128,23 @@ def loads_first(function: n.Function) -> n.Function:
     return replace(function, body=_First(function, pointers).list(function.body or ()))
 
 
+def places_first(function: n.Function) -> n.Function:
+    """The function with names for the places of elements, all of them before the first is read.
+
+    >>> from ptxkit.cuda import print_function, read
+    >>> kernel = read('''(kernel k (params (param (ptr float) x) (param int w) (param int i))
+    ...     (= ([] x (+ (* w 2) i)) (- ([] x (+ w i)) ([] x (+ (* w 2) i)))))''')
+    >>> print(print_function(places_first(kernel)), end="")
+    __global__ void k(float *x, int w, int i) {
+        int place = w + i;
+        int place1 = w * 2 + i;
+        x[place1] = x[place] - x[place1];
+    }
+    """
+    pointers = {p.name: p.type.target for p in function.parameters if isinstance(p.type, Pointer)}
+    return replace(function, body=_Places(function, pointers).list(function.body or ()))
+
+
 class _First:
     """Names elements."""
 
@@ -172,6 +189,37 @@ class _First:
     def _is_plain(self, part: n.Index) -> bool:
         plain = isinstance(part.base, n.Name) and part.base.name in self.pointers
         return plain and not any(isinstance(p, n.Index | n.Call) for p in part.index.walk())
+
+
+class _Places(_First):
+    """Names the places of elements."""
+
+    def list(self, body: Body) -> Body:
+        inner = tuple(rebuilt_lists(s, self.list) for s in body)
+        if inner != body:
+            return inner
+        sets = Counter(name for s in body for name in written(s))
+        found: dict[n.Expression, str] = {}
+        for statement in body:
+            for part in (*_evaluated(statement), *statement.walk()):
+                if isinstance(part, n.Index) and self._is_plain(part) and part.index not in found:
+                    fixed = all(sets[name] < 2 for name in part.index.names())
+                    if fixed and isinstance(part.index, n.Binary):
+                        found[part.index] = self.names.take("place")
+        if len(found) < 2:
+            return body
+        names = {name for index in found for name in index.names()}
+        start = max((k + 1 for k, s in enumerate(body) if names & set(written(s))), default=0)
+        if any(isinstance(p, n.Index) for s in body[:start] for p in s.walk()):
+            return body
+
+        def change(node: Any) -> Any:
+            if isinstance(node, n.Index) and node.index in found:
+                return n.Index(node.base, n.Name(found[node.index]))
+            return node
+
+        declared = [n.Declare(INT, name, index) for index, name in found.items()]
+        return (*body[:start], *declared, *(bottom_up(s, change) for s in body[start:]))
 
 
 def _evaluated(statement: n.Statement) -> Iterator[n.Node]:

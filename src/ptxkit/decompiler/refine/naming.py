@@ -12,7 +12,15 @@ from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import INT, UINT, Pointer, Scalar, Type
+from ptxkit.cuda.types import (
+    INT,
+    LONG_LONG,
+    UINT,
+    UNSIGNED_LONG_LONG,
+    Pointer,
+    Scalar,
+    Type,
+)
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt, rebuilt_lists, size, written
 from ptxkit.decompiler.refine.expressions import COMMUTE
 from ptxkit.decompiler.refine.moves import Body, Change, Facts, fixed
@@ -202,11 +210,13 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
     for place, statement in enumerate(body):
         seen: set[n.Expression] = set()
         inside = _own_names(statement) if place in at else frozenset()
+        wide = _read_wide(statement, types) if place in at else set()
         for part in _parts(statement) if place in at else ():
             if part in seen or not inside.isdisjoint(part.names()):
                 continue
             seen.add(part)
-            for declared, use in (*_variables(part, types), *_loaded(part, body[place:], types)):
+            some = (*_variables(part, types), *_loaded(part, body[place:], types))
+            for declared, use in (*some, *_widened(part, wide, types)):
                 up = place
                 own = Facts.of(declared)
                 if own.stores and isinstance(statement, _LOOPS):
@@ -339,6 +349,31 @@ def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[_Varia
             if isinstance(found, Scalar):
                 name = _fresh(found, types)
                 yield n.Declare(found, name, part), _instead_of(part, n.Name(name))
+
+
+def _read_wide(statement: n.Statement, types: Mapping[str, Type]) -> set[n.Expression]:
+    """Sums and products of 32 bits that are read in 64."""
+    found: set[n.Expression] = set()
+    for part in statement.walk():
+        match part:
+            case n.Binary("+" | "-" | "*", left, right) if _bits(part, types) == 64:
+                found |= {one for one in (left, right) if _bits(one, types) == 32}
+    return {one for one in found if isinstance(one, n.Binary)}
+
+
+def _bits(node: n.Expression, types: Mapping[str, Type]) -> int:
+    found = _type(node, types)
+    return found.bits if isinstance(found, Scalar) and found.is_integer else 0
+
+
+def _widened(
+    part: n.Expression, wide: set[n.Expression], types: Mapping[str, Type]
+) -> Iterator[_Variable]:
+    """The variable of 64 bits that a number may be kept in which is read so: ``size_t row``."""
+    if part in wide:
+        type = UNSIGNED_LONG_LONG if _type(part, types) == UINT else LONG_LONG
+        name = _fresh(type, types)
+        yield n.Declare(type, name, part), _instead_of(part, n.Name(name))
 
 
 def _loaded(part: n.Expression, rest: Body, types: Mapping[str, Type]) -> Iterator[_Variable]:

@@ -8,7 +8,12 @@ from dataclasses import replace
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.columns import columns_beside
-from ptxkit.decompiler.refine.loading import loads_first, loads_in_place, set_once_in_place
+from ptxkit.decompiler.refine.loading import (
+    loads_first,
+    loads_in_place,
+    places_first,
+    set_once_in_place,
+)
 from ptxkit.decompiler.refine.naming import cached, in_parts, indices_first
 from ptxkit.decompiler.refine.pointees import as_floats
 from ptxkit.decompiler.refine.polynomials import expanded
@@ -45,6 +50,7 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "tidy", a_pass(function, _always)
     yield "tidy", loads_in_place(function)
     yield "tidy", loads_first(function)
+    yield "tidy", places_first(function)
     yield "tidy", set_once_in_place(function)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ptxkit.cuda import nodes as n
@@ -71,15 +71,14 @@ class _Rows:
         self.function = function
         self.names = NewNames(function)
         self.values = single_values(function)
-        #: Products, and what they are made of: which row, and how long a row is.
-        self.rows: dict[str, tuple[n.Expression, n.Expression]] = {
-            name: (value.left, value.right)
+        #: Products, and what they may be made of: which row, and how long a row is.
+        self.rows = {
+            name: _in_both_orders(value)
             for name, value in self.values.items()
-            if isinstance(value, n.Binary)
-            and value.operator == "*"
-            and isinstance(value.right, n.Name | n.Member)
+            if isinstance(value, n.Binary) and value.operator == "*" and _in_both_orders(value)
         }
-        self.made: dict[str, str] = {}
+        #: What they are made of.
+        self.chosen: dict[str, _Row] = {}
 
     def rewritten(self) -> n.Function:
         """The function with names for its rows."""
@@ -88,7 +87,7 @@ class _Rows:
         for _, node in nodes_in(self.function):
             if isinstance(node, n.Index):
                 self._notice(node.index)
-        if not self.made:
+        if not self.chosen:
             return self.function
         made: n.Function = bottom_up(self.function, self._index)
         assert made.body is not None
@@ -98,27 +97,46 @@ class _Rows:
         """Statements with the number of each row in front of where it begins."""
         made: list[n.Statement] = []
         for statement in body:
-            if isinstance(statement, n.Declare) and statement.name in self.made:
-                number, length = self.rows[statement.name]
-                row = self.made[statement.name]
-                made.append(n.Declare(INT, row, number))
-                statement = replace(statement, value=n.Binary("*", n.Name(row), length))
+            if isinstance(statement, n.Declare) and statement.name in self.chosen:
+                row = self.chosen[statement.name]
+                if row.name != row.number:
+                    made.append(n.Declare(INT, row.name.name, row.number))
+                statement = replace(statement, value=n.Binary("*", row.name, row.length))
             made.append(statement)
         return tuple(made)
 
     def _notice(self, index: n.Expression) -> None:
-        for product, by in self._parts(index):
-            if by and product not in self.made:
-                self.made[product] = self.names.take("row")
+        for product, number, length, by in self._parts(index):
+            if by and product not in self.chosen:
+                named = isinstance(number, n.Name)
+                name = number if named else n.Name(self.names.take("row"))
+                assert isinstance(name, n.Name)
+                self.chosen[product] = _Row(number, length, name)
 
-    def _parts(self, index: n.Expression) -> Iterator[tuple[str, int]]:
-        """The rows that an index has, and how many rows it is beside each."""
-        found = self._polynomial(index)
-        for factors, by in (found or {}).items():
+    def _parts(self, index: n.Expression) -> Iterator[tuple[str, n.Expression, n.Expression, int]]:
+        """The rows that an index has, what they are made of, and how many rows it is beside."""
+        found = self._polynomial(index) or {}
+        for factors, by in found.items():
             if by == 1 and len(factors) == 1 and isinstance(factors[0], n.Name):
-                row = self.rows.get(factors[0].name)
-                if row is not None and found is not None:
-                    yield factors[0].name, found.get((row[1],), 0)
+                product = factors[0].name
+                for number, length in self.rows.get(product, ()):
+                    beside = self._in_lengths(found, length)
+                    yield product, number, length, beside.get((length,), 0)
+
+    def _in_lengths(self, found: Polynomial, length: n.Expression) -> Polynomial:
+        """A sum in which a row is ``length = width + 2`` long, without ``width``."""
+        value = self.values.get(length.name) if isinstance(length, n.Name) else None
+        match value:
+            case n.Binary("+" | "-" as sign, n.Name() as width, n.Literal(value=int() as more)):
+                times = found.get((width,), 0)
+            case _:
+                return found
+        if not times or length == width:
+            return found
+        made = {factors: by for factors, by in found.items() if factors != (width,)}
+        made[(length,)] = made.get((length,), 0) + times
+        made[()] = made.get((), 0) - times * (more if sign == "+" else -more)
+        return made
 
     def _polynomial(self, index: n.Expression) -> Polynomial | None:
         def opened(node: Any) -> Any:
@@ -142,18 +160,34 @@ class _Rows:
     def _index(self, node: Any) -> Any:
         if not isinstance(node, n.Index):
             return node
-        product, by = next(
-            ((name, by) for name, by in self._parts(node.index) if name in self.made), ("", 0)
-        )
+        product = next((name for name, *_ in self._parts(node.index) if name in self.chosen), "")
         found = self._polynomial(node.index)
         if not product or found is None:
             return node
-        length = self.rows[product][1]
-        left = {k: v for k, v in found.items() if v and k not in ((n.Name(product),), (length,))}
-        row: n.Expression = n.Name(self.made[product])
+        row = self.chosen[product]
+        found = self._in_lengths(found, row.length)
+        by = found.get((row.length,), 0)
+        own = ((n.Name(product),), (row.length,))
+        left = {k: v for k, v in found.items() if v and k not in own}
+        number: n.Expression = row.name
         if by:
-            row = n.Binary("+" if by > 0 else "-", row, n.integer(abs(by)))
-        return n.Index(node.base, summed(n.Binary("*", row, length), left))
+            number = n.Binary("+" if by > 0 else "-", number, n.integer(abs(by)))
+        return n.Index(node.base, summed(n.Binary("*", number, row.length), left))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Which row, how long rows are, and what the first of these is called."""
+
+    number: n.Expression
+    length: n.Expression
+    name: n.Name
+
+
+def _in_both_orders(value: n.Binary) -> tuple[tuple[n.Expression, n.Expression], ...]:
+    """A number of rows and the length of one: whoever wrote the product may have turned it."""
+    pairs = ((value.left, value.right), (value.right, value.left))
+    return tuple(pair for pair in pairs if isinstance(pair[1], n.Name | n.Member))
 
 
 def _in_lists(body: Body, change: Callable[[Body], Body]) -> Body:
