@@ -20,6 +20,8 @@ from ptxkit.decompiler.lift.walks import roll_walks
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
+#: What is left of a number of turns, where some are done at once.
+_MASKS = (1, 3, 7, 15)
 
 
 def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None) -> Body:
@@ -29,6 +31,7 @@ def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None)
         known = rests(body)
         cascades.learn(body)
     made = [_inside(statement, cascades, known) for statement in body]
+    _count_first(made)
     while True:
         while cascades.roll(made):
             pass
@@ -105,6 +108,21 @@ def _inside(node: n.Statement, cascades: Cascades, known: dict[str, Rest]) -> n.
     return node
 
 
+def _count_first(body: list[n.Statement]) -> None:
+    """Say how many turns are left before the loop that does many at once, not behind it."""
+    for place in range(1, len(body)):
+        at = place
+        match body[at]:
+            case n.Assign(n.Name(name=count), n.Binary("&", n.Name(name=turns), mask), "=") if (
+                isinstance(mask, n.Literal) and mask.value in _MASKS
+            ):
+                while at and _is_many(body[at - 1]) and count not in _names(body[at - 1]):
+                    if turns in set(written(body[at - 1])):
+                        break
+                    body[at - 1 : at + 1] = [body[at], body[at - 1]]
+                    at -= 1
+
+
 def _roll_at(body: list[n.Statement], place: int) -> bool:
     """Roll up the loop whose rest is counted by the statement at a place."""
     match body[place]:
@@ -112,7 +130,7 @@ def _roll_at(body: list[n.Statement], place: int) -> bool:
             target=n.Name(name=count),
             value=n.Binary("&", turns, n.Literal(value=mask)),
             operator="=",
-        ) if isinstance(mask, int) and mask in (1, 3, 7, 15):
+        ) if isinstance(mask, int) and mask in _MASKS:
             pass
         case _:
             return False
