@@ -45,6 +45,8 @@ class _Tried:
     partner: str
     thorough: bool = False
     """Whether it is there to be proved, not to be run."""
+    longer: bool = False
+    """Whether a proof was cut short, and may take more time now."""
 
 
 def best_form(
@@ -94,16 +96,22 @@ def best_form(
         for candidate in chain(islice(forms, max(0, _READABLE - len(tried))), exact)
     )
     written: list[_Tried] = []
+    cut_short: list[_Tried] = []
 
     def provable() -> Iterator[_Tried]:
         for candidate in SymbolicEngine().provable_forms(module, function, flags):
             written.append(_compiled(module, name, candidate, arch, separate))
             yield replace(written[-1], thorough=True)
 
+    def longer() -> Iterator[_Tried]:
+        # What keeps most of the original comes last, and is proved most often.
+        for one in reversed(cut_short):
+            yield replace(one, longer=True)
+
     known = Experience() if known is None else known
     # What a compiler left as it was is nearest to the original in a run, too.
     again = (one for one in written if len(function.instructions) <= _HARD_TO_RUN)
-    done: set[tuple[str, bool]] = set()
+    done: set[tuple[str, bool, bool]] = set()
     execute = True
     # Long functions are seldom covered by launches, and running them takes long: proofs come first,
     # but only those that are quick.
@@ -112,29 +120,36 @@ def best_form(
     early = [] if long else likely[:_READABLE]
     # Of what reads well, more than the first may be proved soon.
     quick = [(one, number > 0) for number, one in enumerate(early)]
-    rest = ((one, False) for one in chain(provable(), likely, again, others))
+    rest = (
+        (one, False)
+        for one in chain(provable(), likely[:1], longer(), likely[1:], again, others)
+    )  # fmt: skip
     for one, only_proof in chain(quick, rest):
         # Forms that a compiler makes the same of are all proved, or none is.
         text = one.made.module.emit() if one.made.module is not None else one.made.error
-        followed = (text, True) in done
-        if (text, one.thorough) in done or (followed and not execute):
+        followed = (text, True, False) in done
+        key = text, one.thorough, one.longer
+        if key in done or (followed and not execute and not one.longer):
             continue
         if not only_proof:
-            done.add((text, one.thorough))
+            done.add(key)
+        part = _BRIEF if only_proof else share if one.thorough and not one.longer else PROOF
+        before = budget.left
         verdict = _proved(
-            module, name, one, known, budget, prove=not followed,
-            execute=execute and not only_proof,
-            share=_BRIEF if only_proof else share if one.thorough else PROOF,
+            module, name, one, known, budget, prove=one.longer or not followed,
+            execute=execute and not only_proof, share=part,
         )  # fmt: skip
+        if one.thorough and part < PROOF and before - budget.left >= part * budget.seconds:
+            cut_short.append(one)
         if only_proof and not verdict.equivalent:
             continue
         # What is wrong with the original itself is so for all of its forms.
         execute &= verdict.execution is None or not verdict.execution.hopeless
         # What was not proved is still better than what was seen to differ.
         wrong = verdict.execution is not None and verdict.execution.different
-        key = verdict.rank, not wrong, -reading_cost(one.candidate.tree, name)
-        if best is None or key > best[0]:
-            best = key, one.candidate, verdict
+        rank = verdict.rank, not wrong, -reading_cost(one.candidate.tree, name)
+        if best is None or rank > best[0]:
+            best = rank, one.candidate, verdict
         if best[2].equivalent:
             break
         if budget.over:
