@@ -272,8 +272,12 @@ def test_what_a_loop_bounds_does_not_overflow() -> None:
     assert not proved(one, other, bounds)
     # So does a loop that does not say where it ends.
     free = TILES.replace("setp.le.u32 %p1, %r3, %r4", "setp.ne.u32 %p1, %r3, %r1")
-    one, other = (free.format(tile=512, index=index) for index in (wide, narrow))
+    one, other = (free.format(tile=500, index=index) for index in (wide, narrow))
     assert not proved(one, other, bounds)
+    # But between multiples of as much as blocks have, nothing overflows.
+    one, other = (free.format(tile=512, index=index) for index in (wide, narrow))
+    assert proved(one, other, bounds)
+    assert not proved(one, other, ".maxntid 513")
 
 
 def test_memory_of_any_kind_is_global_where_the_original_says_so() -> None:

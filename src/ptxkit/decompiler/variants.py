@@ -56,6 +56,8 @@ class _Tried:
     partner: str
     thorough: bool = False
     """Whether it is there to be proved, not to be run."""
+    longer: bool = False
+    """Whether a proof was cut short, and may take more time now."""
 
 
 def best_form(
@@ -106,40 +108,53 @@ def best_form(
         for candidate in chain(islice(forms, max(0, _READABLE - len(tried))), exact)
     )
     written: list[_Tried] = []
+    cut_short: list[_Tried] = []
 
     def provable() -> Iterator[_Tried]:
         for candidate in SymbolicEngine().provable_forms(module, function, flags):
             written.append(_compiled(module, name, candidate, arch, separate))
             yield replace(written[-1], thorough=True)
 
+    def longer() -> Iterator[_Tried]:
+        # What keeps most of the original comes last, and is proved most often.
+        for one in reversed(cut_short):
+            yield replace(one, longer=True)
+
     known = Experience() if known is None else known
     # What a compiler left as it was is nearest to the original in a run, too.
     again = (one for one in written if len(function.instructions) <= _HARD_TO_RUN)
-    done: set[tuple[str, bool]] = set()
+    done: set[tuple[str, bool, bool]] = set()
     execute = True
     # Long functions are seldom covered by launches, and running them takes long: proofs come first,
     # but only those that are quick.
     long = len(function.instructions) > _HARD_TO_RUN
     share = _BRIEF if long else PROOF
-    proving = budget.part(_PROVING)
+    proving = budget.part(_BRIEF if long else _PROVING)
     early = ((one, True) for one in tried if not proving.over)
     rest = (
-        (one, False) for one in chain(likely[: 0 if long else 1], provable(), likely, again, others)
+        (one, False)
+        for one in chain(
+            likely[: 0 if long else 1], provable(), likely[:1], longer(), likely[1:], again, others
+        )
     )
     refuted: dict[str, tuple[str, ...]] = {}
     for one, only_proof in chain(early, rest):
         # Forms that a compiler makes the same of are all proved, or none is.
         text = one.made.module.emit() if one.made.module is not None else one.made.error
-        followed = (text, True) in done or (text in refuted and not one.thorough)
-        if (text, one.thorough) in done or (followed and (only_proof or not execute)):
+        followed = (text, True, False) in done or (text in refuted and not one.thorough)
+        key = text, one.thorough, one.longer
+        if key in done or (followed and (only_proof or not execute) and not one.longer):
             continue
         if not only_proof:
-            done.add((text, one.thorough))
+            done.add(key)
+        part = _BRIEF if only_proof else share if one.thorough and not one.longer else PROOF
+        before = budget.left
         verdict = _proved(
-            module, name, one, known, budget, prove=not followed, execute=execute,
-            least="E2" if only_proof else WEAKEST,
-            share=_BRIEF if only_proof else share if one.thorough else PROOF,
+            module, name, one, known, budget, prove=one.longer or not followed, execute=execute,
+            least="E2" if only_proof else WEAKEST, share=part,
         )  # fmt: skip
+        if one.thorough and part < PROOF and before - budget.left >= part * budget.seconds:
+            cut_short.append(one)
         if only_proof and not verdict.equivalent:
             # What had not enough time gets more of it later.
             if not any("stopped after" in reason for reason in verdict.reasons):
@@ -153,9 +168,9 @@ def best_form(
         execute &= verdict.execution is None or not verdict.execution.hopeless
         # What was not proved is still better than what was seen to differ.
         wrong = verdict.execution is not None and verdict.execution.different
-        key = verdict.rank, not wrong, -reading_cost(one.candidate.tree, name)
-        if best is None or key > best[0]:
-            best = key, one.candidate, verdict
+        rank = verdict.rank, not wrong, -reading_cost(one.candidate.tree, name)
+        if best is None or rank > best[0]:
+            best = rank, one.candidate, verdict
         if best[2].equivalent:
             break
         if budget.over:

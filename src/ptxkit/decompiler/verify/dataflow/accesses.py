@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ptxkit.decompiler.verify.dataflow.decode import Step
+from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.syntax import Instruction
 
 Access = Callable[[Step], Step]
@@ -31,6 +33,22 @@ def as_global(step: Step) -> Step:
     place += place and words[place] in _SCOPES
     opcode = ".".join((name, *words[:place], "global", *words[place:]))
     return replace(step, opcode=opcode, modifiers=step.modifiers | {".global"})
+
+
+def as_generic(step: Step) -> Step:
+    """An access to global memory as one to memory of any kind; its modifiers say what it was."""
+    known = step.name in _ACCESSES and ".global" in step.modifiers and step.type in SCALAR_TYPES
+    if not known or ".nc" in step.modifiers:
+        return step
+    return replace(step, opcode=".".join(w for w in step.opcode.split(".") if w != "global"))
+
+
+def differ_in_kind(original: Iterable[Instruction], candidate: Iterable[Instruction]) -> bool:
+    """Whether one of two programs knows of more accesses than the other that they are global."""
+    first, second = (
+        Counter(one.name for one in some if is_generic(one)) for some in (original, candidate)
+    )
+    return bool(first) and first != second
 
 
 def changing(step: Step) -> Step:

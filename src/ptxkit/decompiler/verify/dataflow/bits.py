@@ -301,6 +301,12 @@ def _lowered_field(terms: Terms, width: int, a: Term, room: int) -> Term:
     [True, False]
     """
     row = terms.rows[a]
+    if row[:2] == ("op", f"and.b{width}"):
+        mask, of = terms.constant_of(row[4]), row[3]
+        if mask is None:
+            mask, of = terms.constant_of(row[3]), row[4]
+        if mask is not None and mask & room - 1 == room - 1:
+            return _lowered(terms, width, of, room)  # they are all kept
     wide, inside = width, row
     if row[0] == "truncate" and row[2] == width:
         wide, inside = row[1], terms.rows[row[3]]
@@ -346,6 +352,12 @@ def united(terms: Terms, width: int, a: Term, b: Term) -> Term:
         bits = bounds(terms, low, width, False)[1].bit_length()
         if bits < width and _is_multiple(terms, width, high, 1 << bits):
             return terms.add(width, low, high)
+    for one, other in ((a, b), (b, a)):
+        number = terms.constant_of(one)
+        clear = 0 if number is None else (1 << width) - 1 & ~number
+        if number and clear and not clear & clear + 1:
+            # The highest bits are set, whatever they were: a sum, too.
+            return terms.add(width, masked(terms, width, other, clear), one)
     return terms.operation(f"or.b{width}", 0, (a, b))
 
 
@@ -377,6 +389,10 @@ def exclusive(terms: Terms, width: int, values: Sequence[Term]) -> Term:
     if constant == (1 << width) - 1 and len(left) == 1:
         return terms.add(width, terms.constant(width, -1), left.pop(), -1)
     parts = sorted(left)
+    below = bounds(terms, parts[0], width, False)[1] if len(parts) == 1 else 1 << width
+    if not constant & constant + 1 and below <= constant:
+        # All bits that may be set are turned.
+        return terms.add(width, terms.constant(width, constant), parts[0], -1)
     shifts = [_shift(terms, width, part) for part in parts]
     if constant:
         shifts.append((constant & -constant).bit_length() - 1)
@@ -420,7 +436,24 @@ def bitwise(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
         # No upper bits are left of either.
         low = [terms.truncate(width, _WORD, one) for one in values]
         return terms.extend(False, _WORD, width, terms.operation(f"and.b{_WORD}", 0, low))
-    return terms.operation(opcode, 0, values)
+    return terms.operation(opcode, 0, _in_common(terms, width, values))
+
+
+def _in_common(terms: Terms, width: int, values: Sequence[Term]) -> Sequence[Term]:
+    """Two numbers without what makes no difference to the bits that may be set in both.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x, y = t.make("symbol", "x"), masked(t, 32, t.make("symbol", "y"), 7)
+    >>> less = t.add(32, x, t.constant(32, 80))
+    >>> [bitwise(t, "and.b32", (one, y)) == bitwise(t, "and.b32", (x, y)) for one in (less, y)]
+    [True, False]
+    """
+    rooms = [1 << bounds(terms, one, width, False)[1].bit_length() for one in values]
+    return [
+        _lowered(terms, width, one, room) if room < 1 << width else one
+        for one, room in zip(values, reversed(rooms), strict=True)
+    ]
 
 
 def _extreme(terms: Terms, least: bool, type: str, values: Sequence[Term]) -> Term | None:

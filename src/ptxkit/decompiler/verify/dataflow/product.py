@@ -17,12 +17,13 @@ from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.joint import come_together, opcodes
+from ptxkit.decompiler.verify.dataflow.lockstep import keeps_step
 from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Way, fresh
 from ptxkit.decompiler.verify.dataflow.refinement import Refinement
 from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program
 from ptxkit.decompiler.verify.dataflow.registers import Registers
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
-from ptxkit.decompiler.verify.dataflow.touched import touches_more
+from ptxkit.decompiler.verify.dataflow.touched import takes_for_global, touches_more
 
 _ROUNDS = 60
 #: Cases in all, at most; where there are few in each piece there may be many pieces.
@@ -266,6 +267,10 @@ class Product:
                 seen.append(way.source)
                 if touches_more(*way.source.regions, self.decisions, self.timeless):
                     return f"it loads what the original does not {where}"
+                if self.programs[1].all_generic and takes_for_global(
+                    *way.source.regions, self.decisions, self.timeless
+                ):
+                    return f"it takes memory for global that may be none {where}"
                 if not come_together(*way.source.regions, self.decisions, self.timeless):
                     return f"other threads come together {where}"
             for blocks, region in zip(visited, way.source.regions, strict=True):
@@ -274,7 +279,8 @@ class Product:
                 partners.add(way.source.blocks)
         joint = [self._joint(side, blocks) for side, blocks in enumerate(visited)]
         alone = all(len({pair[side] for pair in partners}) == len(partners) for side in (0, 1))
-        if joint[0] != joint[1] or (joint[0] and not alone):
+        elsewhere = joint[0] != joint[1] or (joint[0] and not alone)
+        if elsewhere and not keeps_step(self.registers, self.meetings, self.ways()):
             return "threads come together in other places"
         return ""
 

@@ -10,7 +10,7 @@ from math import inf, prod
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget, OverdueError
 from ptxkit.decompiler.verify.coverage import Coverage
-from ptxkit.decompiler.verify.dataflow.accesses import is_generic
+from ptxkit.decompiler.verify.dataflow.accesses import differ_in_kind, is_generic
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, CUTS_OF_LONG, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TOO_LONG, TooManyCasesError
 from ptxkit.decompiler.verify.dataflow.joins import paired
@@ -31,6 +31,13 @@ _FEW_CASES = 24
 _SHORT = 400
 #: Work for that, and where nothing but a proof is wanted, as `Decisions` counts it: some seconds.
 _PIECES, _THOROUGH = 350_000, 1_300_000
+#: How often pieces are compared: up to how many cases values are told apart, whether they are also
+#: cut where ways come together, and the share of the work for that. Values of many cases are
+#: compared as a whole first, which is quick, then in full. There are many places where ways come
+#: together, which are tried one by one.
+_PASSES = (
+    (_FEW_CASES, False, 1.0), (None, False, 0.25), (_FEW_CASES, True, 1.0), (None, False, 1.0),
+)  # fmt: skip
 #: And for a first look at long functions as a whole.
 _FIRST = 150_000
 
@@ -191,15 +198,14 @@ class _Pair:
             return ""
         return self._whole(inf) if brief and reason == TOO_LONG else reason
 
-    def _in_pieces(self, work: int) -> bool:
+    def _in_pieces(self, work: float) -> bool:
         """Cut both where they must be at the same time: in few places, then in more."""
         wanted = CUTS if self._is_short() else CUTS_OF_LONG
         joins = paired(*self.programs)
         made: dict[tuple[Cuts, bool], tuple[Program, Program]] = {}
-        # Values of many cases are compared as a whole first, which is quick, then in full.
-        for cases, joined in ((_FEW_CASES, False), (_FEW_CASES, True), (None, False)):
+        for number, (cases, joined, share) in enumerate(_PASSES):
+            left = share * work
             done: list[list[list[int]]] = []
-            left = work
             for cuts in wanted if joins or not joined else ():
                 key = cuts, joined
                 programs = made[key] = made.get(key) or self._make(cuts, joins if joined else ())
@@ -209,8 +215,8 @@ class _Pair:
                 done.append(heads)
                 if self._with_turns(programs, cases, left):
                     return True
-                left -= self._work
-            work = work if joined else left
+                left -= self._work if share == 1.0 else 0.0
+            work = work if number else left
         return False
 
     def _with_turns(
@@ -270,6 +276,9 @@ def _programs(
     # What the original does to global memory may be done to memory of any kind: it is the same
     # there. But what it does to memory of any kind may not be global.
     all_global = not any(map(is_generic, functions[0].instructions))
+    # Where it does both, one that does less of it to global memory alone is compared as if all were
+    # memory of any kind; what the candidate takes for global must then be so in the original.
+    mixed = differ_in_kind(*(function.instructions for function in functions))
     # What the original takes for memory that nobody changes may be loaded like any other; what the
     # candidate takes for that must be it.
     constant = any(".nc" in one.modifiers for one in functions[1].instructions)
@@ -281,6 +290,7 @@ def _programs(
             partial(variables.known, side),
             cuts,
             all_global=all_global and side == 1,
+            all_generic=mixed,
             constant=constant,
             joins=[pair[side] for pair in joins],
         )

@@ -6,7 +6,12 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from ptxkit.decompiler.verify.dataflow.accesses import as_global, changing, is_generic
+from ptxkit.decompiler.verify.dataflow.accesses import (
+    as_generic,
+    as_global,
+    changing,
+    is_generic,
+)
 from ptxkit.decompiler.verify.dataflow.arguments import arguments_read
 from ptxkit.decompiler.verify.dataflow.bounds import launched
 from ptxkit.decompiler.verify.dataflow.cuts import (
@@ -56,13 +61,15 @@ class Program:
         known: Known,
         cuts: Cuts = uncut,
         all_global: bool = False,
+        all_generic: bool = False,
         constant: bool = True,
         joins: Sequence[int] = (),
     ) -> None:
         """It is cut at the headers of loops, and where ``cuts`` says so of a step.
 
         It is also cut at ``joins``, which the other function has in the same order.
-        With ``all_global``, addresses of any memory are taken for addresses of global memory.
+        With ``all_global``, addresses of any memory are taken for addresses of global memory;
+        with ``all_generic``, it is the other way round.
         Without ``constant``, loads of memory that nobody changes are loads like any other.
         """
         graph = ControlFlowGraph.of(function)
@@ -75,6 +82,10 @@ class Program:
         if not constant:
             for one in whole.values():
                 one.steps = [changing(step) for step in one.steps]
+        self.all_generic = all_generic
+        if all_generic:
+            for one in whole.values():
+                one.steps = [as_generic(step) for step in one.steps]
         parts = Parts(cuts, 1 + max(b.index for b in graph.blocks))
         self.blocks: dict[int, Block] = {
             number: part for index in whole for number, part in parts.of(index, whole[index])

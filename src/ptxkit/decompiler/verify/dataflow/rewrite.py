@@ -169,8 +169,13 @@ class Rewriter:
         return None
 
     def _sum(self, width: int, constant: int, parts: dict[Term, int], depth: int) -> Term | None:
-        """A sum: first without the sums that registers hold, then part by part."""
+        """A sum: part by part, or without the sums that registers hold, then part by part."""
         terms = self.terms
+        if self._sums and not self.everything:
+            # What single parts are is the same wherever it is asked for.
+            alone = self._parts(width, constant, parts, depth)
+            if alone is not None:
+                return alone
         made = terms.constant(width, 0)
         for wide, number, inside, word in self._sums:
             lead = next((atom for atom in inside if not self.timeless.term(atom)), None)
@@ -183,7 +188,13 @@ class Rewriter:
                 parts[atom] = parts.get(atom, 0) - times * factor
             constant -= times * number
             made = terms.add(width, made, terms.scale(width, word, times))
-        made = terms.add(width, made, terms.constant(width, constant))
+        rest = self._parts(width, constant, parts, depth)
+        return None if rest is None else terms.add(width, made, rest)
+
+    def _parts(self, width: int, constant: int, parts: dict[Term, int], depth: int) -> Term | None:
+        """A sum, part by part."""
+        terms = self.terms
+        made = terms.constant(width, constant)
         for atom, factor in parts.items():
             if factor % (1 << width):
                 part = self.term(atom, depth)

@@ -61,6 +61,8 @@ class Touched:
     bits: int
     condition: Diagram
     loaded: bool
+    in_global: bool = False
+    """Whether it is taken for global memory."""
 
 
 def _never_meets(step: Step) -> bool:
@@ -324,11 +326,12 @@ class Semantics:
         count = max(1, len(step.targets))
         if step.name == "st" and step.sources[-1].kind == "vector":
             count *= len(step.sources[-1].parts)
-        self.touched.append(Touched(address, width * count, condition, step.name == "ld"))
+        loaded, in_global = step.name == "ld", ".global" in step.modifiers
+        self.touched.append(Touched(address, width * count, condition, loaded, in_global))
         piece = min(width, _WORD)
         for place in range(piece, width * count, piece) if width * count > piece else ():
             there = self._moved(step.sources[0], address, place // 8)
-            self.touched.append(Touched(there, piece, condition, False))
+            self.touched.append(Touched(there, piece, condition, False, in_global))
 
     def _is_nowhere(self, address: Diagram) -> Diagram:
         """Whether an address is a null pointer, or one to a member of what it points to."""

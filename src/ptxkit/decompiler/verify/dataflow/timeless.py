@@ -1,5 +1,7 @@
 """Terms that are the same at any time: made of parameters, special registers and constants alone.
 
+What is loaded from constant memory is so, too.
+
 What a loop leaves as it is can be written down inside of it as it was before; and what was known
 about it before is known inside.
 """
@@ -14,7 +16,7 @@ _FIRST = {
     "multiply": 2, "signed": 3, "unsigned": 3, "truncate": 3, "op": 3, "tuple": 1, "place": 1,
     "part": 3, "slot": 2, "truth": 1, "compare": 3, "eq": 2, "lt": 3,
 }  # fmt: skip
-_PLAIN = frozenset(("symbol", "special", "parameter", "float", "true", "false"))
+_PLAIN = frozenset(("symbol", "special", "parameter", "float", "true", "false", "constant memory"))
 #: Diagrams with more nodes are not worth carrying into loops.
 _NODES, _KNOWN = 8, 64
 
@@ -66,7 +68,11 @@ class Timeless:
 
     def first_part(self, term: Term) -> int | None:
         """Where the terms begin that a term is a function of; None where it is no such function."""
-        return _FIRST.get(self.decisions.terms.rows[term][0])
+        rows = self.decisions.terms.rows
+        row = rows[term]
+        if row[0] == "ld" and rows[row[3]][0] == "constant memory":
+            return 3  # nobody stores there
+        return _FIRST.get(row[0])
 
     def value(self, diagram: Diagram) -> bool:
         """Whether a diagram is small, and the same at any time."""

@@ -6,32 +6,62 @@ a load that nobody needs may be left out, and none may be added but where memory
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.bounds import unbounded_sum
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.regions import Region
+from ptxkit.decompiler.verify.dataflow.semantics import Touched
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 
 #: Accesses of the original that are compared with one of the candidate, the nearest first.
 _NEAREST = 24
+#: More bits than anything has: how much is touched does not matter.
+_ANY = 1 << 30
 
 
 def touches_more(first: Region, second: Region, decisions: Decisions, timeless: Timeless) -> bool:
     """Whether the second loads where, or when, the first touches nothing."""
+    mine = [one for one in enumerate(second.touched) if one[1].loaded]
+    return _beyond(first.touched, mine, first, decisions, timeless)
+
+
+def takes_for_global(
+    first: Region, second: Region, decisions: Decisions, timeless: Timeless
+) -> bool:
+    """Whether the second takes memory for global that the first does not take for that."""
+    mine = [one for one in enumerate(second.touched) if one[1].in_global]
+    theirs = [replace(one, bits=_ANY) for one in first.touched if one.in_global]
+    return _beyond(theirs, mine, first, decisions, timeless, variables=False)
+
+
+def _beyond(
+    theirs: Sequence[Touched],
+    mine: Sequence[tuple[int, Touched]],
+    first: Region,
+    decisions: Decisions,
+    timeless: Timeless,
+    variables: bool = True,
+) -> bool:
+    """Whether something is touched of which it is not known that the original does so, too.
+
+    What is inside of ``variables`` may be.
+    """
     known: dict[Term, list[tuple[int, Diagram]]] = {}
-    for one in first.touched:
+    for one in theirs:
         for term, case in decisions.cases(one.address).items():
             condition = decisions.both(one.condition, case)
             known.setdefault(term, []).append((one.bits, condition))
-    for place, one in enumerate(second.touched):
-        if not one.loaded or one in first.touched:
+    for place, one in mine:
+        if one in theirs:
             continue
         left = decisions.false
         for term, case in decisions.cases(one.address).items():
-            if _inside(decisions.terms, term, one.bits // 8):
+            if variables and _inside(decisions.terms, term, one.bits // 8):
                 continue
             alone = decisions.both(one.condition, case)
             for bits, condition in known.get(term, ()):
@@ -41,8 +71,8 @@ def touches_more(first: Region, second: Region, decisions: Decisions, timeless: 
         left = decisions.both(left, decisions.negate(first.broken))
         if left == decisions.false:
             continue
-        near = sorted(range(len(first.touched)), key=partial(_apart, place))[:_NEAREST]
-        for other in (first.touched[k] for k in near):
+        near = sorted(range(len(theirs)), key=partial(_apart, place))[:_NEAREST]
+        for other in (theirs[k] for k in near):
             if other.bits >= one.bits and left != decisions.false:
                 there = decisions.choose(other.condition, other.address, decisions.undefined)
                 left = Agreement(decisions, timeless).differing(left, one.address, there)

@@ -68,16 +68,19 @@ class Words:
         keeping = [self._rewriter(meeting, way, staying) for way in ways] if staying else []
         more: dict[int, list[Rewriter]] = {}
         changed = False
+        alone: list[Name] = []
         # What is written in words of the other side must not be the words for that.
         for name, c in sorted(left.items()):
             if name in meeting.opaque:
+                alone += [name] if c not in both and name[0] else []
                 continue
             made = related.get(name)
             if c not in both:
                 # What a turn changes goes along with something else that it changes, if anything.
                 beyond = others if name[0] else theirs
                 free = [one for one in beyond if one not in meeting.derived]
-                beside = [*shared, *free] if name[0] == 1 else shared
+                # Of what only the second holds, the first are the words for the others.
+                beside = [*shared, *free, *alone] if name[0] == 1 else shared
                 made = None
                 if keeping and meeting.steps.get(name) == 0:
                     # What a turn leaves alone is no function of what it changes, even where it
@@ -92,10 +95,13 @@ class Words:
                         names = [*shared, *free]
                         more[name[0]] = [self._rewriter(meeting, way, names) for way in ways]
                     made = self._in_words(ways, name, more[name[0]])
+                if made is None and self.narrow and name[0] == 0:
+                    made = self._in_step(meeting, ways, name, free)
                 if made is None and self.narrow and self.registers.width(name) == 32:
                     made = self._half(meeting, ways, name, [*shared, *free])
                 if made is None and self.narrow:
                     made = self._combined(meeting, ways, name, [*shared, *free])
+                alone += [name] if made is None and name[0] else []
             changed |= made != meeting.derived.get(name)
             if made is not None:
                 meeting.derived[name] = made
@@ -116,6 +122,7 @@ class Words:
                 names.setdefault(c, []).append(name)
         found: dict[Name, Diagram] = {}
         roots: list[Name] = []
+        made_of = self._made_of_others(meeting, ways, [some[0] for some in names.values()])
 
         def order(c: int) -> tuple[int, int, int]:
             # What is a multiple of something is so in no other words.
@@ -127,11 +134,36 @@ class Words:
                 made = self._in_step(meeting, ways, names[c][0], [*roots, *found], found)
                 if made is None and self.registers.width(names[c][0]) == 32:
                     made = self._half(meeting, ways, names[c][0], roots)
+                if made is None:
+                    made = made_of.get(names[c][0])
             if made is None:
                 roots.append(names[c][0])
             else:
                 found |= dict.fromkeys(names[c], made)
         return found
+
+    def _made_of_others(
+        self, meeting: Meeting, ways: list[Way], names: list[Name]
+    ) -> dict[Name, Diagram]:
+        """What is computed from others before a cut, in words of these.
+
+        In loops it may be so only until they turn.
+        """
+        if meeting.blocks[0] not in self.registers.programs[0].begins:
+            return {}
+        alone = [
+            name for name in names if all(self._is_atom(self.registers.held(w, name)) for w in ways)
+        ]
+        rewriters = [self._rewriter(meeting, way, alone) for way in ways]
+        made = {name: self._in_words(ways, name, rewriters) for name in names if name not in alone}
+        return {name: word for name, word in made.items() if word is not None}
+
+    def _is_atom(self, value: Diagram) -> bool:
+        """Whether a value is no function of others."""
+        term = self.decisions.term(value)
+        if term is None or self.terms.rows[term][0] == "sum":
+            return False
+        return self.timeless.first_part(term) is None
 
     def _in_words(
         self, ways: list[Way], name: Name, rewriters: Sequence[Rewriter]
@@ -167,7 +199,8 @@ class Words:
             beside = [self.registers.held(way, other) for way in ways]
             step = meeting.steps.get(other)
             apart = by // step if by and step and not by % step else None
-            for times in (apart,) if apart is not None else (1, -1):
+            several = (apart,) if apart is not None else self._multiples(width, held[0], beside[0])
+            for times in several:
                 left = self._rest(ways, width, held, beside, times)
                 if left is None and apart is not None and self.narrow:
                     left = self._kept_rest(meeting, ways, width, name, other, times)
@@ -175,6 +208,17 @@ class Words:
                     scaled = self.terms.scale(width, word, times)
                     return self.decisions.leaf(self.terms.add(width, scaled, left))
         return None
+
+    def _multiples(self, width: int, held: Diagram, beside: Diagram) -> tuple[int, ...]:
+        """How many times a value another one may be in."""
+        one, other = self.decisions.term(held), self.decisions.term(beside)
+        if one is not None and other is not None and self.narrow:
+            mine, theirs = (self.terms.parts(width, term)[1] for term in (one, other))
+            for atom in sorted(mine.keys() & theirs.keys()):
+                by, step = (as_signed(width, some[atom]) for some in (mine, theirs))
+                times, rest = divmod(by, step)
+                return (times,) if times and not rest else ()
+        return 1, -1
 
     def _combined(
         self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
