@@ -15,7 +15,7 @@ from itertools import islice
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Type
-from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of
+from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of, reads_of
 from ptxkit.decompiler.lift.rewrite import (
     bodies_of,
     bottom_up,
@@ -64,6 +64,7 @@ class Copies:
     renamed: dict[str, str] = field(default_factory=dict)
     shapes: dict[int, tuple[n.Statement, int]] = field(default_factory=dict)
     keys: dict[object, int] = field(default_factory=dict)
+    facts: dict[int, tuple[n.Statement, frozenset[str] | None]] = field(default_factory=dict)
 
     def run(self, body: Body) -> Body:
         """The body with its copies as loops; the same body where there are none."""
@@ -304,7 +305,7 @@ class Copies:
         target, value = statement.target, statement.value
         if statement.operator == "+=":
             value = n.Binary("+", target, value)
-        computed = Computed.before(body, place, value, self._is_used_once)
+        computed = Computed.before(body, place, value, self._is_used_once, self._reads_of)
         found = chain_of(value, computed)
         if found is None or len(found.terms) < _LEAST_TERMS:
             return False
@@ -329,6 +330,13 @@ class Copies:
         for gone in sorted(computed.used(), reverse=True):
             self._replace(body, gone, 1, [])
         return True
+
+    def _reads_of(self, statement: n.Statement) -> frozenset[str] | None:
+        known = self.facts.get(id(statement))
+        if known is None:
+            # The statement is kept, so that no other one is taken for it.
+            known = self.facts[id(statement)] = statement, reads_of(statement)
+        return known[1]
 
     def _is_used_once(self, name: str) -> bool:
         return self.reads[name] == 1 and self.writes[name] == 1
