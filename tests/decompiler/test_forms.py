@@ -200,3 +200,16 @@ def test_what_stays_as_it_is_has_no_branch(value: str, wanted: str) -> None:
     assert isinstance(kernel, n.Function)
     text = print_function(rewritten(kernel, lambda question: question.form == "branch"))
     assert wanted in text and "else" not in text
+
+
+def test_a_long_chain_is_not_one_expression() -> None:
+    """Thousands of sums, each of the one before: compilers and people take them one by one."""
+    chain = " ".join(f"(let float v{k + 1} (+ (* v{k} a) b))" for k in range(3000))
+    kernel = read(
+        "(kernel k (params (param (ptr float) x) (param float a) (param float b))"
+        f"(let float v0 ([] x 0)) {chain} (= ([] x 0) v3000))"
+    )
+    assert isinstance(kernel, n.Function)
+    made = rewritten(kernel, lambda question: True)
+    assert made.body is not None and len(made.body) < 3000
+    assert max(sum(1 for _ in s.walk()) for s in made.body) < 100

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from tests.decompiler.lifting import lifted_text
 
 import ptxkit
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.grids import window
 from ptxkit.decompiler.lift.lifter import Options
 
 WEIGHTED = """
@@ -59,3 +62,67 @@ def test_nothing_is_left_over() -> None:
     source = WEIGHTED.replace("taps[k + r] * ", "")
     text = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic").cuda
     assert text.count("= -") == 1, text
+
+
+AROUND = """
+__constant__ float weights[25];
+extern "C" __global__ void blur(const float *x, float *out, int w, int h) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (col < 2 || row < 2 || col >= w - 2 || row >= h - 2) return;
+    float sum = 0.0f;
+    for (int dy = -2; dy <= 2; dy++)
+        for (int dx = -2; dx <= 2; dx++)
+            sum += weights[(dy + 2) * 5 + dx + 2] * x[(row + dy) * w + col + dx];
+    out[row * w + col] = sum;
+}"""
+IN_A_TILE = """
+extern "C" __global__ void sum3(const float *x, float *out, int n) {
+    __shared__ float t[18][18];
+    t[threadIdx.y][threadIdx.x] = x[threadIdx.y * 18 + threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x < 1 || threadIdx.y < 1 || threadIdx.x > 16 || threadIdx.y > 16) return;
+    float s = 0.0f;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++) s += t[threadIdx.y + dy][threadIdx.x + dx];
+    out[threadIdx.y * n + threadIdx.x] = s;
+}"""
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
+def test_a_window_is_counted_by_rows_and_columns(arch: str) -> None:
+    module = ptxkit.compile_cuda(AROUND, arch=arch)
+    text = lifted_text(module, Options(roll=True))
+    assert "[(j + dy) * n2 + i + dx]" in text
+    assert "weights[(dy + 2) * 5 + dx + 2]" in text
+    if arch == "sm_90":
+        assert ptxkit.decompile(module, "symbolic", effort=0).verdict.same_ptx
+
+
+def test_a_window_in_a_tile() -> None:
+    assert "t[threadIdx.y + dy][threadIdx.x + dx]" in lifted(IN_A_TILE)
+
+
+@pytest.mark.parametrize(
+    ("places", "wanted"),
+    [
+        # Rows of two, and what goes from the end of one to the next row.
+        ("0 1 w w+1 2*w 2*w+1", ((0, 3), (0, 2))),
+        ("-1 0 1 w-1 w w+1", ((0, 2), (-1, 3))),
+        ("0 1 2 w w+1 w+3", None),
+        ("0 1 w w+1", None),
+        # One row alone is counted by one counter.
+        ("0 1 2 3 4 5", None),
+    ],
+)
+def test_terms_that_are_a_window(
+    places: str, wanted: tuple[tuple[int, int], tuple[int, int]] | None
+) -> None:
+    def place(text: str) -> n.Expression:
+        times, _, more = text.partition("w")
+        if "w" not in text:
+            return n.integer(int(text))
+        by = n.Binary("*", n.Name("w"), n.integer(int(times.rstrip("*") or 1)))
+        return n.Binary("+", by, n.integer(int(more or 0)))
+
+    found = window([n.Index(n.Name("x"), place(one)) for one in places.split()], {})
+    assert (None if found is None else (found.rows, found.columns)) == wanted

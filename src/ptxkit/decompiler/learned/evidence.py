@@ -17,6 +17,8 @@ from ptxkit.decompiler.learned.contexts import Context
 #: Where a thread is in a grid of several dimensions, and in its block.
 _IN_GRID = {"x": "col", "y": "row", "z": "depth"}
 _IN_BLOCK = {"x": "tx", "y": "ty", "z": "tz"}
+#: How far a place is from the middle of a window.
+_AROUND = frozenset(("dx", "dy"))
 #: What grows by what is added to it, by the largest and by the smallest.
 _GROWN = {"fmaxf": "largest", "fmax": "largest", "max": "largest",
           "fminf": "smallest", "fmin": "smallest", "min": "smallest"}  # fmt: skip
@@ -176,6 +178,8 @@ class _Reader:
             elif once and plane and inner[name] and "y" in inner.values():
                 if "x" in inner.values():
                     found[name] = _IN_BLOCK[inner[name]]
+            elif name in _AROUND and isinstance(given[0], n.Literal) and given[0].value < 0:
+                found[name] = name
             elif once and (part := _warp_part(given[0])):
                 found[name] = part
             elif once and name in distances:

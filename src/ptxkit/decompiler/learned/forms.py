@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from ptxkit.cuda import nodes as n
@@ -48,6 +49,9 @@ _SHIFTS = frozenset(("<<", ">>", "<<=", ">>="))
 _BITS = frozenset(("^", "|", "&", "~"))
 #: A mask with more bits is one to people, and no remainder.
 _LARGEST = 1 << 12
+#: Nodes of a statement that a variable is still written in: nobody reads a longer one, compilers
+#: nest as deep as it does, and a chain of thousands would be one of all.
+_LONGEST = 80
 _POWERS = {"<<": "*", ">>": "/", "&": "%", "<<=": "*=", ">>=": "/=", "&=": "%="}
 
 
@@ -313,7 +317,7 @@ class _Writer:
         if not isinstance(one, n.Assign | n.Declare | n.Evaluate | n.Return | n.If):
             return None
         head = one.condition if isinstance(one, n.If) else one
-        if list(names_in(head)).count(name) != 1:
+        if _size(value) + _size(head) > _LONGEST or list(names_in(head)).count(name) != 1:
             return None
         if not self._ask(
             "inline", f"{type(one).__name__}", f"{_shape(value)}", f"size {_bucket(_size(value))}",
@@ -415,7 +419,8 @@ def _implied(given: Scalar, wanted: Scalar, place: str) -> bool:
 
 
 def _size(node: n.Node) -> int:
-    return sum(1 for _ in node.walk())
+    """How many nodes a tree has; of larger ones only that they are large."""
+    return sum(1 for _ in islice(node.walk(), _LONGEST + 1))
 
 
 def _bucket(number: int) -> str:

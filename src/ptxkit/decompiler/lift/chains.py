@@ -40,20 +40,24 @@ class Computed:
         place: int,
         value: n.Expression,
         is_used_once: Callable[[str], bool],
+        reads_of: Callable[[n.Statement], frozenset[str] | None],
     ) -> Computed:
-        """What may be written in a value at a place as well as before it."""
+        """What may be written in a value at a place as well as before it.
+
+        ``reads_of`` are the names in what a statement sets a variable to, and does no more.
+        """
         made = cls()
         changed: set[str] = set()
         wanted = {name for name in read(value) if is_used_once(name)}
         for earlier in range(place - 1, max(place - _FAR, 0) - 1, -1):
-            match body[earlier]:
-                case n.Assign(n.Name(name=name), part, "=") if wanted and not has_effect(part):
-                    pass
-                case _:
-                    break
-            names = set(read(part))
+            statement = body[earlier]
+            names = reads_of(statement) if wanted else None
+            if names is None:
+                break
+            assert isinstance(statement, n.Assign) and isinstance(statement.target, n.Name)
+            name = statement.target.name
             if name in wanted and not changed & names:
-                made.parts[name], made.places[name] = part, earlier
+                made.parts[name], made.places[name] = statement.value, earlier
                 wanted |= {other for other in names if is_used_once(other)}
             else:
                 changed.add(name)
@@ -116,6 +120,18 @@ class Chain:
         if self.kind in OPERATORS:
             return n.Binary(self.kind, left, right)
         return n.Call(self.kind, (left, right))
+
+
+def reads_of(statement: n.Statement) -> frozenset[str] | None:
+    """The names in what a statement sets a variable to; None where it does anything else.
+
+    >>> sorted(reads_of(n.Assign(n.Name("a"), n.Binary("+", n.Name("b"), n.Name("c")))))
+    ['b', 'c']
+    """
+    match statement:
+        case n.Assign(n.Name(), value, "=") if not has_effect(value):
+            return frozenset(read(value))
+    return None
 
 
 def chain_of(value: n.Expression, computed: Computed) -> Chain | None:

@@ -15,7 +15,8 @@ from itertools import islice
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Type
-from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of
+from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of, reads_of
+from ptxkit.decompiler.lift.grids import window
 from ptxkit.decompiler.lift.rewrite import (
     bodies_of,
     bottom_up,
@@ -64,10 +65,18 @@ class Copies:
     renamed: dict[str, str] = field(default_factory=dict)
     shapes: dict[int, tuple[n.Statement, int]] = field(default_factory=dict)
     keys: dict[object, int] = field(default_factory=dict)
+    values: dict[str, n.Expression] = field(default_factory=dict)
+    """Of variables that are set once."""
+    facts: dict[int, tuple[n.Statement, frozenset[str] | None]] = field(default_factory=dict)
 
     def run(self, body: Body) -> Body:
         """The body with its copies as loops; the same body where there are none."""
         self._replace([], 0, 0, [*body])
+        self.values = {
+            s.target.name: s.value for s in statements_of(body)
+            if isinstance(s, n.Assign) and isinstance(s.target, n.Name) and s.operator == "="
+            and self.writes[s.target.name] == 1
+        }  # fmt: skip
         made = self._list(body)
         if self.renamed:
             made = tuple(bottom_up(statement, self._new_name) for statement in made)
@@ -136,7 +145,10 @@ class Copies:
         return tuple(made)
 
     def _index(self, counted: Counted) -> str:
-        name = self.fresh("" if counted.step[0] == "+=" else "stride")
+        return self._counter("" if counted.step[0] == "+=" else "stride")
+
+    def _counter(self, wish: str) -> str:
+        name = self.fresh(wish)
         self.types[name] = INT
         return name
 
@@ -304,31 +316,49 @@ class Copies:
         target, value = statement.target, statement.value
         if statement.operator == "+=":
             value = n.Binary("+", target, value)
-        computed = Computed.before(body, place, value, self._is_used_once)
+        computed = Computed.before(body, place, value, self._is_used_once, self._reads_of)
         found = chain_of(value, computed)
         if found is None or len(found.terms) < _LEAST_TERMS:
             return False
         tried.update(id(body[k]) for k in computed.used())
-        rolled = found.rolled(_LEAST_TERMS)
-        if rolled is None:
+        first, grid = found.first, window(found.terms, self.values)
+        rolled = found.rolled(_LEAST_TERMS) if grid is None else None
+        if grid is not None:
+            text = grid.text
+        elif rolled is not None:
+            first, text, counted = rolled
+        else:
             return False
-        first, text, counted = rolled
         # What is stored is added up in what was computed for it before.
         name = target if isinstance(target, n.Name) else found.before
         if name is None or any(part == name for part in text.walk()):
             return False
         kind = found.kind
-        step = n.Assign(name, n.Call(kind, (name, text)))
-        if kind in OPERATORS:
-            step = n.Assign(name, text, f"{kind}=")
+        own = name
+
+        def step(term: n.Expression) -> n.Assign:
+            if kind in OPERATORS:
+                return n.Assign(own, term, f"{kind}=")
+            return n.Assign(own, n.Call(kind, (own, term)))
+
         made: list[n.Statement] = [] if first == name else [n.Assign(name, first)]
-        made.append(counted.loop(self._index(counted), (step,)))
+        if grid is not None:
+            made.append(grid.loops(self._counter("dy"), self._counter("dx"), step))
+        else:
+            made.append(counted.loop(self._index(counted), (step(text),)))
         if name != target:
             made.append(n.Assign(target, name))
         self._replace(body, place, 1, made)
         for gone in sorted(computed.used(), reverse=True):
             self._replace(body, gone, 1, [])
         return True
+
+    def _reads_of(self, statement: n.Statement) -> frozenset[str] | None:
+        known = self.facts.get(id(statement))
+        if known is None:
+            # The statement is kept, so that no other one is taken for it.
+            known = self.facts[id(statement)] = statement, reads_of(statement)
+        return known[1]
 
     def _is_used_once(self, name: str) -> bool:
         return self.reads[name] == 1 and self.writes[name] == 1
