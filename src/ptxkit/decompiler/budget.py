@@ -10,8 +10,15 @@ from __future__ import annotations
 import time
 from math import inf
 
+from ptxkit.toolchain import aside
+
 #: Seconds of computing for one function, where nobody says otherwise.
 SECONDS = 60.0
+
+
+def _computed() -> float:
+    """How long this process has computed, and compilers for it in others."""
+    return time.process_time() + aside.seconds()
 
 
 class OverdueError(Exception):
@@ -33,7 +40,7 @@ class Budget:
         self.seconds = seconds
         self._said = seconds
         """The seconds that are over when these are: of the whole, or of a step."""
-        self._end = time.process_time() + seconds
+        self._end = _computed() + seconds
 
     def part(self, share: float) -> Budget:
         """A budget for one step: so much of the whole, and no more than is left.
@@ -51,12 +58,12 @@ class Budget:
     @property
     def left(self) -> float:
         """Seconds that are left; none are less than 0."""
-        return max(0.0, self._end - time.process_time())
+        return max(0.0, self._end - _computed())
 
     @property
     def over(self) -> bool:
         """Whether nothing is left."""
-        return time.process_time() >= self._end
+        return _computed() >= self._end
 
     @property
     def reason(self) -> str:

@@ -13,13 +13,16 @@ from ptxkit.diagnostics import Diagnostic
 from ptxkit.errors import ArchitectureError, ToolchainError, UsageError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module, parse
+from ptxkit.toolchain import aside, cuda_messages, includes, locate, nvrtc, process
 from ptxkit.toolchain import cache as store
-from ptxkit.toolchain import cuda_messages, includes, locate, nvrtc, process
 from ptxkit.toolchain.messages import CompilerError, CompilerWarning
 from ptxkit.toolchain.versions import parse_arch
 
 Compiler = Literal["nvrtc", "nvcc"]
 Defines = Mapping[str, object] | Iterable[str]
+#: What was kept before this was said is not taken: it may have been made by a compiler that had
+#: not forgotten other options (see `aside`).
+_EPOCH = "each by itself"
 
 
 def compile_cuda(
@@ -106,7 +109,7 @@ def _entry(
     release = nvrtc.load().release if compiler == "nvrtc" else process.release("nvcc")
     # Line information names the file by its full path.
     place = str(Path(name).absolute())
-    return store.key("ptx", [compiler, release, path, place, *words, headers, source])
+    return store.key("ptx", [_EPOCH, compiler, release, path, place, *words, headers, source])
 
 
 def _kept(entry: str | None) -> tuple[bytes | None, str]:
@@ -172,7 +175,9 @@ def _words(
 
 def _with_nvrtc(source: bytes, name: str, words: list[str]) -> tuple[bytes | None, str]:
     headers = [f"-I{folder}" for folder in locate.include_dirs()]
-    result = nvrtc.load().compile(source, name, [*words, *headers])
+    library = nvrtc.load()
+    compiler = aside.of(library.path) if aside.needed(words) else library
+    result = compiler.compile(source, name, [*words, *headers])
     return result.ptx, result.log
 
 

@@ -1,0 +1,59 @@
+"""Options that a compiler does not forget do not touch what is compiled after them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+import ptxkit
+from ptxkit.errors import ToolchainError
+from ptxkit.toolchain import aside, nvrtc
+
+# Laid out in another way where little is rearranged.
+SOURCE = """__global__ void k(const float *x, float *o, float b, int n) {
+    int t = threadIdx.x;
+    o[t] = t < n ? x[t] : 0;
+    o[t] += t + n < 2 * n ? x[t + n] : 0;
+    if (o[t] < b) o[t] = b;
+}"""
+
+
+def made(*options: str) -> str:
+    return ptxkit.compile_cuda(SOURCE, arch="sm_90", options=options, cache=False).emit()
+
+
+def test_what_comes_after_is_the_same() -> None:
+    before = made()
+    other = made("-Ofc=mid")
+    assert other != before
+    assert made() == before
+    # Nor does what was compiled before matter to it.
+    assert made("-Ofc=mid") == other
+
+
+def test_errors_come_through() -> None:
+    with pytest.raises(ptxkit.toolchain.CompilerError, match="nothing"):
+        ptxkit.compile_cuda("__global__ void k() { nothing(); }", options=["-Ofc=mid"])
+    with pytest.raises(ToolchainError, match="nonsense"):
+        ptxkit.compile_cuda("__global__ void k() {}", options=["-Ofc=nonsense"], cache=False)
+
+
+def test_a_compiler_that_is_killed_is_started_again() -> None:
+    one = aside.Aside(nvrtc.load().path)
+    source, options = SOURCE.encode(), ["--gpu-architecture=compute_90", "-Ofc=mid"]
+    before = one.compile(source, "k.cu", options)
+    assert one.seconds > 0
+    assert one._process is not None
+    os.kill(one._process.pid, signal.SIGKILL)
+    one._process.wait()
+    assert one.compile(source, "k.cu", options) == before
+    os.kill(one._process.pid, signal.SIGSTOP)
+    killer = threading.Timer(0.3, os.kill, (one._process.pid, signal.SIGKILL))
+    killer.start()
+    with pytest.raises(ToolchainError, match=r"NVRTC ended while it compiled 'k\.cu' with .*-Ofc"):
+        one.compile(source, "k.cu", options)
+    assert one.compile(source, "k.cu", options) == before
+    one._stop()
