@@ -1,8 +1,8 @@
 """NVRTC in a process of its own, for options that it does not forget.
 
-After one compilation with ``-Ofc=mid``, NVRTC compiles everything else in the same process in
-another way than before, whatever options that has. So what asks for such an option is compiled by
-a second process, which does nothing else.
+After one compilation with ``-Ofc=mid`` or ``--restrict``, NVRTC compiles everything else in the
+same process in another way than before, whatever options that has. So what asks for such an option
+is compiled by a second process, which does nothing else.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from ptxkit.errors import ToolchainError
 from ptxkit.toolchain.nvrtc import Compiled, Nvrtc
 
 #: How options begin that are not forgotten.
-_STICK = ("-Ofc", "--Ofast-compile", "-ofc", "--ofast-compile")
+_STICK = ("-Ofc", "--Ofast-compile", "-ofc", "--ofast-compile", "-restrict", "--restrict")
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from ptxkit.toolchain.aside import serve; serve(sys.argv[2])"
 )
 
 
-def needed(options: Sequence[str]) -> bool:
-    """Whether options would change what is compiled after them.
+def sticking(options: Sequence[str]) -> tuple[str, ...]:
+    """The options that would change what is compiled after them.
 
-    >>> needed(["--use_fast_math"]), needed(["-Ofc=mid"])
-    (False, True)
+    >>> sticking(["--use_fast_math", "-Ofc=mid"])
+    ('-Ofc=mid',)
     """
-    return any(option.startswith(_STICK) for option in options)
+    return tuple(option for option in options if option.startswith(_STICK))
 
 
 class Aside:
@@ -103,14 +103,14 @@ class Aside:
         process.wait()
 
 
-_known: dict[Path, Aside] = {}
+_known: dict[tuple[Path, tuple[str, ...]], Aside] = {}
 _lock = threading.Lock()
 
 
-def of(path: Path) -> Aside:
-    """The process beside this one for the library in a file."""
+def of(path: Path, options: tuple[str, ...]) -> Aside:
+    """The process beside this one for the library in a file, and for some options alone."""
     with _lock:
-        return _known.setdefault(path, Aside(path))
+        return _known.setdefault((path, options), Aside(path))
 
 
 def seconds() -> float:

@@ -176,7 +176,8 @@ def _words(
 def _with_nvrtc(source: bytes, name: str, words: list[str]) -> tuple[bytes | None, str]:
     headers = [f"-I{folder}" for folder in locate.include_dirs()]
     library = nvrtc.load()
-    compiler = aside.of(library.path) if aside.needed(words) else library
+    sticking = aside.sticking(words)
+    compiler = aside.of(library.path, sticking) if sticking else library
     result = compiler.compile(source, name, [*words, *headers])
     return result.ptx, result.log
 
