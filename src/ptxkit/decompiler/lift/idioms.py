@@ -160,6 +160,8 @@ class Idioms:
             return self._scaled(value)
         if op == "call":
             return self._first_bit(value)
+        if op in ("eq", "ne"):
+            return self._chosen_condition(value)
         return None
 
     def _twice(self, step: Step) -> bool:
@@ -180,6 +182,34 @@ class Idioms:
         return None
 
     # ---- the lowest bit ------------------------------------------------------------------
+
+    def _chosen_condition(self, value: Value) -> Value | None:
+        """``((c ? -(a < b) : -(a > b)) & 1) == 1``, which is ``c ? a < b : a > b``."""
+        whole, number = value.args
+        masked = self.peek(whole)
+        if number.op != "const" or number.data not in (0, 1) or masked.op != "and":
+            return None
+        chosen, mask = self.peek(masked.args[0]), masked.args[1]
+        if mask.op != "const" or mask.data != 1 or chosen.op != "select":
+            return None
+        found = self._lowest_bit(chosen)
+        if found is None:
+            return None
+        return found if (value.op == "eq") == (number.data == 1) else make("not", 1, found)
+
+    def _lowest_bit(self, value: Value) -> Value | None:
+        """The condition that is the lowest bit of a number; None where it is no condition."""
+        value = self.peek(value)
+        if value.op == "const":
+            return const(value.data & 1, 1)
+        if value.op in ("sext", "zext") and value.args[0].width == 1:
+            return value.args[0]
+        if value.op != "select":
+            return None
+        one, two = (self._lowest_bit(part) for part in value.args[1:])
+        if one is None or two is None:
+            return None
+        return make("select", 1, value.args[0], one, two)
 
     def _first_bit(self, value: Value) -> Value | None:
         """The number of leading zeros of bits in reverse, or -1: ``__ffs(x) - 1``."""

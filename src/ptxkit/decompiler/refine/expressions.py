@@ -39,6 +39,8 @@ def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
                 yield "swap", n.Binary(_MIRRORED[operator], right, left)
             yield from _regrouped(operator, left, right)
             yield from _undone(operator, left, right)
+        case n.Unary("*", n.Binary("+" | "-") as address):
+            yield from _indexed(address)
         case n.Call(function=function, arguments=(one, two)) if function in _EITHER:
             yield "swap", n.Call(function, (two, one))
         case n.Call(function=function, arguments=(one, two)) if function in _ALONE:
@@ -47,6 +49,20 @@ def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
             product = n.Binary("*", one, two)
             yield "fuse", n.Binary("+", product, three)
             yield "swap", n.Call(function, (two, one, three))
+
+
+def _indexed(address: n.Binary) -> Iterator[tuple[str, n.Expression]]:
+    """``*(p + a + b - 1)`` as ``p[a + b - 1]``, and as ``p[a - 1 + b]``."""
+    (_, base), *terms = _terms(address)
+    if not isinstance(base, n.Name) or len(terms) < 2 or not terms[0][0]:
+        return
+    numbers = [term for term in terms[1:] if isinstance(term[1], n.Literal)]
+    others = [term for term in terms[1:] if term not in numbers]
+    for rest in dict.fromkeys((tuple(terms[1:]), (*numbers, *others))):
+        index = terms[0][1]
+        for plus, term in rest:
+            index = n.Binary("+" if plus else "-", index, term)
+        yield "indices", n.Index(base, index)
 
 
 def _regrouped(

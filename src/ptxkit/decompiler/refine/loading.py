@@ -145,6 +145,34 @@ def places_first(function: n.Function) -> n.Function:
     return replace(function, body=_Places(function, pointers).list(function.body or ()))
 
 
+def arguments_first(function: n.Function) -> Iterator[n.Function]:
+    """The function with what atomics are given in variables: the place and the value, or that.
+
+    >>> from ptxkit.cuda import print_function, read
+    >>> kernel = read('''(kernel k
+    ...     (params (param (ptr float) x) (param (ptr float) y) (param int i)))''')
+    >>> x, y, i = map(n.Name, "xyi")
+    >>> cell = n.Unary("&", n.Index(y, n.Binary("*", i, n.integer(3))))
+    >>> call = n.Evaluate(n.Call("atomicAdd", (cell, n.Index(x, i))))
+    >>> for other in arguments_first(replace(kernel, body=(call,))):
+    ...     print(print_function(other), end="")
+    __global__ void k(float *x, float *y, int i) {
+        int place = i * 3;
+        float e = x[i];
+        atomicAdd(&y[place], e);
+    }
+    __global__ void k(float *x, float *y, int i) {
+        float e = x[i];
+        atomicAdd(&y[i * 3], e);
+    }
+    """
+    pointers = {p.name: p.type.target for p in function.parameters if isinstance(p.type, Pointer)}
+    for both in (True, False):
+        made = _Arguments(function, pointers, both).list(function.body or ())
+        if made != function.body:
+            yield replace(function, body=made)
+
+
 class _First:
     """Names elements."""
 
@@ -189,6 +217,38 @@ class _First:
     def _is_plain(self, part: n.Index) -> bool:
         plain = isinstance(part.base, n.Name) and part.base.name in self.pointers
         return plain and not any(isinstance(p, n.Index | n.Call) for p in part.index.walk())
+
+
+class _Arguments(_First):
+    """Names what atomics are given."""
+
+    def __init__(
+        self, function: n.Function, pointers: Mapping[str, Type], places: bool = True
+    ) -> None:
+        super().__init__(function, pointers)
+        self.places = places
+
+    def list(self, body: Body) -> Body:
+        made: list[n.Statement] = []
+        for whole in body:
+            statement = rebuilt_lists(whole, self.list)
+            match statement:
+                case n.Evaluate(n.Call(name, (n.Unary("&", n.Index(base, index)), value))) if (
+                    name.startswith("atomic")
+                ):
+                    if self.places and isinstance(index, n.Binary | n.Cast):
+                        place = self.names.take("place")
+                        made.append(n.Declare(INT, place, index))
+                        index = n.Name(place)
+                    if isinstance(value, n.Index) and self._is_plain(value):
+                        assert isinstance(value.base, n.Name)
+                        element = self.names.take("e")
+                        made.append(n.Declare(self.pointers[value.base.name], element, value))
+                        value = n.Name(element)
+                    where = n.Unary("&", n.Index(base, index))
+                    statement = n.Evaluate(n.Call(name, (where, value)))
+            made.append(statement)
+        return tuple(made)
 
 
 class _Places(_First):

@@ -9,6 +9,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.columns import columns_beside
 from ptxkit.decompiler.refine.loading import (
+    arguments_first,
     loads_first,
     loads_in_place,
     places_first,
@@ -17,6 +18,7 @@ from ptxkit.decompiler.refine.loading import (
 from ptxkit.decompiler.refine.naming import cached, in_parts, indices_first
 from ptxkit.decompiler.refine.pointees import as_floats
 from ptxkit.decompiler.refine.polynomials import expanded
+from ptxkit.decompiler.refine.remainders import by_quotients
 from ptxkit.decompiler.refine.restricted import all_restricted
 from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
@@ -40,6 +42,10 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
     yield from centered(function)
     for other in columns_beside(function):
         yield "expand", other
+    for other in by_quotients(function):
+        yield "remainder", other
+    for other in arguments_first(function):
+        yield "name", other
     for other in shaped(function):
         yield "shape", other
     for other in through_memory(function):

@@ -60,6 +60,8 @@ _FIRST = frozenset("members remainder spread fuse early split join turn loop gua
 #: Changes that leave out variables, or name what is written several times; and how many of them
 #: are made in what was found.
 _SHORTENS, _SHORTER = frozenset(("inline", "join", "name")), 6
+#: Changes that people seldom write.
+_UNREAD = frozenset(("address", "rebase", "cast"))
 _FAILED = float("inf")
 
 
@@ -260,7 +262,7 @@ class Search:
         if not better:
             better = self._better(version, _sorted(edits(version.function)))
         if better:
-            better.sort(key=lambda one: one[0])
+            better.sort(key=lambda one: (one[0], *_last_choice(one[1])))
             return self._together(version, [edit for _, edit in better])
         return self._pair(version, beside)
 
@@ -358,6 +360,11 @@ class Search:
         # The markers are statements of no effect: the line tells which one is meant.
         found = {made.lines[k] for k in distance(self.original, made).places}
         return {paths[line // 100 - 1] for line in found if 100 <= line < 100 * len(paths) + 100}
+
+
+def _last_choice(edit: Edit) -> tuple[bool, int]:
+    """Which of two changes is made that bring as much: what people write, and deep inside."""
+    return edit.kind in _UNREAD, -len(edit.path)
 
 
 def _length(function: n.Function) -> tuple[int, int]:

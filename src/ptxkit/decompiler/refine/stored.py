@@ -11,9 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.conditions import negate
 from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, written
 from ptxkit.decompiler.refine.expressions import COMMUTE
 from ptxkit.decompiler.refine.moves import Body, Change
+
+_Cell = n.Index | n.Unary
+"""Where something is stored: ``x[i]`` or ``*x``."""
 
 
 def through_memory(function: n.Function) -> Iterator[n.Function]:
@@ -33,6 +37,17 @@ def through_memory(function: n.Function) -> Iterator[n.Function]:
         y[i] = x[i];
         y[i] += x[i + 1];
         if (y[i] > 0.0f) x[i] = y[i];
+    }
+    >>> kernel = read('''(kernel k (params (param (ptr float) x) (param (ptr float) y))
+    ...     (let int i threadIdx.x)
+    ...     (let float v)
+    ...     (if (> i 0) (then (= v ([] y 0))) (else (= v ([] x 0)) (= ([] y 0) v)))
+    ...     (= ([] x i) (+ v 1.0f)))''')
+    >>> print(print_function(next(through_memory(kernel))), end="")
+    __global__ void k(float *x, float *y) {
+        int i = threadIdx.x;
+        if (i <= 0) y[0] = x[0];
+        x[i] = y[0] + 1.0f;
     }
     """
     made = _all_stored(function.body or ())
@@ -92,34 +107,58 @@ def _stored(body: Body, place: int) -> Iterator[tuple[int, int, Body]]:
         yield start, end + 1, (first, *after)
 
 
-def _last_store(statement: n.Statement) -> tuple[str, n.Index] | None:
-    """The variable that a statement stores last, and where."""
+def _last_store(statement: n.Statement) -> tuple[str, _Cell] | None:
+    """The variable that a statement stores last, and where.
+
+    Compilers that know what one branch of an ``if`` stored read it in the other one.
+    """
     match statement:
-        case n.Assign(target=n.Index() as cell, value=n.Name(name=name), operator="="):
+        case n.Assign(n.Index() | n.Unary("*") as cell, n.Name(name=name), "="):
             return name, cell
         case n.If(then=(*_, one), otherwise=(*_, other)):
-            found = _last_store(one)
-            return found if found == _last_store(other) else None
+            found = _last_store(one) or _last_store(other)
+            same = found is not None and all(
+                found in (_last_store(last), _last_load(last)) for last in (one, other)
+            )
+            return found if same else None
+    return None
+
+
+def _last_load(statement: n.Statement) -> tuple[str, _Cell] | None:
+    match statement:
+        case n.Assign(n.Name(name=name), n.Index() | n.Unary("*") as cell, "="):
+            return name, cell
     return None
 
 
 def _directly(
-    statement: n.Statement, name: str, cell: n.Index, value: n.Expression | None
+    statement: n.Statement, name: str, cell: _Cell, value: n.Expression | None
 ) -> n.Statement | None:
     """A store of what a variable was set to, without that; in an ``if`` that of both branches."""
     match statement:
         case n.Assign() if value is not None:
             return _updated(cell, value)
-        case n.If(
-            then=(*one, n.Assign(target=n.Name(name=a), value=first, operator="="), _),
-            otherwise=(*two, n.Assign(target=n.Name(name=b), value=second, operator="="), _),
-        ) if a == b == name:
-            then, otherwise = _updated(cell, first), _updated(cell, second)
-            return replace(statement, then=(*one, then), otherwise=(*two, otherwise))
+        case n.If(condition, then, otherwise):
+            one, other = _ends_directly(then, name, cell), _ends_directly(otherwise, name, cell)
+            if one is None or other is None:
+                return None
+            if not one:
+                condition, one, other = negate(condition, lambda _: False), other, one
+            return n.If(condition, one, other)
     return None
 
 
-def _updated(cell: n.Index, value: n.Expression) -> n.Assign:
+def _ends_directly(body: Body, name: str, cell: _Cell) -> Body | None:
+    """A branch that stores what a variable is set to last, or reads that, without the variable."""
+    match body:
+        case (*before, n.Assign(n.Name(name=own), value, "="), _) if own == name:
+            return (*before, _updated(cell, value))
+        case (*before, last) if _last_load(last) == (name, cell):
+            return tuple(before)
+    return None
+
+
+def _updated(cell: _Cell, value: n.Expression) -> n.Assign:
     """What is stored: as a change of what is there, where it is one."""
     match value:
         case n.Binary(operator=operator, left=left, right=right):
@@ -130,7 +169,7 @@ def _updated(cell: n.Index, value: n.Expression) -> n.Assign:
     return n.Assign(cell, value)
 
 
-def _may_change(statement: n.Statement, name: str, cell: n.Index) -> bool:
+def _may_change(statement: n.Statement, name: str, cell: _Cell) -> bool:
     """Whether what a variable and a cell hold may differ behind a statement."""
     if name in written(statement) or not cell.names().isdisjoint(written(statement)):
         return True
