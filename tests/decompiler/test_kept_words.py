@@ -34,3 +34,31 @@ def test_what_stays_is_made_before_the_loop(of: str, equal: bool) -> None:
     inside = LOOPS.format(before="", inside=MADE.format(of=of))
     before = LOOPS.format(before=MADE.format(of="%rd5"), inside="")
     assert bodies_proved(HEAD, inside, before, "", thorough=True) is equal
+
+
+#: Before a loop that is come to in two ways, a number of bytes, or of words; what the loop does.
+COUNTED = """
+    add.u32 %r5, %r1, 9; setp.lt.u32 %p1, %r2, 7; @%p1 bra B; mul.lo.u32 %r5, %r1, %r1;
+B:  cvt.u64.u32 %rd5, %r5; {before} mov.b32 %r3, 0; mov.b64 %rd6, %rd1;
+L:  {inside} ld.global.u64 %rd9, [%rd8]; st.global.u64 [%rd1], %rd9;
+    add.u32 %r3, %r3, 1; add.u64 %rd6, %rd6, 4096;
+    setp.ne.u32 %p2, %r3, %r1; @%p2 bra L; ret;"""
+IN_BYTES = {"before": "mul.lo.u64 %rd7, %rd5, 24;", "inside": "add.u64 %rd8, %rd6, %rd7;"}
+IN_WORDS = {
+    "before": "mul.lo.u64 %rd7, %rd5, 3; add.u64 %rd7, %rd7, 2;",
+    "inside": "shl.b64 %rd8, %rd7, 3; add.u64 %rd8, %rd8, %rd6; sub.u64 %rd8, %rd8, 16;",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "equal"),
+    [
+        ({}, True),
+        ({"before": IN_WORDS["before"].replace("5, 3", "5, 4")}, False),
+        ({"inside": IN_WORDS["inside"].replace("16", "24")}, False),
+        ({"inside": IN_WORDS["inside"].replace(", 3;", ", 2;")}, False),
+    ],
+)
+def test_bytes_are_multiples_of_words(changes: dict[str, str], equal: bool) -> None:
+    bodies = COUNTED.format(**IN_BYTES), COUNTED.format(**(IN_WORDS | changes))
+    assert bodies_proved(HEAD, *bodies, "", thorough=True) is equal

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ptxkit.decompiler.verify.dataflow.arguments import argument
-from ptxkit.decompiler.verify.dataflow.bits import packed, part
+from ptxkit.decompiler.verify.dataflow.bits import part
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import (
     PURE,
@@ -22,6 +22,7 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     reads_of_parameters,
 )
 from ptxkit.decompiler.verify.dataflow.liveness import CARRY
+from ptxkit.decompiler.verify.dataflow.loads import WORD, Load, address_width, extension_of
 from ptxkit.decompiler.verify.dataflow.opcodes import (
     CONTRACTED,
     OF_ITS_TYPE,
@@ -290,7 +291,7 @@ class Semantics:
         self._touch(state, step, address, guard)
         others = tuple(self.value(state, s, "b64") for s in step.sources[1:])
         arguments = (state.memory, address, *others)
-        load = _Load(step)
+        load = Load(step)
         for number, target in enumerate(step.targets):
             if target is None:
                 continue
@@ -300,7 +301,7 @@ class Semantics:
                 arguments,
             )
             # The register may be wider than what is loaded.
-            width, signed, wide = _extension(step, target[1])
+            width, signed, wide = extension_of(step, target[1])
             if wide > width:
                 value = self.decisions.apply(
                     ("extend", signed, width, wide),
@@ -328,7 +329,7 @@ class Semantics:
             count *= len(step.sources[-1].parts)
         loaded, in_global = step.name == "ld", ".global" in step.modifiers
         self.touched.append(Touched(address, width * count, condition, loaded, in_global))
-        piece = min(width, _WORD)
+        piece = min(width, WORD)
         for place in range(piece, width * count, piece) if width * count > piece else ():
             there = self._moved(step.sources[0], address, place // 8)
             self.touched.append(Touched(there, piece, condition, False, in_global))
@@ -395,13 +396,13 @@ class Semantics:
         several = step.sources[1].kind == "vector"
         count = len(step.sources[1].parts) if several else 1
         bits = width * count
-        if width not in (_WORD, 2 * _WORD) or bits == _WORD:
+        if width not in (WORD, 2 * WORD) or bits == WORD:
             return plain_memory(step), stored
 
         def apart(value: Term) -> Diagram:
             row = terms.rows[value]
             parts = row[1:] if several and row[0] == "tuple" else (value,)
-            if width == 2 * _WORD:
+            if width == 2 * WORD:
                 parts = tuple(part(terms, width, one, k, 2) for one in parts for k in (0, 1))
             return self.decisions.leaf(terms.make("tuple", *parts))
 
@@ -439,7 +440,7 @@ class Semantics:
                 if target is None:
                     continue
                 offset = place.value + number * width // 8
-                extension = _extension(step, target[1])
+                extension = extension_of(step, target[1])
                 value = self._slot(state, symbol.value[0], name, offset, extension)
                 self.write(state, target, value, guard)
             return
@@ -469,7 +470,7 @@ class Semantics:
         for number, target in enumerate(step.targets):
             if target is None:
                 continue
-            extension = _extension(step, target[1])
+            extension = extension_of(step, target[1])
             start = number * width // 8
 
             def read(place: Term, by: int = start, fills: Fills = extension) -> Diagram:
@@ -535,72 +536,6 @@ class Semantics:
                 )
 
 
-#: What is wider is loaded as several of these, however an instruction does it.
-_WORD = 32
-
-
-class _Load:
-    """What a load gives: each of its parts is where it lies, as one word or two."""
-
-    def __init__(self, step: Step) -> None:
-        self.width = SCALAR_TYPES[step.type].width
-        self.address = address_width(step.sources[0])
-        words = plain_memory(step).split(".")
-        self.opcode = ".".join(w for w in words[:-1] if w not in ("v2", "v4", "v8"))
-        self.space = next((word for word in words[1:-1] if word in _KINDS or word == "const"), "")
-
-    def __hash__(self) -> int:
-        return hash((self.opcode, self.width, self.address))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Load) and (self.opcode, self.width, self.address) == (
-            other.opcode, other.width, other.address
-        )  # fmt: skip
-
-    def value(self, terms: Terms, number: int, memory: Term, address: Term, *rest: Term) -> Term:
-        """One of its parts."""
-        start = number * self.width // 8
-        if self.width != 2 * _WORD:
-            return self._word(terms, self.width, memory, address, start, rest)
-        halves = [
-            self._word(terms, _WORD, memory, address, start + half, rest)
-            for half in (0, _WORD // 8)
-        ]
-        return packed(terms, _WORD, halves)
-
-    def _word(
-        self, terms: Terms, width: int, memory: Term, address: Term, by: int, rest: tuple[Term, ...]
-    ) -> Term:
-        place = terms.add(self.address, address, terms.constant(self.address, by))
-        return terms.make("ld", self.opcode, width, self._untouched(terms, memory), place, *rest)
-
-    def _untouched(self, terms: Terms, memory: Term) -> Term:
-        """Memory as it was before stores to memory of another kind."""
-        if self.space == "const":
-            return terms.make("constant memory")  # nobody stores there
-        row = terms.rows[memory]
-        while self.space and row[0] == "after" and _stored_to(row[1]) in _KINDS - {self.space}:
-            memory = row[2]
-            row = terms.rows[memory]
-        return memory
-
-
-def _stored_to(opcode: object) -> str:
-    """The kind of memory that a store is to, which orders nothing; nothing for all else."""
-    words = opcode.split(".") if isinstance(opcode, str) else [""]
-    if words[0] != "st" or ORDERED.intersection(f".{word}" for word in words):
-        return ""
-    return next((word for word in words[1:] if word in _KINDS), "")
-
-
-def address_width(operand: Operand) -> int:
-    """The bits of an address."""
-    base = operand.parts[0]
-    return SCALAR_TYPES[base.parts[0].value].width if base.kind == "register" else 64
-
-
-#: Kinds of memory that have no place in common.
-_KINDS = frozenset(("global", "shared", "local"))
 #: Follows the opcode of what may still be put together with another.
 _OPEN = " or fma"
 #: Memory that is there for every thread, at places that are no numbers of the program.
@@ -622,9 +557,3 @@ _WHOLE = frozenset("mma wmma wgmma stmatrix movmatrix tcgen05 isspacep".split())
 
 def _narrow(type: str) -> str:
     return type if type in SCALAR_TYPES else "b32"
-
-
-def _extension(step: Step, register: str) -> Fills:
-    width = SCALAR_TYPES[step.type].width
-    wide = SCALAR_TYPES[register].width
-    return width, wide > width and step.type.startswith("s"), wide

@@ -37,6 +37,8 @@ class Words:
         self.decisions = registers.decisions
         self.timeless = registers.timeless
         self.narrow = registers.narrow
+        self._changing: dict[Name, frozenset[Term] | None] = {}
+        """For registers of the meeting that is looked at, the parts that do not stay."""
 
     def note_steps(self, meeting: Meeting, ways: list[Way]) -> None:
         """By how much a turn of the loop changes what registers hold."""
@@ -55,6 +57,7 @@ class Words:
 
     def derive(self, meeting: Meeting, ways: list[Way]) -> bool:
         """Write what only one side holds in words of what both do; whether that has changed."""
+        self._changing.clear()
         left = {name: c for name, c in meeting.classes.items() if name not in meeting.timeless}
         both = {c for (side, _), c in left.items() if side} & {
             c for (side, _), c in left.items() if not side
@@ -192,13 +195,16 @@ class Words:
         if width < 8:
             return None
         by = meeting.steps.get(name)
+        mine = self._changing_parts(ways[0], name)
         for other in others:
+            step = meeting.steps.get(other)
+            apart = by // step if by and step and not by % step else None
+            if apart is None and not self._may_cancel(mine, self._changing_parts(ways[0], other)):
+                continue
             word = self.decisions.term(words.get(other, self.registers.carried(meeting, other)))
             if word is None or self.registers.width(other) != width:
                 continue
             beside = [self.registers.held(way, other) for way in ways]
-            step = meeting.steps.get(other)
-            apart = by // step if by and step and not by % step else None
             several = (apart,) if apart is not None else self._multiples(width, held[0], beside[0])
             for times in several:
                 left = self._rest(ways, width, held, beside, times)
@@ -209,16 +215,35 @@ class Words:
                     return self.decisions.leaf(self.terms.add(width, scaled, left))
         return None
 
+    def _changing_parts(self, way: Way, name: Name) -> frozenset[Term] | None:
+        """The parts of what a register holds on a way that do not stay; None where it has cases."""
+        if name not in self._changing:
+            term = self.decisions.term(self.registers.held(way, name)) if self.narrow else None
+            width = self.registers.width(name)
+            self._changing[name] = None if term is None else frozenset(
+                atom for atom in self.terms.parts(width, term)[1] if not self.timeless.term(atom)
+            )  # fmt: skip
+        return self._changing[name]
+
+    @staticmethod
+    def _may_cancel(mine: frozenset[Term] | None, theirs: frozenset[Term] | None) -> bool:
+        """Whether nothing that changes may be left of one value without multiples of another."""
+        return mine is None or theirs is None or mine == theirs
+
     def _multiples(self, width: int, held: Diagram, beside: Diagram) -> tuple[int, ...]:
-        """How many times a value another one may be in."""
+        """How many times a value another one may be in, if what is left stays the same."""
         one, other = self.decisions.term(held), self.decisions.term(beside)
-        if one is not None and other is not None and self.narrow:
-            mine, theirs = (self.terms.parts(width, term)[1] for term in (one, other))
-            for atom in sorted(mine.keys() & theirs.keys()):
-                by, step = (as_signed(width, some[atom]) for some in (mine, theirs))
-                times, rest = divmod(by, step)
-                return (times,) if times and not rest else ()
-        return 1, -1
+        if one is None or other is None or not self.narrow:
+            return 1, -1
+        mine, theirs = (self.terms.parts(width, term)[1] for term in (one, other))
+        likely: list[int] = []
+        for atom in sorted(mine.keys() & theirs.keys()):
+            by, step = (as_signed(width, some[atom]) for some in (mine, theirs))
+            times, rest = divmod(by, step)
+            if not self.timeless.term(atom):
+                return (times,) if not rest else ()
+            likely += [times] if times and not rest else []
+        return tuple(dict.fromkeys((*likely[:1], 1, -1)))
 
     def _combined(
         self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
