@@ -135,3 +135,24 @@ __global__ void k(const Ball *balls, float *o) {
     assert "j < 600; j++" in text
     assert text.count("sqrtf(") == 1
     assert text.count("    float field_") == 5
+
+
+def test_threads_wait_at_the_end_of_every_turn() -> None:
+    """Two turns at once, and one that is left over: what ends a turn is in the loop."""
+    source = """extern "C" __global__ void product(const float *a, float *c, int k, int n) {
+    __shared__ float t[16][16];
+    float sum = 0.0f;
+    int row = blockIdx.y * 16 + threadIdx.y;
+    for (int i = 0; i < (k + 15) / 16; i++) {
+        int x = i * 16 + threadIdx.x;
+        t[threadIdx.y][threadIdx.x] = row < n && x < k ? a[row * k + x] : 0.0f;
+        __syncthreads();
+        for (int j = 0; j < 16; j++) sum += t[threadIdx.y][j] * t[j][threadIdx.x];
+        __syncthreads();
+    }
+    c[row * 16 + threadIdx.x] = sum;
+}"""
+    text = print_module(lift_module(ptxkit.compile_cuda(source, arch="sm_120"), FORMS[0]))
+    assert text.count("for (") == 2 and text.count("__syncthreads") == 2
+    inner = text[text.index("for (int l") :].splitlines()
+    assert inner[1].strip() == "__syncthreads();" and inner[2].strip() == "}", text

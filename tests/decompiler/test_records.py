@@ -214,3 +214,12 @@ def test_a_pointer_in_the_middle_of_a_structure_has_names_for_places_in_it() -> 
     assert found.verdict.same_ptx
     assert "const Sphere *" in found.cuda and "int field_16;" in found.cuda
     assert "as_float" not in found.cuda and found.cuda.count("for (") == 1
+
+
+def test_one_place_is_no_row_of_structures() -> None:
+    """However many turns a loop beside it does at once."""
+    source = """extern "C" __global__ void k(int *flag, const int *x, int n) {
+    int s = 0;
+    for (int i = threadIdx.x; i < n; i += 4) s += x[i];
+    flag[0] = s; }"""
+    assert "struct" not in lifted_text(compiled(source))

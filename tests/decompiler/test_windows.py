@@ -126,3 +126,28 @@ def test_terms_that_are_a_window(
 
     found = window([n.Index(n.Name("x"), place(one)) for one in places.split()], {})
     assert (None if found is None else (found.rows, found.columns)) == wanted
+
+
+NORMALISED = """
+extern "C" __global__ void conv(const float *x, float *out, int w, int h, const float *weights) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (col >= w || row >= h) return;
+    float sum = 0.0f, all = 0.0f;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++) {
+            int c = min(max(col + dx, 0), w - 1), r = min(max(row + dy, 0), h - 1);
+            float weight = weights[(dy + 1) * 3 + dx + 1];
+            sum += weight * x[r * w + c];
+            all += weight;
+        }
+    out[row * w + col] = sum / all;
+}"""
+
+
+def test_a_window_that_is_held_inside_of_borders() -> None:
+    """Two sums take the same weights: each of them is a loop."""
+    module = ptxkit.compile_cuda(NORMALISED, arch="sm_90")
+    text = lifted_text(module, Options(roll=True))
+    assert "min(max(i + dx, 0), n2 - 1)" in text and "min(max(j + dy, 0), n3 - 1)" in text
+    assert text.count("for (") == 3 and text.count("\n") < 20
+    assert ptxkit.decompile(module, "symbolic", effort=0).verdict.equivalent

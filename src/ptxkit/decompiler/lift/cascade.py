@@ -10,7 +10,7 @@ here: the verifier decides.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -132,15 +132,15 @@ class Cascades:
                 last = last[:-1]  # one more turn, and another
         # The last turn does as much as one of many; what follows it is done once.
         turned = {name for s in many.loop.body for name in written(s)}
-        end = next(
-            (
-                k
-                for k in range(1, len(last))
-                if self._is_turn(many, last[:k])
-                and not any(turned.intersection(written(s)) for s in last[k:])
-            ),
-            len(last),
-        )
+        ends = [
+            k
+            for k in range(1, len(last) + 1)
+            if self._is_turn(many, last[:k])
+            and not any(turned.intersection(written(s)) for s in last[k:])
+        ]
+        # Where all threads wait at the end of a turn, they do so in the last one, too.
+        waits = [k for k in ends if many.times * _waits(last[:k]) == _waits(many.loop.body)]
+        end = next(iter(waits or ends), len(last))
         turn, after = last[:end], last[end:]
         index = _index(stepped.keys(), turn)
         if not index or any(index in read(s) for s in after):
@@ -431,6 +431,13 @@ def _plain_index(part: n.Node) -> n.Node:
 
 def _is_wide(type: Type) -> bool:
     return isinstance(type, Scalar) and type.is_integer and type.bits == 64
+
+
+def _waits(body: Iterable[n.Statement]) -> int:
+    """How often threads wait for each other, as it is written."""
+    return sum(
+        isinstance(p, n.Call) and p.function.startswith("__sync") for s in body for p in s.walk()
+    )
 
 
 def _accesses(body: Body | list[n.Statement]) -> int:

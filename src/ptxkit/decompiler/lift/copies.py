@@ -16,7 +16,7 @@ from itertools import islice
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Type
 from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of, reads_of
-from ptxkit.decompiler.lift.grids import window
+from ptxkit.decompiler.lift.grids import spelled_term, window
 from ptxkit.decompiler.lift.rewrite import (
     bodies_of,
     bottom_up,
@@ -39,6 +39,8 @@ Body = tuple[n.Statement, ...]
 #: A loop is worth it from so many copies on.
 _LEAST = 3
 _LEAST_TERMS = 4
+#: And for a sum inside of something else, which is given a name for that.
+_LEAST_PART = 8
 #: Where a loop does two turns at once, so many statements are worth it.
 _TWO, _LEAST_OF_PAIR = 2, 4
 #: Statements in one copy at most.
@@ -67,6 +69,8 @@ class Copies:
     keys: dict[object, int] = field(default_factory=dict)
     values: dict[str, n.Expression] = field(default_factory=dict)
     """Of variables that are set once."""
+    shorter: bool = False
+    """Whether a loop computes what there were variables for."""
     facts: dict[int, tuple[n.Statement, frozenset[str] | None]] = field(default_factory=dict)
 
     def run(self, body: Body) -> Body:
@@ -106,8 +110,12 @@ class Copies:
         tried: set[int] = set()
         for place in range(len(made) - 1, -1, -1):
             # What was computed before, for this alone, may be gone.
-            if place < len(made) and id(made[place]) not in tried:
-                self._roll_chain(made, place, tried)
+            if place >= len(made) or id(made[place]) in tried:
+                continue
+            if self._roll_chain(made, place, tried) or self._roll_part(made, place):
+                self.shorter = True
+        if self.shorter:
+            self._without_unread(made)
         self._roll_all(made)
         apart = spread(made)
         if apart is not None:
@@ -323,6 +331,10 @@ class Copies:
         tried.update(id(body[k]) for k in computed.used())
         first, grid = found.first, window(found.terms, self.values)
         rolled = found.rolled(_LEAST_TERMS) if grid is None else None
+        if rolled is None and grid is None:
+            # What is used for something else, too, has a name.
+            terms = [spelled_term(term, self.values) for term in found.terms]
+            rolled = replace(found, terms=terms).rolled(_LEAST_PART)
         if grid is not None:
             text = grid.text
         elif rolled is not None:
@@ -352,6 +364,36 @@ class Copies:
         for gone in sorted(computed.used(), reverse=True):
             self._replace(body, gone, 1, [])
         return True
+
+    def _roll_part(self, body: list[n.Statement], place: int) -> bool:
+        """Roll up a sum that is a part of what a statement computes."""
+        statement = body[place]
+        if not isinstance(statement, n.Assign) or not isinstance(statement.value, n.Binary):
+            return False
+        if statement.value.operator == "+":
+            return False  # all of it is the sum
+        for part in (statement.value.left, statement.value.right):
+            if not isinstance(part, n.Binary) or part.operator != "+":
+                continue
+            computed = Computed.before(body, place, part, self._is_used_once, self._reads_of)
+            found = chain_of(part, computed)
+            if found is None or found.before is None or len(found.terms) < _LEAST_PART:
+                continue
+            name = f"{found.before.name}_"
+            self.types[name] = self.types[found.before.name]
+            changed = bottom_up(statement, partial(_by_name, part, n.Name(name)))
+            self._replace(body, place, 1, [n.Assign(n.Name(name), part), changed])
+            if self._roll_chain(body, place, set()):
+                return True
+            self._replace(body, place, 2, [statement])
+        return False
+
+    def _without_unread(self, body: list[n.Statement]) -> None:
+        """Leave out what was computed for terms that a loop computes by itself."""
+        for place in range(len(body) - 1, -1, -1):
+            name = _target(body[place])
+            if name and not self.reads[name] and self._reads_of(body[place]) is not None:
+                self._replace(body, place, 1, [])
 
     def _reads_of(self, statement: n.Statement) -> frozenset[str] | None:
         known = self.facts.get(id(statement))

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.printer import print_expression
 from ptxkit.cuda.types import INT
-from ptxkit.decompiler.lift.rewrite import bottom_up
+from ptxkit.decompiler.lift.rewrite import bottom_up, has_effect
 from ptxkit.decompiler.lift.unify import DifferentError, Holes, counter
 
 #: Terms of a window at least, and how often a name is looked up in what another one is.
-_LEAST, _DEEP = 6, 8
+_LEAST, _DEEP = 6, 6
+#: Nodes of a value that is written in the place of a name: an index, or an element.
+_LONGEST = 12
 #: What is multiplied, in one order; nothing for a number alone.
 Monomial = tuple[n.Expression, ...]
 Polynomial = dict[Monomial, int]
@@ -57,6 +60,13 @@ def window(terms: Sequence[n.Expression], values: Mapping[str, n.Expression]) ->
     """
     if len(terms) < _LEAST:
         return None
+    found = _by_indices(terms, values)
+    # What is held inside of borders is no sum any more.
+    return found or _by_text([spelled_term(term, values) for term in terms])
+
+
+def _by_indices(terms: Sequence[n.Expression], values: Mapping[str, n.Expression]) -> Grid | None:
+    """Terms that differ by what their elements are asked for by: sums of products."""
     found = _Slots(values)
     holes = Holes()
     try:
@@ -66,20 +76,58 @@ def window(terms: Sequence[n.Expression], values: Mapping[str, n.Expression]) ->
     if holes.names or not found.indices or len(found.indices) % len(terms):
         return None
     slots = len(found.indices) // len(terms)
-    by_slot = [found.indices[k::slots] for k in range(slots)]
-    rows = [_coefficients(each) for each in by_slot]
-    vary = [r for slot in rows for r in slot.values() if len(set(r)) > 1]
+    return _fitted(text, [_coefficients(found.indices[k::slots]) for k in range(slots)], holes)
+
+
+def _by_text(terms: Sequence[n.Expression]) -> Grid | None:
+    """Terms that differ by numbers alone."""
+    holes = Holes()
+    try:
+        text = holes.unify(terms)
+    except DifferentError:
+        return None
+    return None if holes.names else _fitted(text, [], holes)
+
+
+def _fitted(
+    text: n.Expression, slots: list[dict[Monomial, tuple[int, ...]]], holes: Holes
+) -> Grid | None:
+    vary = [row for slot in slots for row in slot.values() if len(set(row)) > 1]
     vary += list(holes.numbers.values())
-    if counter({str(k): row for k, row in enumerate(vary)}, len(terms)) is not None:
+    if not vary:
+        return None
+    count = len(vary[0])
+    if counter({str(k): row for k, row in enumerate(vary)}, count) is not None:
         return None  # that is one row
-    for columns in range(2, len(terms) // 2 + 1):
-        if len(terms) % columns:
+    for columns in range(2, count // 2 + 1):
+        if count % columns:
             continue
         fits = [_fit(row, columns) for row in vary]
-        if vary and None not in fits:
+        if None not in fits:
             known = [fit for fit in fits if fit is not None]
-            return _written(text, rows, holes, columns, len(terms) // columns, known)
+            return _written(text, slots, holes, columns, count // columns, known)
     return None
+
+
+def spelled_term(
+    node: n.Expression, values: Mapping[str, n.Expression], depth: int = 0
+) -> n.Expression:
+    """A term with what it is made of in the place of names, but for names of threads."""
+
+    def change(part: n.Node) -> n.Node:
+        if isinstance(part, n.Name) and part.name in values and depth < _DEEP:
+            value = values[part.name]
+            if _is_short(value) and not has_effect(value):
+                return spelled_term(value, values, depth + 1)
+        return part
+
+    made: n.Expression = bottom_up(node, change)
+    return made
+
+
+def _is_short(value: n.Expression) -> bool:
+    some = [*islice(value.walk(), _LONGEST + 1)]
+    return len(some) <= _LONGEST and not any(isinstance(part, n.Member) for part in some)
 
 
 def _written(

@@ -306,8 +306,8 @@ def _at_once(program: Program) -> tuple[int, ...]:
 
 def _repeats(accesses: Sequence[tuple[Sum, Access]], stride: int, times: int) -> bool:
     """Whether a stride is that of so many structures: each of them is read as the others are."""
-    if stride % times:
-        return False
+    if not stride or stride % times:
+        return False  # or of one place alone
     size = stride // times
     each: dict[int, set[Part]] = {number: set() for number in range(times)}
     for total, access in accesses:
