@@ -8,7 +8,7 @@ forms are proved, the readable ones first. What takes too long is left out, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
@@ -99,85 +99,124 @@ def best_form(
     refined = _refined(module, name, tried, arch, effort, separate, budget.part(refining))
     if refined is not None:
         return refined, Verdict(True, same_ptx=True)
-    best: tuple[tuple[int, bool, float], Candidate, Verdict] | None = None
-    # Readable, then careful; those between were for the same PTX alone.
-    likely = [*tried[:_READABLE], *(t for t in tried[_READABLE:] if t.candidate.careful)]
     exact = SymbolicEngine().exact_forms(module, function, flags)
-    others = (
-        _compiled(module, name, candidate, arch, separate)
-        for candidate in chain(islice(forms, max(0, _READABLE - len(tried))), exact)
-    )
-    written: list[_Tried] = []
-    cut_short: list[_Tried] = []
-
-    def provable() -> Iterator[_Tried]:
-        for candidate in SymbolicEngine().provable_forms(module, function, flags):
-            written.append(_compiled(module, name, candidate, arch, separate))
-            yield replace(written[-1], thorough=True)
-
-    def longer() -> Iterator[_Tried]:
-        # What keeps most of the original comes last, and is proved most often.
-        for one in reversed(cut_short):
-            yield replace(one, longer=True)
-
+    left = chain(islice(forms, max(0, _READABLE - len(tried))), exact)
+    provable = SymbolicEngine().provable_forms(module, function, flags)
     known = Experience() if known is None else known
-    # What a compiler left as it was is nearest to the original in a run, too.
-    again = (one for one in written if len(function.instructions) <= _HARD_TO_RUN)
-    done: set[tuple[str, bool, bool]] = set()
-    execute = True
-    # Long functions are seldom covered by launches, and running them takes long: proofs come first,
-    # but only those that are quick.
-    long = len(function.instructions) > _HARD_TO_RUN
-    share = _BRIEF if long else PROOF
-    proving = budget.part(_BRIEF if long else _PROVING)
-    early = ((one, True) for one in tried if not proving.over)
-    rest = (
-        (one, False)
-        for one in chain(
-            likely[: 0 if long else 1], provable(), likely[:1], longer(), likely[1:], again, others
-        )
-    )
-    refuted: dict[str, tuple[str, ...]] = {}
-    for one, only_proof in chain(early, rest):
+    return _Proving(module, name, arch, separate, known, budget, tried, provable, left).run()
+
+
+@dataclass(slots=True)
+class _Proving:
+    """Proves and runs the forms of a function of which none is the same PTX."""
+
+    module: Module
+    name: str
+    arch: str
+    separate: bool
+    known: Experience
+    budget: Budget
+    tried: list[_Tried]
+    """What was compiled already."""
+    provable: Iterator[Candidate]
+    left: Iterator[Candidate]
+    """What reads worst, and is nearest to the original."""
+    written: list[_Tried] = field(default_factory=list)
+    cut_short: list[_Tried] = field(default_factory=list)
+    refuted: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    done: set[tuple[str, bool, bool]] = field(default_factory=set)
+    execute: bool = True
+
+    def run(self) -> tuple[Candidate, Verdict]:
+        """The best of them, and what can be said of it."""
+        best: tuple[tuple[int, bool, float], Candidate, Verdict] | None = None
+        for one, only_proof in self._in_order():
+            verdict = self._verdict(one, only_proof)
+            if verdict is None:
+                continue
+            # What was not proved is still better than what was seen to differ.
+            wrong = verdict.execution is not None and verdict.execution.different
+            rank = verdict.rank, not wrong, -reading_cost(one.candidate.tree, self.name)
+            if best is None or rank > best[0]:
+                best = rank, one.candidate, verdict
+            if best[2].equivalent:
+                break
+            if self.budget.over:
+                why = f"no other form was tried: {self.budget.reason}"
+                return best[1], replace(best[2], reasons=(*best[2].reasons, why))
+        assert best is not None
+        return best[1], best[2]
+
+    @property
+    def _long(self) -> bool:
+        return len(self.module[self.name].instructions) > _HARD_TO_RUN
+
+    def _in_order(self) -> Iterator[tuple[_Tried, bool]]:
+        """The forms in the order in which they are looked at, and whether they are only proved."""
+        proving = self.budget.part(_BRIEF if self._long else _PROVING)
+        yield from ((one, True) for one in self.tried if not proving.over)
+        # Readable, then careful; those between were for the same PTX alone.
+        careful = (t for t in self.tried[_READABLE:] if t.candidate.careful)
+        likely = [*self.tried[:_READABLE], *careful]
+        # Long functions are seldom covered by launches, and running them takes long: proofs come
+        # first, but only those that are quick.
+        if not self._long:
+            yield likely[0], False
+        for candidate in self.provable:
+            self.written.append(self._compiled(candidate))
+            yield replace(self.written[-1], thorough=True), False
+        yield likely[0], False
+        # What keeps most of the original comes last, and is proved most often.
+        yield from ((replace(one, longer=True), False) for one in reversed(self.cut_short))
+        yield from ((one, False) for one in likely[1:])
+        # What a compiler left as it was is nearest to the original in a run, too.
+        yield from ((one, False) for one in self.written if not self._long)
+        yield from ((self._compiled(candidate), False) for candidate in self.left)
+
+    def _compiled(self, candidate: Candidate) -> _Tried:
+        return _compiled(self.module, self.name, candidate, self.arch, self.separate)
+
+    def _verdict(self, one: _Tried, only_proof: bool) -> Verdict | None:
+        """What can be said of a form; None where nothing is that was not said before."""
         # Forms that a compiler makes the same of are all proved, or none is.
         text = one.made.module.emit() if one.made.module is not None else one.made.error
-        followed = (text, True, False) in done or (text in refuted and not one.thorough)
+        followed = (text, True, False) in self.done or (text in self.refuted and not one.thorough)
         key = text, one.thorough, one.longer
-        if key in done or (followed and (only_proof or not execute) and not one.longer):
-            continue
+        if key in self.done or (followed and (only_proof or not self.execute) and not one.longer):
+            return None
         if not only_proof:
-            done.add(key)
+            self.done.add(key)
+        share = _BRIEF if self._long else PROOF
         part = _BRIEF if only_proof else share if one.thorough and not one.longer else PROOF
-        before = budget.left
-        verdict = _proved(
-            module, name, one, known, budget, prove=one.longer or not followed, execute=execute,
-            least="E2" if only_proof else WEAKEST, share=part,
-        )  # fmt: skip
-        if one.thorough and part < PROOF and before - budget.left >= part * budget.seconds:
-            cut_short.append(one)
+        before = self.budget.left
+        verdict = self._certified(one, part, prove=one.longer or not followed, brief=only_proof)
+        if (
+            one.thorough
+            and part < PROOF
+            and before - self.budget.left >= part * self.budget.seconds
+        ):
+            self.cut_short.append(one)
         if only_proof and not verdict.equivalent:
             # What had not enough time gets more of it later.
             if not any("stopped after" in reason for reason in verdict.reasons):
-                refuted[text] = verdict.reasons
-            continue
-        if followed and text in refuted:
+                self.refuted[text] = verdict.reasons
+            return None
+        if followed and text in self.refuted:
             # What was found before is what there is to say of a proof.
             later = (r for r in verdict.reasons if not r.startswith("E2:"))
-            verdict = replace(verdict, reasons=(*refuted[text], *later))
+            verdict = replace(verdict, reasons=(*self.refuted[text], *later))
         # What is wrong with the original itself is so for all of its forms.
-        execute &= verdict.execution is None or not verdict.execution.hopeless
-        # What was not proved is still better than what was seen to differ.
-        wrong = verdict.execution is not None and verdict.execution.different
-        rank = verdict.rank, not wrong, -reading_cost(one.candidate.tree, name)
-        if best is None or rank > best[0]:
-            best = rank, one.candidate, verdict
-        if best[2].equivalent:
-            break
-        if budget.over:
-            why = f"no other form was tried: {budget.reason}"
-            return best[1], replace(best[2], reasons=(*best[2].reasons, why))
-    assert best is not None
-    return best[1], best[2]
+        self.execute &= verdict.execution is None or not verdict.execution.hopeless
+        return verdict
+
+    def _certified(self, one: _Tried, share: float, *, prove: bool, brief: bool) -> Verdict:
+        if one.made.module is None:
+            return Verdict(reasons=(f"E0: {one.made.error}",))
+        return certify(
+            self.module, one.made.module, self.name, one.partner, known=self.known,
+            thorough=one.thorough, budget=self.budget, prove=prove, execute=self.execute,
+            share=share, least="E2" if brief else WEAKEST,
+        )  # fmt: skip
 
 
 def _refined(
@@ -212,23 +251,3 @@ def _compiled(module: Module, name: str, candidate: Candidate, arch: str, separa
     made = compiled(candidate.tree, arch, separate=separate)
     partner = paired(module, made.module).get(name, name) if made.module is not None else name
     return _Tried(candidate, made, partner)
-
-
-def _proved(
-    module: Module,
-    name: str,
-    one: _Tried,
-    known: Experience,
-    budget: Budget,
-    *,
-    prove: bool,
-    execute: bool,
-    share: float,
-    least: str = WEAKEST,
-) -> Verdict:
-    if one.made.module is None:
-        return Verdict(reasons=(f"E0: {one.made.error}",))
-    return certify(
-        module, one.made.module, name, one.partner, known=known, thorough=one.thorough,
-        budget=budget, prove=prove, execute=execute, share=share, least=least,
-    )  # fmt: skip
