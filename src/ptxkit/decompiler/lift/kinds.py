@@ -443,11 +443,11 @@ class Kinds:
             return None
         if op == "load":
             return self._access(value, target)
-        if op == "collective" and value.data[0].gives == "b32":
+        if op == "collective" and value.data[0].gives in ("b32", "b64"):
             # A shuffle gives what it takes.
             for position, argument in enumerate(value.args):
-                if value.data[0].takes[position] == "b32":
-                    self._flows(argument, target, 32, memory=memory)
+                if value.data[0].takes[position] == value.data[0].gives:
+                    self._flows(argument, target, value.width, memory=memory)
                 else:
                     self.visit(argument, kind_of(value.data[0].takes[position]))
             return None

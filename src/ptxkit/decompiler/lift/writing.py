@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import (
     BOOL,
+    DOUBLE,
     FLOAT,
     INT,
+    LONG_LONG,
     SCALARS,
     UINT,
     UNSIGNED_LONG_LONG,
@@ -160,7 +162,7 @@ class Writing(Conversions):
         arguments: list[n.Expression] = []
         for argument, type in zip(args, call.takes, strict=True):
             want = C_TYPES[type]
-            if type == "b32" and not call.assembly:
+            if type in ("b32", "b64") and not call.assembly:
                 want = self._plain(argument)
             wants.append(want)
             if argument.op == "const" and type == "u32" and name.startswith(_ONE_FORM):
@@ -169,16 +171,18 @@ class Writing(Conversions):
             exact = name.startswith(("__shfl", "__match", "__reduce", "__dp", "abs", "llabs"))
             arguments.append((self.typed if exact else self.assigned)(argument, want))
         gives = C_TYPES[call.gives] if call.gives else SCALARS["void"]
-        if call.gives == "b32" and not call.assembly:
+        if call.gives in ("b32", "b64") and not call.assembly:
             gives = wants[1]
         return Expr(n.Call(name, tuple(arguments)), gives)
 
     def _plain(self, value: Value) -> Type:
         """The type of bits that are passed on: float or a number."""
         made = self.natural(value, None)
-        if made.type in (FLOAT, INT, UINT) and made.exact:
+        wide = value.width == 64
+        some = (DOUBLE, LONG_LONG, UNSIGNED_LONG_LONG) if wide else (FLOAT, INT, UINT)
+        if made.type in some and made.exact:
             return made.type
-        return UINT
+        return UNSIGNED_LONG_LONG if wide else UINT
 
     def _helper(self, call: Intrinsic) -> str:
         name, number = call.name, 1
