@@ -156,3 +156,5 @@ def test_threads_wait_at_the_end_of_every_turn() -> None:
     assert text.count("for (") == 2 and text.count("__syncthreads") == 2
     inner = text[text.index("for (int l") :].splitlines()
     assert inner[1].strip() == "__syncthreads();" and inner[2].strip() == "}", text
+    # A loop up to a quotient asks by itself whether there is a turn.
+    assert "k < (n2 + 15) / 16; k++" in text and "if (n2 >= 1)" not in text

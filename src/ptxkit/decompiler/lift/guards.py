@@ -39,7 +39,7 @@ def without_guards(body: Body, types: dict[str, Type], often: Container[str] = f
                 then = _inlined(_loops(then, types), once)
                 left = [p for p in _parts(condition) if not _asked_inside(_meant(p, named), then)]
                 if len(left) < len(_parts(condition)):
-                    then = _loads_inside(then, sets, counts)
+                    then = tuple(map(_by_quotient, _loads_inside(then, sets, counts)))
                 if not left:
                     return n.Block(then)
                 return n.If(_joined(left), _flat(then))
@@ -349,10 +349,34 @@ def _asks(part: n.Expression, loop: n.For) -> bool:
             forms = [n.Binary("<", first, limit), n.Binary(">", limit, first)]
             if first == _ZERO:
                 forms += [n.Binary(">=", limit, _ONE), n.Binary("!=", bare, _ZERO)]
+                whole = _rounded_up(limit)
+                forms += [] if whole is None else [n.Binary(">=", whole[0], _ONE)]
             return part in forms or _ask_pointers(part, first, limit)
         case n.For(n.Assign(n.Name(name=index), first), n.Binary("!=", n.Name(name=own), limit)):
             return index == own and _ask_pointers(part, first, limit)
     return False
+
+
+def _rounded_up(limit: n.Expression) -> tuple[n.Expression, int] | None:
+    """What is divided, by which number, where a limit is a quotient that is rounded up."""
+    match limit:
+        case n.Binary(
+            ">>",
+            n.Binary("+", whole, n.Literal(value=int() as more)),
+            n.Literal(value=int() as bits),
+        ) if more == (1 << bits) - 1:
+            return whole, 1 << bits
+    return None
+
+
+def _by_quotient(node: n.Statement) -> n.Statement:
+    """A loop up to a quotient: of what is less than 0, too, where nobody asks for that before."""
+    match node:
+        case n.For(condition=n.Binary("<", index, limit)) if whole := _rounded_up(limit):
+            assert isinstance(limit, n.Binary)
+            quotient = n.Binary("/", limit.left, n.integer(whole[1]))
+            return replace(node, condition=n.Binary("<", index, quotient))
+    return node
 
 
 def _ask_pointers(part: n.Expression, first: n.Expression, limit: n.Expression) -> bool:
