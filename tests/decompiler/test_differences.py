@@ -118,3 +118,21 @@ def test_a_question_may_be_asked_from_either_side(
     head = HEAD.replace("{narrow}", narrow).replace("{known}", str(known))
     first, second = ABOVE.format(by=by[0], type=type), BELOW.format(by=by[1], type="u64")
     assert bodies_proved(head, first + STORED, second + STORED, "", thorough=True) is equal
+
+
+#: What is left of a number without its lowest bits, and the question whether that is one turn.
+WHOLE = "ld.global.u32 %r1, [%rd1+8]; and.b32 %r2, %r1, {bits}; sub.u32 %r3, %r1, %r2;"
+ASKED = "setp.eq.u32 %p2, {of}, {one};"
+UPPER = "ld.global.u32 %r1, [%rd1+8]; shr.u32 %r5, %r1, {by}; shl.b32 %r3, %r5, {by};"
+KEPT = "selp.b32 %r6, %r3, 9, %p2; st.global.u32 [%rd1], %r6; E: ret;"
+
+
+@pytest.mark.parametrize(
+    ("bits", "by", "one", "equal"),
+    [(3, 2, 1, True), (7, 3, 1, True), (7, 2, 1, False), (3, 2, 2, False), (5, 2, 1, False)],
+)
+def test_what_is_left_without_the_lowest_bits(bits: int, by: int, one: int, equal: bool) -> None:
+    head = HEAD.replace("{narrow}", SMALL).replace("{known}", "4")
+    first = WHOLE.format(bits=bits) + ASKED.format(of="%r3", one=1 << by) + KEPT
+    second = UPPER.format(by=by) + ASKED.format(of="%r5", one=one) + KEPT
+    assert bodies_proved(head, first, second, "", thorough=True) is equal

@@ -50,6 +50,7 @@ def _code(draw: random.Random, steps: int) -> str:
             f"shr.u32 %r{words}, %r{a}, {low};", f"shr.s32 %r{words}, %r{a}, {low};",
             f"shl.b32 %r{words}, %r{a}, {low};", f"and.b32 %r{words}, %r{a}, {mask};",
             f"and.b32 %r{words}, %r{a}, {~mask & 0xFFFFFFFF};", f"xor.b32 %r{words}, %r{a}, %r{b};",
+            f"and.b32 %r97, %r{a}, {(1 << bits) - 1}; sub.s32 %r{words}, %r{a}, %r97;",
             f"and.b32 %r{words}, %r{a}, %r{b};", f"xor.b32 %r{words}, %r{a}, {(1 << bits) - 1};",
             f"or.b32 %r{words}, %r{a}, {-(1 << bits) & 0xFFFFFFFF};",
             f"or.b32 %r{words}, %r{a}, %r{b};", f"add.s32 %r{words}, %r{a}, %r{b};",

@@ -106,13 +106,15 @@ def rejoined(
     """Two parts of a sum that are bits of one number, what they are together, and how often.
 
     The lower and the upper bits are the number. Of a number without its upper bits, the lower ones
-    are left; it may be there more often than that.
+    are left; it may be there more often than that. Without its lower bits, it is the upper ones.
 
     >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
     >>> t = Terms()
     >>> x = t.make("symbol", "x")
     >>> upper = t.scale(32, shifted_right(t, 32, x, 3), 8)
     >>> t.add(32, t.scale(32, x, 2), upper, -1) == t.add(32, x, masked(t, 32, x, 7))
+    True
+    >>> t.add(32, x, masked(t, 32, x, 7), -1) == upper
     True
     """
     for atom in parts:
@@ -123,6 +125,8 @@ def rejoined(
         upper = shifted_right(terms, width, whole, bits)
         if upper in parts and not (parts[upper] - (parts[atom] << bits)) % (1 << width):
             return (atom, upper), whole, parts[atom]
+        if whole in parts and not (parts[whole] + parts[atom]) % (1 << width):
+            return (whole, atom), terms.scale(width, upper, 1 << bits), parts[whole]
     for atom in parts:
         row = terms.rows[atom]
         if row[0] != "op" or row[1] != f"shr.u{width}" or row[3] not in parts:
