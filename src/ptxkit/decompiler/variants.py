@@ -38,8 +38,9 @@ _LONG, _FEW = 2000, 3
 _SEARCH, _REFINING, _REFINING_MOST, _ENOUGH = 0.25, 0.2, 0.35, 5.0
 #: Instructions of functions that are not run once more as they were left by a compiler.
 _HARD_TO_RUN = 400
-#: The share of all time that a proof of a long function may take before that is run.
-_BRIEF = 0.1
+#: The share of all time that a proof of a long function may take before that is run; and of each of
+#: several that are tried.
+_BRIEF, _BRIEFEST = 0.1, 0.05
 #: The share of all time in which all forms there are may be proved before one is run: a proof
 #: takes less time than launches, or comes to its end soon.
 _PROVING = 0.25
@@ -153,7 +154,7 @@ class _Proving:
 
     def _in_order(self) -> Iterator[tuple[_Tried, bool]]:
         """The forms in the order in which they are looked at, and whether they are only proved."""
-        proving = self.budget.part(_BRIEF if self._long else _PROVING)
+        proving = self.budget.part(_PROVING)
         yield from ((one, True) for one in self.tried if not proving.over)
         # Readable, then careful; those between were for the same PTX alone.
         careful = (t for t in self.tried[_READABLE:] if t.candidate.careful)
@@ -187,7 +188,9 @@ class _Proving:
         if not only_proof:
             self.done.add(key)
         share = _BRIEF if self._long else PROOF
-        part = _BRIEF if only_proof else share if one.thorough and not one.longer else PROOF
+        part = share if one.thorough and not one.longer else PROOF
+        if only_proof:
+            part = _BRIEFEST if self._long else _BRIEF
         before = self.budget.left
         verdict = self._certified(one, part, prove=one.longer or not followed, brief=only_proof)
         if (
