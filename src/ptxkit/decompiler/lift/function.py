@@ -15,7 +15,6 @@ from ptxkit.decompiler.lift.signatures import Signatures, slot_of
 from ptxkit.decompiler.lift.ssa import VersionFinder
 from ptxkit.decompiler.lift.undeclared import refuse_undeclared
 from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, forget, raw, var
-from ptxkit.decompiler.lift.wide_shuffles import join_shuffles
 from ptxkit.errors import PtxkitError
 from ptxkit.isa.targets import Target
 from ptxkit.isa.types import SCALAR_TYPES
@@ -80,7 +79,6 @@ def lift_function(
         p.index: _block(lift, pieces, p, labels, result) for p in pieces if p.index in reached
     }
     undo_short_divisions(blocks)
-    join_shuffles(blocks)
     return Program(lift, Flow(blocks), lift.variables, parameters, result, versions.meeting)
 
 

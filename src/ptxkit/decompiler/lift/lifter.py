@@ -79,6 +79,7 @@ from ptxkit.decompiler.lift.volatile_pointers import (
     with_volatile_pointers,
     with_volatile_variables,
 )
+from ptxkit.decompiler.lift.wide_shuffles import join_shuffles
 from ptxkit.decompiler.lift.wide_variables import with_wide_variables
 from ptxkit.deep import deeply
 from ptxkit.syntax import Function, Module, Scopes
@@ -154,6 +155,9 @@ class ModuleLifter:
         """One function."""
         program = lift_function(self.module, function, self.scopes, self.signatures, self.flags)
         self.wide = self.wide or any(v.declared == "b128" for v in program.variables)
+        if not (self.options.careful or self.options.open_sums):
+            # What is to be proved step by step has its two halves, as PTX does.
+            join_shuffles(program.flow.blocks)
         if self.options.math:
             restore_calls(program, self.arch)
         if not self.options.careful:
@@ -207,7 +211,10 @@ class ModuleLifter:
 
         if not self.options.careful and self.options.order != "line":
             find_switches(flow, by_name)
-        body = structured(flow, is_float, fresh=fresh)
+        # What is to be proved step by step stays as it was jumped to: where little is rearranged,
+        # a compiler comes to the same jumps.
+        in_order = not (careful or self.options.open_sums)
+        body = structured(flow, is_float, fresh=fresh, in_order=in_order)
         body = _without_last_return(body)
         body = Polisher(is_float).run(body)
         indices: set[str] = set()

@@ -37,6 +37,8 @@ class Structurer:
     flow: Flow
     is_float: Callable[[n.Expression], bool] = lambda e: False
     label: Callable[[int], str] = "L{}".format
+    in_order: bool = True
+    """Whether the branches of an if are in the order of their lines, or as they are jumped to."""
     loops: list[_Loop] = field(default_factory=list)
     children: dict[int, list[int]] = field(default_factory=dict)
     follows: dict[int, int] = field(default_factory=dict)
@@ -173,8 +175,9 @@ class Structurer:
             case Branch(condition, then, otherwise):
                 one = self._jump(block, then, fall)
                 two = self._jump(block, otherwise, fall)
-                if _visible(one) and _visible(two) and self._line(otherwise) < self._line(then):
-                    # Compilers keep the branches of an if in their order.
+                both = self.in_order and _visible(one) and _visible(two)
+                if both and self._line(otherwise) < self._line(then):
+                    # Compilers keep the branches of an if in their order, mostly.
                     condition, one, two = negate(condition, self.is_float), two, one
                 return (*statements, *self._if(condition, one, two))
             case Select():
@@ -377,9 +380,11 @@ def structured(
     is_float: Callable[[n.Expression], bool] = lambda e: False,
     label: Callable[[int], str] = "L{}".format,
     fresh: Callable[[], str] | None = None,
+    *,
+    in_order: bool = True,
 ) -> Body:
     """The statements of a graph of blocks."""
-    body = Structurer(flow, is_float, label).run()
+    body = Structurer(flow, is_float, label, in_order).run()
     if fresh is not None:
         body = GotoRemover(is_float, fresh).run(body)
     used = {s.label for s in statements_of(body) if isinstance(s, n.Goto)}
