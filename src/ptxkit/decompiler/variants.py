@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
-from ptxkit.decompiler.engines import Candidate, SymbolicEngine
+from ptxkit.decompiler.engines import PROVABLE_FORMS, Candidate, SymbolicEngine
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.refine.distance import Code
@@ -43,7 +43,9 @@ _HARD_TO_RUN = 400
 _BRIEF, _BRIEFEST = 0.1, 0.05
 #: The share of all time in which all forms there are may be proved before one is run: a proof
 #: takes less time than launches, or comes to its end soon.
-_PROVING = 0.25
+_PROVING = 0.15
+#: What takes so many times as long to read as the first waits until that was run.
+_ALIKE = 1.5
 #: Forms that are proved though the search for identical PTX did not get to them.
 _READABLE = 2
 
@@ -57,6 +59,8 @@ class _Tried:
     partner: str
     thorough: bool = False
     """Whether it is there to be proved, not to be run."""
+    brief: bool = False
+    """Whether others come after it that are proved more often."""
     longer: bool = False
     """Whether a proof was cut short, and may take more time now."""
 
@@ -137,7 +141,7 @@ class _Proving:
                 continue
             # What was not proved is still better than what was seen to differ.
             wrong = verdict.execution is not None and verdict.execution.different
-            rank = verdict.rank, not wrong, -reading_cost(one.candidate.tree, self.name)
+            rank = verdict.rank, not wrong, -self._cost(one)
             if best is None or rank > best[0]:
                 best = rank, one.candidate, verdict
             if best[2].equivalent:
@@ -155,7 +159,10 @@ class _Proving:
     def _in_order(self) -> Iterator[tuple[_Tried, bool]]:
         """The forms in the order in which they are looked at, and whether they are only proved."""
         proving = self.budget.part(_PROVING)
-        yield from ((one, True) for one in self.tried if not proving.over)
+        most = _ALIKE * self._cost(self.tried[0])
+        for one in self.tried:
+            if not proving.over and (self._long or self._cost(one) <= most):
+                yield one, True
         # Readable, then careful; those between were for the same PTX alone.
         careful = (t for t in self.tried[_READABLE:] if t.candidate.careful)
         likely = [*self.tried[:_READABLE], *careful]
@@ -163,16 +170,23 @@ class _Proving:
         # first, but only those that are quick.
         if not self._long:
             yield likely[0], False
-        for candidate in self.provable:
+        for place, candidate in enumerate(self.provable):
             self.written.append(self._compiled(candidate))
-            yield replace(self.written[-1], thorough=True), False
+            # The last one keeps most of the original, and is proved soon, if at all.
+            brief = self._long and place + 1 < len(PROVABLE_FORMS)
+            yield replace(self.written[-1], thorough=True, brief=brief), False
         yield likely[0], False
         # What keeps most of the original comes last, and is proved most often.
-        yield from ((replace(one, longer=True), False) for one in reversed(self.cut_short))
+        yield from (
+            (replace(one, longer=True, brief=False), False) for one in reversed(self.cut_short)
+        )
         yield from ((one, False) for one in likely[1:])
         # What a compiler left as it was is nearest to the original in a run, too.
         yield from ((one, False) for one in self.written if not self._long)
         yield from ((self._compiled(candidate), False) for candidate in self.left)
+
+    def _cost(self, one: _Tried) -> float:
+        return reading_cost(one.candidate.tree, self.name)
 
     def _compiled(self, candidate: Candidate) -> _Tried:
         return _compiled(self.module, self.name, candidate, self.arch, self.separate)
@@ -189,7 +203,7 @@ class _Proving:
             self.done.add(key)
         share = _BRIEF if self._long else PROOF
         part = share if one.thorough and not one.longer else PROOF
-        if only_proof:
+        if only_proof or one.brief:
             part = _BRIEFEST if self._long else _BRIEF
         before = self.budget.left
         verdict = self._certified(one, part, prove=one.longer or not followed, brief=only_proof)
