@@ -45,6 +45,8 @@ class Candidate:
     """How much the engine believes in it; the higher the better, among candidates of one engine."""
     careful: bool = False
     """Hard to read, and worth a proof where nothing else could be proved."""
+    unrolled: bool = False
+    """Whether it leaves loops as a compiler made them, and asks that to be kept."""
 
 
 class Engine(Protocol):
@@ -113,7 +115,8 @@ class SymbolicEngine:
             tree = _lifted(alone, function, replace(options, flags=flags), last=FORMS[-1])
             if tree is not None and tree not in trees:
                 trees.append(tree)
-                yield Candidate(tree, self.name, -float(len(trees)), options in FORMS[_CAREFUL:])
+                careful, kept = options in FORMS[_CAREFUL:], options.keep_loops
+                yield Candidate(tree, self.name, -float(len(trees)), careful, kept)
 
     def exact_forms(
         self, module: Module, function: Function, flags: Flags | None = None

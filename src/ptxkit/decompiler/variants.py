@@ -45,7 +45,7 @@ _BRIEF, _BRIEFEST = 0.1, 0.05
 #: takes less time than launches, or comes to its end soon.
 _PROVING = 0.15
 #: What takes so many times as long to read as the first waits until that was run.
-_ALIKE = 1.5
+_ALIKE = 1.2
 #: Forms that are proved though the search for identical PTX did not get to them.
 _READABLE = 2
 
@@ -161,7 +161,8 @@ class _Proving:
         proving = self.budget.part(_PROVING)
         most = _ALIKE * self._cost(self.tried[0])
         for one in self.tried:
-            if not proving.over and (self._long or self._cost(one) <= most):
+            alike = not one.candidate.unrolled and self._cost(one) <= most
+            if not proving.over and (self._long or alike):
                 yield one, True
         # Readable, then careful; those between were for the same PTX alone.
         careful = (t for t in self.tried[_READABLE:] if t.candidate.careful)

@@ -110,13 +110,15 @@ def _loads_inside(body: Body, sets: Counter[str], counts: Counter[str]) -> Body:
     """Statements with what is loaded before a loop, and used in it alone, loaded in the loop.
 
     Behind the question whether there is a turn at all, nothing but a compiler has put it before
-    the first one.
+    the first one; and it does so only where nothing in the loop may change what is loaded.
     """
     place = next((k for k, s in enumerate(body) if isinstance(s, n.For)), None)
     if place is None:
         return body
     loop = body[place]
     assert isinstance(loop, n.For)
+    if any(_changes_memory(part) for part in loop.walk()):
+        return body
     uses = Counter(p.name for s in loop.body for p in s.walk() if isinstance(p, n.Name))
     changed = {*written(loop)}
 
@@ -130,6 +132,14 @@ def _loads_inside(body: Body, sets: Counter[str], counts: Counter[str]) -> Body:
     moved = tuple(s for s in body[:place] if moves(s))
     kept = tuple(s for s in body[:place] if s not in moved)
     return (*kept, replace(loop, body=(*moved, *loop.body)), *body[place + 1 :])
+
+
+def _changes_memory(node: n.Node) -> bool:
+    """Whether something is stored, or waited for."""
+    match node:
+        case n.Assign(target=target):
+            return not isinstance(target, n.Name)
+    return isinstance(node, n.Evaluate)
 
 
 def _is_start(statement: n.Statement, index: str) -> bool:

@@ -147,6 +147,23 @@ def inlined(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterat
             other = _changed(rest[last], _on_the_other_side(n.Name(name), value))
             if other is not rest[last]:
                 yield "inline", place, place + last + 2, (*changed[:-1], other)
+            yield from _partly(statement, place, rest[: last + 1], types)
+
+
+def _partly(
+    statement: n.Declare, place: int, rest: Body, types: Mapping[str, Type]
+) -> Iterator[Change]:
+    """A sum where it is read, but for a part of it that is computed where the whole was."""
+    match statement.value:
+        case n.Binary("+" | "-" as operator, left, right) if statement.type in (INT, UINT):
+            for part in (left, right):
+                if not isinstance(part, n.Binary) or _type(part, types) != statement.type:
+                    continue
+                kept = n.Name(statement.name)
+                whole = n.Binary(operator, *(kept if s is part else s for s in (left, right)))
+                use = _instead_of(kept, whole)
+                made = (replace(statement, value=part), *(_changed(s, use) for s in rest))
+                yield "inline", place, place + len(rest) + 1, made
 
 
 def _on_the_other_side(old: n.Expression, new: n.Expression) -> Use:
