@@ -21,6 +21,8 @@ from ptxkit.decompiler.lift.unify import DifferentError, Holes, counter
 _LEAST, _DEEP = 6, 6
 #: Nodes of a value that is written in the place of a name: an index, or an element.
 _LONGEST = 12
+#: Terms that are looked at first, and nodes of one at most.
+_SAMPLE, _MOST = 3, 100
 #: What is multiplied, in one order; nothing for a number alone.
 Monomial = tuple[n.Expression, ...]
 Polynomial = dict[Monomial, int]
@@ -61,8 +63,23 @@ def window(terms: Sequence[n.Expression], values: Mapping[str, n.Expression]) ->
     if len(terms) < _LEAST:
         return None
     found = _by_indices(terms, values)
-    # What is held inside of borders is no sum any more.
-    return found or _by_text([spelled_term(term, values) for term in terms])
+    if found is not None:
+        return found
+    # What is held inside of borders is no sum any more. Most sums are of no window, and their
+    # first terms show it.
+    first = [spelled_term(term, values) for term in terms[:_SAMPLE]]
+    if any(len([*islice(term.walk(), _MOST + 1)]) > _MOST for term in first) or not _alike(first):
+        return None
+    return _by_text([*first, *(spelled_term(term, values) for term in terms[_SAMPLE:])])
+
+
+def _alike(terms: Sequence[n.Expression]) -> bool:
+    holes = Holes()
+    try:
+        holes.unify(terms)
+    except DifferentError:
+        return False
+    return not holes.names
 
 
 def _by_indices(terms: Sequence[n.Expression], values: Mapping[str, n.Expression]) -> Grid | None:
