@@ -160,9 +160,9 @@ class _Proving:
         """The forms in the order in which they are looked at, and whether they are only proved."""
         proving = self.budget.part(_PROVING)
         most = _ALIKE * self._cost(self.tried[0])
-        for one in self.tried:
+        for place, one in enumerate(self.tried):
             alike = not one.candidate.unrolled and self._cost(one) <= most
-            if not proving.over and (self._long or alike):
+            if not proving.over and (self._long or place < _READABLE or alike):
                 yield one, True
         # Readable, then careful; those between were for the same PTX alone.
         careful = (t for t in self.tried[_READABLE:] if t.candidate.careful)
