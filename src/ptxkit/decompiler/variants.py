@@ -41,7 +41,7 @@ _HARD_TO_RUN = 400
 #: The share of all time that a proof of a long function may take before that is run; and of each of
 #: several that are tried.
 _BRIEF, _BRIEFEST = 0.1, 0.05
-#: The share of all time in which all forms there are may be proved before one is run: a proof
+#: The share of all time in which forms that read well may be proved before one is run: a proof
 #: takes less time than launches, or comes to its end soon.
 _PROVING = 0.15
 #: What takes so many times as long to read as the first waits until that was run.

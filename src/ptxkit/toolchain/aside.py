@@ -24,7 +24,7 @@ from ptxkit.errors import ToolchainError
 from ptxkit.toolchain.nvrtc import Compiled, Nvrtc
 
 #: How options begin that are not forgotten.
-_STICK = ("-Ofc", "--Ofast-compile", "-ofc", "--ofast-compile", "-restrict", "--restrict")
+_STICK = ("-Ofc", "--Ofast-compile", "-restrict", "--restrict")
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from ptxkit.toolchain.aside import serve; serve(sys.argv[2])"
@@ -50,6 +50,7 @@ class Aside:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
+        atexit.register(self._stop)
 
     def compile(self, source: bytes, name: str, options: Sequence[str]) -> Compiled:
         """As `Nvrtc.compile`."""
@@ -87,7 +88,6 @@ class Aside:
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
         self._owner = os.getpid()
-        atexit.register(self._stop)
         return self._process
 
     def _stop(self) -> None:

@@ -18,6 +18,8 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "trunc": np.trunc, "truncf": np.trunc, "floor": np.floor, "floorf": np.floor,
     "ceil": np.ceil, "ceilf": np.ceil,
 }  # fmt: skip
+#: With some options compilers take a root that is not exact.
+_INEXACT = frozenset(("sqrt", "sqrtf"))
 _COMPARISONS: dict[str, Callable[..., Any]] = {"feq": np.equal, "fne": np.not_equal}
 _FORMS = {32: ("<f", "<I", np.float32), 64: ("<d", "<Q", np.float64)}
 
@@ -38,10 +40,9 @@ def bits_of(name: str, width: int, taken: Sequence[int]) -> int:
     >>> hex(bits_of("fmul", 32, [0x7F800000, 0xC0000000]))
     '0xff800000'
     """
-    letter, word, kind = _FORMS[width]
-    numbers = [kind(struct.unpack(letter, struct.pack(word, bits))[0]) for bits in taken]
+    letter, word, _ = _FORMS[width]
     with np.errstate(all="ignore"):
-        made = _OPERATIONS[name](*numbers)
+        made = _OPERATIONS[name](*(_number(bits, width) for bits in taken))
     found: int = struct.unpack(word, struct.pack(letter, made))[0]
     return found
 
@@ -52,18 +53,22 @@ def folded(op: str, width: int, *args: Value, data: Any = None) -> Value:
     >>> folded("feq", 1, const(0, 64), const(1 << 63, 64)).data
     1
     """
-    if not args or any(a.op != "const" for a in args):
-        return make(op, width, *args, data=data)
     name = data.name if op == "call" else op
-    if op in _COMPARISONS and (form := _FORMS.get(args[0].width)):
-        letter, word, kind = form
-        one, two = (kind(struct.unpack(letter, struct.pack(word, a.data))[0]) for a in args)
-        return const(int(_COMPARISONS[op](one, two)), 1)
-    if name in _OPERATIONS and width in _FORMS and all(a.width == width for a in args):
-        made = bits_of(name, width, [a.data for a in args])
-        if all(_is_usual(bits, width) for bits in (made, *(a.data for a in args))):
-            return const(made, width)
+    usual = all(a.op == "const" and a.width in _FORMS and _is_usual(a.data, a.width) for a in args)
+    if args and usual:
+        if op in _COMPARISONS:
+            one, two = (_number(a.data, a.width) for a in args)
+            return const(int(_COMPARISONS[op](one, two)), 1)
+        if name in _OPERATIONS.keys() - _INEXACT and all(a.width == width for a in args):
+            made = bits_of(name, width, [a.data for a in args])
+            if _is_usual(made, width):
+                return const(made, width)
     return make(op, width, *args, data=data)
+
+
+def _number(bits: int, width: int) -> Any:
+    letter, word, kind = _FORMS[width]
+    return kind(struct.unpack(letter, struct.pack(word, bits))[0])
 
 
 def _is_usual(bits: int, width: int) -> bool:
