@@ -1,5 +1,6 @@
 #include "sides.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -186,13 +187,29 @@ std::uint8_t resulted(Machine &m, const Inst &i, std::uint32_t lanes) {
     });
 }
 
-Sides upper_half_sides(const std::string &type) {
-    if (type == "u16") return {resulted<std::uint16_t>, 1};
-    if (type == "u32") return {resulted<std::uint32_t>, 1};
-    if (type == "u64") return {resulted<std::uint64_t>, 1};
-    if (type == "s16") return {resulted<std::int16_t>, 1};
-    if (type == "s32") return {resulted<std::int32_t>, 1};
-    if (type == "s64") return {resulted<std::int64_t>, 1};
+// A product was added, not only zero, or the signs of one that has no upper half.
+template <class T>
+std::uint8_t added(Machine &m, const Inst &i, std::uint32_t lanes) {
+    using U = std::make_unsigned_t<T>;
+    std::array<U, kLanes> before{};
+    std::copy_n(m.source<U>(i.slots[3]), kLanes, before.begin());
+    const Kept kept(m, i.slots[0], kLanes * sizeof(T));
+    i.operation(m, i);
+    const U *found = m.destination<U>(i.slots[0]);
+    return seen(lanes, [&](unsigned l) {
+        const U more = static_cast<U>(found[l] - before[l]);
+        if constexpr (std::is_signed_v<T>) return more != 0 && more != U(-1);
+        else return more != 0;
+    });
+}
+
+Sides upper_half_sides(const std::string &type, bool adds) {
+    if (type == "u16") return {adds ? added<std::uint16_t> : resulted<std::uint16_t>, 1};
+    if (type == "u32") return {adds ? added<std::uint32_t> : resulted<std::uint32_t>, 1};
+    if (type == "u64") return {adds ? added<std::uint64_t> : resulted<std::uint64_t>, 1};
+    if (type == "s16") return {adds ? added<std::int16_t> : resulted<std::int16_t>, 1};
+    if (type == "s32") return {adds ? added<std::int32_t> : resulted<std::int32_t>, 1};
+    if (type == "s64") return {adds ? added<std::int64_t> : resulted<std::int64_t>, 1};
     return {};
 }
 
@@ -243,9 +260,20 @@ Sides float_sides(const std::string &name, const Inst &inst) {
     return {};
 }
 
+// A float was not only between the two integers next to 0; above those of a saturation.
+template <class T>
+std::uint8_t made_an_integer(Machine &m, const Inst &i, std::uint32_t lanes) {
+    return static_cast<std::uint8_t>(resulted<T>(m, i, lanes) << 2);
+}
+
 Sides conversion_sides(const Inst &inst) {
-    const bool single = (inst.target >> 8 & 255) == kF32 && inst.width == sizeof(float);
-    return single && inst.immediate & kSaturate ? Sides{saturated, 3} : Sides{};
+    const std::uint32_t from = inst.target & 255, to = inst.target >> 8 & 255;
+    if (to == kF32 && inst.width == sizeof(float) && inst.immediate & kSaturate) return {saturated, 3};
+    if (from < kF16 || to >= kF16) return {};
+    if (inst.width == 2) return {made_an_integer<std::uint16_t>, 4};
+    if (inst.width == 4) return {made_an_integer<std::uint32_t>, 4};
+    if (inst.width == 8) return {made_an_integer<std::uint64_t>, 4};
+    return {};
 }
 
 }  // namespace
@@ -253,6 +281,7 @@ Sides conversion_sides(const Inst &inst) {
 Sides find_sides(const std::string &operation, const Inst &inst) {
     const std::size_t first = operation.find('.'), last = operation.rfind('.');
     if (operation == "cvt") return conversion_sides(inst);
+    if (operation == "dp4a" || operation == "dp2a") return {added<std::uint32_t>, 1};
     if (first == std::string::npos) return {};
     const std::string name = operation.substr(0, first), type = operation.substr(last + 1);
     if (name == "setp") return comparison_sides(operation.substr(first + 1, last - first - 1), type);
@@ -260,8 +289,10 @@ Sides find_sides(const std::string &operation, const Inst &inst) {
     if (operation.starts_with("slct.s32.")) return {chosen_by_sign<std::int32_t>, 3};
     if (name == "slct") return {chosen_by_sign<float>, 3};
     if (operation == "and.pred" || operation == "or.pred" || operation == "xor.pred") return {joined, 3};
-    if (operation.starts_with("mul.hi.")) return upper_half_sides(type);
-    if (operation == "prmt.b32" || operation == "shf.b32") return {resulted<std::uint32_t>, 1};
+    if (operation.starts_with("mul.hi.")) return upper_half_sides(type, false);
+    if (operation.starts_with("mad.hi.")) return upper_half_sides(type, true);
+    for (const char *one : {"prmt.b32", "shf.b32", "lop3.b32"})
+        if (operation == one) return {resulted<std::uint32_t>, 1};
     if (first != last) return {};
     if (type == "u16" || type == "b16") return integer_sides<std::uint16_t>(name);
     if (type == "u32" || type == "b32") return integer_sides<std::uint32_t>(name);

@@ -21,6 +21,7 @@ LOOP = """extern "C" __global__ void k(
         %s
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = s; }"""
+ASM = 'unsigned r; asm("%s" : "=r"(r) : "r"(t), "r"(x[t])); '
 #: What the original does, and what others do that no launch shows to be different.
 PAIRS = {
     "a sum": ("out[t] = x[t] + (t >> 20);", "out[t] = x[t] - (t >> 20);"),
@@ -43,6 +44,30 @@ PAIRS = {
         "out[t] = x[t] + __byte_perm(t, 0u, 0x4443u);",
         "out[t] = x[t] - __byte_perm(t, 0u, 0x4443u);",
     ),
+    "a number of a float": (
+        "out[t] = x[t] + (unsigned)(t * 1e-6f);",
+        "out[t] = x[t] - (unsigned)(t * 1e-6f);",
+    ),
+    **{
+        name: tuple(ASM % made + use for use in uses)
+        for name, made, uses in (
+            (
+                "bits by a table",
+                "lop3.b32 %0, %1, 0x7f000000, 0, 0xC0;",
+                ("out[t] = x[t] + r;", "out[t] = x[t] - r;"),
+            ),
+            (
+                "a comparison as a number",
+                "set.gt.u32.u32 %0, %1, 10000000;",
+                ("out[t] = x[t] + r;", "out[t] = x[t] - r;"),
+            ),
+            (
+                "an upper half added",
+                "mad.hi.u32 %0, %1, 4096, %2;",
+                ("out[t] = y[t] + r;", "out[t] = y[t] + 2 * x[t] - r;"),
+            ),
+        )
+    },
 }
 
 

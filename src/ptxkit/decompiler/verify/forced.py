@@ -14,6 +14,7 @@ compared. That needs no partner: all comparisons with a number are changed at on
 | ``selp``, ``min``, ``max`` | the value that it never took |
 | ``bra``, ``and`` and ``or`` of predicates | the condition is turned round |
 | ``setp`` of two equal integers | the last two bits alone are compared |
+| ``mad.hi``, ``dp4a``, ``dp2a`` | one is added where nothing ever was |
 | others | a number: 1 where the result was always 0, else 0 |
 """
 
@@ -42,11 +43,16 @@ if TYPE_CHECKING:
 _WANTED, _TRIED, _COST, _MADE = 4, 12, 3.0, 0.2e-3
 #: Sides of instructions that did not come where the result was always 0: see the simulator's.
 _ALWAYS_ZERO = {
-    "shr": 1, "and": 2, "div": 1, "rem": 2, "bfe": 2, "mul": 1, "prmt": 1, "shf": 1,
+    "shr": 1, "and": 2, "div": 1, "rem": 2, "bfe": 2, "mul": 1, "prmt": 1, "shf": 1, "lop3": 1,
+    "cvt": 4, "set": 1,
 }  # fmt: skip
-_NUMBERED = frozenset((*_ALWAYS_ZERO, "abs", "add", "sub", "fma", "cvt"))
+_NUMBERED = frozenset((*_ALWAYS_ZERO, "abs", "add", "sub", "fma"))
+#: What ``set`` gives where the comparison holds, if not all ones.
+_HOLDS = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
+#: What adds to its last operand.
+_ADDING = frozenset(("mad", "dp4a", "dp2a"))
 _OTHER = {"min": "max", "max": "min"}
-_EXCHANGED, _TURNED, _NUMBER, _RARE = "exchanged", "turned", "number", "rare"
+_EXCHANGED, _TURNED, _NUMBER, _RARE, _MORE = "exchanged", "turned", "number", "rare", "more"
 _EQUAL = frozenset(("eq", "ne"))
 _WIDTHS = {f"{kind}{width}": width for kind in "sub" for width in (16, 32, 64)}
 
@@ -192,7 +198,9 @@ def _way(sides: Results, place: Place) -> str | None:
         return _EXCHANGED
     if step.name == "setp":
         return _RARE if _is_equality(step) else None
-    return _NUMBER if step.name in _NUMBERED else None
+    if step.name in _ADDING:
+        return _MORE
+    return _NUMBER if step.name in _NUMBERED and step.targets[0] is not None else None
 
 
 def _number(sides: Results, place: Place) -> int:
@@ -200,8 +208,17 @@ def _number(sides: Results, place: Place) -> int:
     step = sides.step(place)
     if not sides.hidden(place) & _ALWAYS_ZERO.get(step.name, 0):
         return 0
+    if step.name == "set":
+        return _HOLDS.get(step.opcode.split(".")[-2], -1) % (1 << _width(step))
     mask = step.sources[1].value if step.name == "and" else None
     return mask & -mask if isinstance(mask, int) and mask else 1
+
+
+def _width(step: Step) -> int:
+    """The bits of the register that a step sets."""
+    target = step.targets[0]
+    assert target is not None
+    return SCALAR_TYPES[target[1]].width
 
 
 def _forced(pair: Pair, sides: Sequence[Results], bundle: Sequence[_Group], side: int) -> Module:
@@ -211,11 +228,11 @@ def _forced(pair: Pair, sides: Sequence[Results], bundle: Sequence[_Group], side
         number = _number(sides[0], group.ours[0])
         for place in group.theirs if side else group.ours:
             node = sides[side].instruction(place)
-            editor.replace(node, _instead(node, place, number))
+            editor.replace(node, _instead(node, place, sides[side].step(place), number))
     return editor.apply()
 
 
-def _instead(node: Instruction, place: Place, number: int) -> str:
+def _instead(node: Instruction, place: Place, step: Step, number: int) -> str:
     guard = node.guard
     asked = f"@{'!' * guard.negated}{guard.predicate.text} " if guard else ""
     operands = [one.text for one in node.operands]
@@ -245,8 +262,7 @@ def _instead(node: Instruction, place: Place, number: int) -> str:
     if node.name in _OTHER:
         opcode = _OTHER[node.name] + node.opcode[len(node.name) :]
         return f"{asked}{opcode} {', '.join(operands)};"
-    types = [m[1:] for m in node.modifiers if m[1:] in SCALAR_TYPES]
-    width = SCALAR_TYPES[types[0]].width
-    value = f"0f{0:08X}" if types[0] == "f32" else f"0d{0:016X}" if types[0] == "f64" else number
-    kind = types[0] if types[0] in ("f32", "f64") else f"b{width}"
-    return f"{asked}mov.{kind} {operands[0]}, {value};"
+    width = _width(step)
+    if node.name in _ADDING:
+        return f"{asked}add.s{width} {operands[0]}, {operands[3]}, 1;"
+    return f"{asked}mov.b{width} {operands[0]}, {number};"
