@@ -8,13 +8,15 @@ values.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.rewrite import bottom_up, has_effect, read
 from ptxkit.decompiler.lift.unify import Counted, DifferentError, Holes, counter
 
 OPERATORS = frozenset("+*&|^")
+#: What leaves something as it is, where it is 0.
+_FROM_ZERO = frozenset("+|^")
 _CALLS = frozenset(("min", "max", "fminf", "fmaxf", "fmin", "fmax"))
 #: Statements before a sum in which its terms are looked for.
 _FAR = 400
@@ -114,6 +116,25 @@ class Chain:
             if text is not None and counted is not None and holes.numbers and not holes.names:
                 return first, text, counted
             first = self._joined(first, self.terms[skipped])
+        return None
+
+    def from_nothing(self, least: int) -> Chain | None:
+        """The chain with its start as a term like the others, of whole numbers: it begins with 0.
+
+        A compiler adds nothing to 0, and may read the first two in another order.
+        """
+        if self.kind not in _FROM_ZERO or len(self.terms) < least:
+            return None
+        second, *rest = self.terms
+        for terms in ([self.first, second, *rest], [second, self.first, *rest]):
+            whole = replace(self, first=n.integer(0), terms=terms)
+            holes = Holes()
+            try:
+                holes.unify(terms)
+            except DifferentError:
+                continue
+            if counter(holes.numbers, len(terms)) is not None and not holes.names:
+                return whole
         return None
 
     def _joined(self, left: n.Expression, right: n.Expression) -> n.Expression:

@@ -8,13 +8,14 @@ A loop of a known number of turns is often no loop any more. Its copies stand be
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import INT, Type
+from ptxkit.cuda.infer import infer
+from ptxkit.cuda.types import INT, Scalar, Type
 from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of, reads_of
 from ptxkit.decompiler.lift.grids import spelled_term, window
 from ptxkit.decompiler.lift.rewrite import (
@@ -41,6 +42,8 @@ _LEAST = 3
 _LEAST_TERMS = 4
 #: And for a sum inside of something else, which is given a name for that.
 _LEAST_PART = 8
+#: And for whole numbers that nothing was computed of before, from the first of them on.
+_LEAST_UNNAMED = 6
 #: Where a loop does two turns at once, so many statements are worth it.
 _TWO, _LEAST_OF_PAIR = 2, 4
 #: Statements in one copy at most.
@@ -62,6 +65,8 @@ class Copies:
     types: dict[str, Type]
     fresh: Callable[[str], str]
     """Makes the name of an index, if it can the one that is wished for."""
+    known: Mapping[str, Type] | None = None
+    """The types of arrays, too."""
     reads: Counter[str] = field(default_factory=Counter)
     writes: Counter[str] = field(default_factory=Counter)
     renamed: dict[str, str] = field(default_factory=dict)
@@ -329,6 +334,9 @@ class Copies:
         if found is None or len(found.terms) < _LEAST_TERMS:
             return False
         tried.update(id(body[k]) for k in computed.used())
+        type = infer(value, self.known or self.types)
+        if isinstance(type, Scalar) and type.is_integer:
+            found = found.from_nothing(_LEAST_TERMS) or found
         first, grid = found.first, window(found.terms, self.values)
         rolled = found.rolled(_LEAST_TERMS) if grid is None else None
         if rolled is None and grid is None:
@@ -343,6 +351,9 @@ class Copies:
             return False
         # What is stored is added up in what was computed for it before.
         name = target if isinstance(target, n.Name) else found.before
+        if name is None and len(found.terms) >= _LEAST_UNNAMED and first == n.integer(0):
+            name = n.Name(self._counter("sum"))
+            self.types[name.name] = type
         if name is None or any(part == name for part in text.walk()):
             return False
         kind = found.kind

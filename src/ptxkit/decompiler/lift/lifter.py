@@ -233,7 +233,7 @@ class ModuleLifter:
             turns = KnownTurns(by_name)
             body = with_reached_limits(with_one_loop(with_late_steps(body)), by_name)
             body = rolled(with_elements(body, by_name), cascades)
-            whole = Copies(by_name, index).run(turns.with_one_mover(body))
+            whole = Copies(by_name, index, known_names).run(turns.with_one_mover(body))
             whole = with_last_turns(turns.with_single_turns(whole))
             indices |= cascades.peeled | turns.counters
             counted = Counting(by_name, index).run(whole)

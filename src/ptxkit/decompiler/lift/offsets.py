@@ -47,6 +47,8 @@ class Offsets:
     """The block in which a version is set, and where in it."""
     arrays: dict[Variable, Value] = field(default_factory=dict)
     """Those that move, and the arrays that they point into."""
+    after: dict[int, set[int]] = field(default_factory=dict)
+    """The blocks that may come after a block: itself, too, if it is in a loop."""
 
     def run(self) -> None:
         """Find and rewrite them."""
@@ -115,11 +117,28 @@ class Offsets:
 
     def _unmoved(self, moving: set[Variable], version: Definition, here: Definition | None) -> bool:
         """Whether variables still hold what they did when a version was set."""
-        if here is None or self.places[here][0] != self.places[version][0]:
+        if here is None:
             return False
-        block, begin = self.places[version]
-        between = self.program.flow.blocks[block].statements[begin : self.places[here][1]]
-        return not any(target.variable in moving for s in between for target in s.targets)
+        begin, end = self.places[version], self.places[here]
+        return self._comes(begin, end) and not any(
+            self._comes(begin, place) and self._comes(place, end)
+            for target, place in self.places.items()
+            if target.variable in moving and place not in (begin, end)
+        )
+
+    def _comes(self, first: tuple[int, int], second: tuple[int, int]) -> bool:
+        """Whether something may come after something else."""
+        if first[0] == second[0] and first[1] < second[1]:
+            return True
+        if first[0] not in self.after:
+            found: set[int] = set()
+            stack = [first[0]]
+            while stack:
+                fresh = set(self.program.flow.blocks[stack.pop()].successors()) - found
+                found |= fresh
+                stack += fresh
+            self.after[first[0]] = found
+        return second[0] in self.after[first[0]]
 
     def _leads(self, value: Value, values: dict[Definition, Value]) -> bool:
         """Whether a value depends on an address that moves."""

@@ -55,6 +55,11 @@ class _Loops:
             made.append(self._inside(statement))
             if isinstance(made[-1], n.For):
                 self._reduce(made)
+            elif (counting := _counting(made[-1])) is not None:
+                tried: list[n.Statement] = [*made[:-1], counting]
+                self._reduce(tried)
+                if tried[-1] is not counting:
+                    made = [*tried[:-1], _as_it_was(made[-1], tried[-1])]
         return tuple(made)
 
     def _inside(self, statement: n.Statement) -> n.Statement:
@@ -88,6 +93,8 @@ class _Loops:
         changed = {written_to for s in loop.body for written_to in written(s)}
         if name in changed or not changed.isdisjoint(step.names()):
             return None
+        if start is None and not any(name in written(s) for s in before):
+            return _Counter(name, n.Name(name), step)  # it began somewhere around
         if not isinstance(start, n.Assign) or start.target != n.Name(name) or start.operator != "=":
             return None
         return _Counter(name, start.value, step)
@@ -111,15 +118,20 @@ class _Loops:
         if later or name in changed or inside + 2 != self.names[name]:
             return None
         times = ratio(by, counter.step)
-        if times is None or not changed.isdisjoint({*by.names(), *start.value.names()}):
+        if times is None:
             return None
         base, offset = split(start.value) if isinstance(type, Pointer) else (None, start.value)
-        fixed = remainder(offset, times, counter.start)
-        if fixed is None and isinstance(offset, n.Name) and offset.name in self.values:
-            whole = self.values[offset.name]
-            if changed.isdisjoint(whole.names()):
-                fixed = remainder(whole, times, counter.start)
+        wholes = [offset]
+        if isinstance(offset, n.Name) and offset.name in self.values:
+            wholes.append(self.values[offset.name])
+        # The counter itself is where it starts, too: it has that value still.
+        begins = counter.start, n.Name(counter.name)
+        left = (remainder(whole, times, begin) for whole in wholes for begin in begins)
+        fixed = next((one for one in left if one is not None), None)
         if fixed is None or (isinstance(type, Pointer) and base is None):
+            return None
+        parts = [by, fixed, *([base] if base is not None else [])]
+        if any(not changed.isdisjoint(part.names()) for part in parts):
             return None
         moved = product(n.Name(counter.name), times)
         index = moved if fixed == n.integer(0) else n.Binary("+", moved, fixed)
@@ -127,13 +139,31 @@ class _Loops:
             body = (n.Assign(n.Name(name), index), *rest)
             first = next(k for k in range(len(made) - 2, -1, -1) if made[k] is start)
             return [*made[:first], *made[first + 1 : -1], replace(loop, body=body)]
-        use = _element(name, base, index) if base is not None else _number(name, index)
+        use = element(name, base, index) if base is not None else _number(name, index)
         body = tuple(bottom_up(s, use) for s in rest)
         if any(name in s.names() for s in body):
             return None
         first = next(k for k in range(len(made) - 2, -1, -1) if made[k] is start)
         kept = [s for k, s in enumerate(made[:-1]) if k != first]
         return [*kept, replace(loop, body=body)]
+
+
+def _counting(loop: n.Statement) -> n.For | None:
+    """A loop that ends with a step of what it asks for, as one that has that step in its head."""
+    match loop:
+        case n.While(
+            condition, (*body, n.Assign(n.Name(name=name), _, "+=") as step), unroll
+        ) | n.DoWhile((*body, n.Assign(n.Name(name=name), _, "+=") as step), condition, unroll) if (
+            name in condition.names()
+        ):
+            return n.For(None, condition, step, tuple(body), unroll)
+    return None
+
+
+def _as_it_was(before: n.Statement, loop: n.Statement) -> n.Statement:
+    """A loop with its step in its body again."""
+    assert isinstance(before, n.While | n.DoWhile) and isinstance(loop, n.For) and loop.step
+    return replace(before, body=(*loop.body, loop.step))
 
 
 def is_compared(body: Body, name: str, value: n.Expression, types: Mapping[str, Type]) -> bool:
@@ -235,7 +265,7 @@ def _number(name: str, value: n.Expression) -> _Use:
     return lambda part: value if part == n.Name(name) else part
 
 
-def _element(name: str, base: n.Expression, index: n.Expression) -> _Use:
+def element(name: str, base: n.Expression, index: n.Expression) -> _Use:
     """What a pointer that moves along points to, as an element of what it moves through."""
 
     def use(part: n.Node) -> n.Node:

@@ -13,11 +13,12 @@ from itertools import pairwise
 from typing import Any
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import INT, Scalar
+from ptxkit.cuda.types import INT, LONG_LONG, UNSIGNED_LONG_LONG, Scalar
 from ptxkit.decompiler.lift.rewrite import bottom_up
 
 #: Copies among which the end of a row is looked for.
 _MOST_COPIES = 64
+_WIDE = LONG_LONG, UNSIGNED_LONG_LONG
 
 
 class DifferentError(Exception):
@@ -49,7 +50,7 @@ class Holes:
             return self._hole(self.numbers, "#", tuple(int(part.value) for part in parts))
         sums = [_sum(part) for part in parts]
         if len({number for _, number in sums}) > 1:
-            base = self.unify([base for base, _ in sums])
+            base = self.unify(_as_wide([base for base, _ in sums]))
             return n.Binary("+", base, self._hole(self.numbers, "#", tuple(x for _, x in sums)))
         return self._alike([_bounded(_element(part)) for part in parts])
 
@@ -98,6 +99,18 @@ def _sum(part: Any) -> tuple[Any, int]:
     return part, 0
 
 
+def _as_wide(bases: list[Any]) -> list[Any]:
+    """What numbers are added to, all in 64 bits where some are: an index without a sum is."""
+    wide = next((one for one in bases if _is_widened(one)), None)
+    if wide is None:
+        return bases
+    return [one if _is_widened(one) else n.Cast(wide.type, one) for one in bases]
+
+
+def _is_widened(part: Any) -> bool:
+    return isinstance(part, n.Cast) and part.type in _WIDE
+
+
 def _element(part: Any) -> Any:
     """``*p`` is ``p[0]``."""
     match part:
@@ -131,7 +144,8 @@ def shape(node: Any, inner: Callable[[n.Statement], object]) -> Any:
         )
     if not isinstance(node, n.Node):
         return node
-    node = _bounded(_element(_sum(node)[0]))
+    node = _sum(node)[0]
+    node = _bounded(_element(node.operand if _is_widened(node) else node))
     if isinstance(node, n.Name) or _is_number(node):
         return type(node).__name__
     kind: type = type(node)

@@ -115,6 +115,11 @@ def _undone(
     match operator, left, right:
         case "*", n.Binary(operator="+" | "-" as inner, left=a, right=b), _:
             yield "spread", n.Binary(inner, n.Binary("*", a, right), n.Binary("*", b, right))
+        case "<<", n.Binary(operator="*", left=a, right=b), n.Literal(value=int() as by) if by < 31:
+            # ``a * 16 * b``: the compiler puts numbers last.
+            for first, second in ((a, b), (b, a)):
+                some = n.Binary("*", first, n.integer(1 << by))
+                yield "group", n.Binary("*", some, second)
         case "-", _, n.Binary(operator="*", left=_, right=divisor):
             yield "remainder", n.Binary("%", left, divisor)
         case "&", n.Binary(operator="<<", left=n.Literal(value=1), right=place), _:

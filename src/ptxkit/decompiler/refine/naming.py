@@ -132,7 +132,8 @@ def inlined(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterat
         yield from _members(statement, place, rest)
         yield from _read_again(statement, place, rest)
         count = sum(1 for s in rest for part in s.walk() if part == n.Name(name))
-        if not 0 < count <= _OFTEN or any(name in written(s) for s in rest):
+        often = count > _OFTEN and not _is_builtin(statement.value)
+        if not count or often or any(name in written(s) for s in rest):
             continue
         value: n.Expression = statement.value
         if isinstance(statement.type, Scalar) and _type(value, types) != statement.type:
@@ -148,6 +149,15 @@ def inlined(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterat
             if other is not rest[last]:
                 yield "inline", place, place + last + 2, (*changed[:-1], other)
             yield from _partly(statement, place, rest[: last + 1], types)
+
+
+def _is_builtin(value: n.Expression) -> bool:
+    """Whether it is an index of a thread or block, which people write wherever they need it."""
+    return (
+        isinstance(value, n.Member)
+        and isinstance(value.base, n.Name)
+        and value.base.name in _BUILTIN
+    )
 
 
 def _partly(

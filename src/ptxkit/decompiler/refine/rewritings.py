@@ -23,6 +23,7 @@ from ptxkit.decompiler.refine.restricted import all_restricted
 from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.stored import through_memory
+from ptxkit.decompiler.refine.walking import walking
 from ptxkit.decompiler.tidy.passes import PASSES
 
 
@@ -40,6 +41,7 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
     yield from expanded(function)
     yield from rows_beside(function)
     yield from centered(function)
+    yield from walking(function)
     for other in columns_beside(function):
         yield "expand", other
     for other in by_quotients(function):

@@ -135,7 +135,8 @@ class Search:
             self.tree = tree
             self.known.clear()
             version = self._rewritten(_Version(function, score))
-            left = max(version.score - (score - away), 0.0)
+            # What is nearer has fewer copies too many, by as much.
+            left = version.score * away / score if score else 0.0
             rewritten.append(
                 (worth(left, version.score, version.function), version, function, tree)
             )
