@@ -91,6 +91,27 @@ NEAR = {
                 if (j < y) j++;
             }
         }""",
+    "a loop that is left in the middle": """
+        __global__ void put(const int *keys, int *table, int *where, int slots) {
+            int key = keys[threadIdx.x];
+            unsigned slot = (key * 40503u >> 4) & (slots - 1);
+            while (true) {
+                int old = atomicCAS(&table[slot], -1, key);
+                if (old == -1 || old == key) {
+                    where[slot] = threadIdx.x;
+                    break;
+                }
+                slot = (slot + 1) & (slots - 1);
+            }
+        }""",
+    "a product with a condition": """
+        __global__ void rule(const unsigned char *in, unsigned char *out, int w) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            int sum = in[i - w] + in[i + w];
+            if (i > w) sum += in[i - 1];
+            int now = in[i];
+            out[i] = now * (sum == 2 || sum == 3) + !now * (sum == 3);
+        }""",
 }
 
 

@@ -2,8 +2,11 @@
 
 import re
 
+from tests.decompiler.lifting import lifted_text
+
 import ptxkit
 from ptxkit.decompiler.choose import Decompiled
+from ptxkit.decompiler.lift.lifter import Options
 
 STRIDED = """
 extern "C" __global__ void spread(float *out, const float *in, int length, int step) {
@@ -97,3 +100,20 @@ def test_a_loop_over_memory_that_is_only_read() -> None:
     text = decompiled(READ_ONLY).cuda
     assert len(re.findall(r"\bfor \(", text)) == 1
     assert not re.search(r"\b(do|while)\b", text)
+
+
+TILE = """
+extern "C" __global__ void tile_sums(const float *x, double *sums, int n) {
+    unsigned long long start = (unsigned long long)blockIdx.x * 1024;
+    double sum = 0;
+    for (int j = threadIdx.x; j < 1024; j += 256)
+        if (start + j < n) sum += x[start + j];
+    sums[threadIdx.x] = sum;
+}
+"""
+
+
+def test_a_loop_that_is_counted_up_to_0_behind_its_rest_is_one_loop() -> None:
+    text = lifted_text(ptxkit.compile_cuda(TILE, arch="sm_90"), Options(roll=True))
+    assert re.search(r"(\w+) < 1024; \1 \+= 256\)", text)
+    assert "do {" not in text

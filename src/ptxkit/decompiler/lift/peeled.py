@@ -374,9 +374,7 @@ def _rest_first(
     counter, operator, limit = bound
     index = counter
     if counter not in steps:
-        # Where the last turn is that of the limit, what is counted is the one before.
-        index = _one_behind(body[many], counter)
-        operator = "<="
+        index, operator, limit = _beside(body[many], counter, limit)
     if index not in steps or not _steps_by(body[many], counter, steps[index], rest.mask + 1):
         return ""
     values = {_target(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
@@ -477,17 +475,26 @@ def _begin(turns: n.Expression, known: Mapping[str, n.Expression]) -> n.Expressi
     return None
 
 
-def _one_behind(many: n.Statement, counter: str) -> str:
-    """The index that a variable is set to be 1 less than before a loop; empty if there is none."""
+def _beside(many: n.Statement, counter: str, limit: n.Expression) -> tuple[str, str, n.Expression]:
+    """The index that a variable is set beside before a loop, and how it is compared with what.
+
+    Empty if there is none. Where the last turn is that of the limit, the variable is the one
+    before; compilers also like to count up to 0.
+    """
     for statement in many.then if isinstance(many, n.If) else ():
         match statement:
-            case n.Assign(n.Name(name=name), n.Binary(operator, n.Name(name=index), by), "=") if (
-                name == counter
-                and isinstance(by, n.Literal)
-                and (operator, by.value) in (("-", 1), ("+", -1))
-            ):
-                return index
-    return ""
+            case n.Assign(
+                n.Name(name=name),
+                n.Binary("+" | "-" as sign, n.Name(name=index), n.Literal(value=int() as number)),
+                "=",
+            ) if name == counter:
+                by = number if sign == "+" else -number
+                match limit:
+                    case n.Literal(value=int() as end):
+                        return index, "<", n.integer(end - by)
+                if by == -1:
+                    return index, "<=", limit
+    return "", "", limit
 
 
 def _from(start: n.Expression, first: n.Expression, index: str) -> n.Expression | None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import takewhile
 
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import BOOL
 from ptxkit.decompiler.lift.conditions import negate
-from ptxkit.decompiler.lift.rewrite import bottom_up
+from ptxkit.decompiler.lift.rewrite import bottom_up, written
 from ptxkit.decompiler.refine.expressions import factors
 from ptxkit.decompiler.refine.moves import Body, Change
 
@@ -26,6 +28,7 @@ def branched(body: Body, at: Container[int], is_float: IsFloat) -> Iterator[Chan
         for kind, made in _others(statement, is_float):
             yield kind, place, place + 1, made
         yield from _started(body, place)
+        yield from _left(body, place, is_float)
         yield from _flag(body, place, is_float)
         match statement, body[place + 1 :]:
             case n.If(condition=condition, then=then, otherwise=()), (n.Return() as last,) if then:
@@ -110,6 +113,51 @@ def _started(body: Body, place: int) -> Iterator[Change]:
     later = any(statement.name in s.names() for s in body[place + 2 :])
     if isinstance(loop, n.For) and loop.start is None and not later:
         yield "loop", place, place + 2, (replace(loop, start=statement),)
+
+
+def _left(body: Body, place: int, is_float: IsFloat) -> Iterator[Change]:
+    """A loop that is left in the middle of a turn, with what follows it before it is left or not.
+
+    >>> from ptxkit.cuda import print_function, read
+    >>> kernel = read('''(kernel k (params (param (ptr int) x) (param int i))
+    ...     (let int at)
+    ...     (do (!= ([] x at) 0) (= at (& i 7)) (= i (+ at 1)))
+    ...     (= ([] x at) i))''')
+    >>> for *_, made in _left(kernel.body[1:], 0, lambda _: False):
+    ...     print(print_function(replace(kernel, body=made)), end="")
+    __global__ void k(int *x, int i) {
+        while (true) {
+            at = i & 7;
+            if (x[at] == 0) {
+                x[at] = i;
+                break;
+            }
+            i = at + 1;
+        }
+    }
+    __global__ void k(int *x, int i) {
+        while (true) {
+            at = i & 7;
+            if (x[at] == 0) break;
+            i = at + 1;
+        }
+    }
+    """
+    match body[place]:
+        case n.DoWhile(body=(*turn, n.Assign() as step), condition=condition, unroll=unroll) if (
+            turn
+        ):
+            pass
+        case _:
+            return
+    if not condition.names().isdisjoint(written(step)):
+        return
+    ends = negate(condition, is_float)
+    after = tuple(takewhile(lambda s: isinstance(s, n.Assign | n.Evaluate), body[place + 1 :]))
+    for count in dict.fromkeys((len(after), 0)):
+        leave = n.If(ends, (*after[:count], n.Break()))
+        loop = n.While(n.Literal(True, BOOL), (*turn, leave, step), unroll)
+        yield "leave", place, place + 1 + count, (loop,)
 
 
 def _flag(body: Body, place: int, is_float: IsFloat) -> Iterator[Change]:

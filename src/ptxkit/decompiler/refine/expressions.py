@@ -41,6 +41,8 @@ def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
             yield from _undone(operator, left, right)
         case n.Unary("*", n.Binary("+" | "-") as address):
             yield from _indexed(address)
+        case n.Conditional(condition, value, n.Literal(value=0)):
+            yield from _by_condition(condition, value)
         case n.Call(function=function, arguments=(one, two)) if function in _EITHER:
             yield "swap", n.Call(function, (two, one))
         case n.Call(function=function, arguments=(one, two)) if function in _ALONE:
@@ -49,6 +51,22 @@ def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
             product = n.Binary("*", one, two)
             yield "fuse", n.Binary("+", product, three)
             yield "swap", n.Call(function, (two, one, three))
+
+
+def _by_condition(
+    condition: n.Expression, value: n.Expression
+) -> Iterator[tuple[str, n.Expression]]:
+    """What is taken or not as a product, which has both computed: ``x * (a == b)``.
+
+    >>> from ptxkit.cuda import print_expression
+    >>> a, b, x = map(n.Name, "abx")
+    >>> [print_expression(e) for _, e in _by_condition(n.Binary("==", a, b), x)]
+    ['x * (a == b)', '(a == b) * x']
+    """
+    if isinstance(value, n.Literal):
+        return
+    yield "factor", n.Binary("*", value, condition)
+    yield "factor", n.Binary("*", condition, value)
 
 
 def _indexed(address: n.Binary) -> Iterator[tuple[str, n.Expression]]:
@@ -126,12 +144,23 @@ def _undone(
             yield "bit", n.Binary("&", n.Binary(">>", right, place), n.integer(1))
         case "&", _, n.Binary(operator="<<", left=n.Literal(value=1), right=place):
             yield "bit", n.Binary("&", n.Binary(">>", left, place), n.integer(1))
+        case "==" | "!=", n.Binary("|", x, n.Literal(value=int(bit))), n.Literal(
+            value=int(sum)
+        ) if bit and not bit & (bit - 1) and sum & bit:
+            yield "bit", _either(operator, x, sum ^ bit, sum)
+            yield "bit", _either(operator, x, sum, sum ^ bit)
         case "==" | "!=", n.Binary(operator="-", left=whole, right=part), _:
             yield "balance", n.Binary(operator, whole, n.Binary("+", part, right))
         case "==" | "!=", _, n.Binary(operator="-", left=whole, right=part):
             yield "balance", n.Binary(operator, whole, n.Binary("+", part, left))
     if operator == "+":
         yield from _one_more(n.Binary(operator, left, right))
+
+
+def _either(operator: str, x: n.Expression, *numbers: int) -> n.Expression:
+    """Whether something is one of two numbers, or none of them; compilers ask for both at once."""
+    one, other = (n.Binary(operator, x, n.integer(number)) for number in numbers)
+    return n.Binary("||" if operator == "==" else "&&", one, other)
 
 
 def _one_more(node: n.Binary) -> Iterator[tuple[str, n.Expression]]:

@@ -58,6 +58,58 @@ def _list(body: Body, sets: Counter[str]) -> Body:
     return tuple(made)
 
 
+def compared_in_place(function: n.Function) -> n.Function:
+    """The function with what is compared, and then kept, read for both: ``if (x[i] > most) ...``.
+
+    A compiler that finds a second load behind a question leaves the question a branch.
+
+    >>> from ptxkit.cuda import print_function, read
+    >>> kernel = read('''(kernel k (params (param (ptr float) x) (param int n))
+    ...     (let float most 0.0f)
+    ...     (for (let int i 0) (< i n) (+= i 1)
+    ...         (let float v ([] x i))
+    ...         (if (> v most) (then (= most v))))
+    ...     (= ([] x 0) most))''')
+    >>> print(print_function(compared_in_place(kernel)), end="")
+    __global__ void k(float *x, int n) {
+        float most = 0.0f;
+        for (int i = 0; i < n; i++) {
+            if (x[i] > most) most = x[i];
+        }
+        x[0] = most;
+    }
+    """
+    return replace(function, body=_compared(function.body or ()))
+
+
+def _compared(body: Body) -> Body:
+    made = [rebuilt_lists(s, _compared) for s in body]
+    for place in range(len(made) - 2, -1, -1):
+        match made[place], made[place + 1]:
+            case (
+                n.Declare(name=name, value=n.Index(), space="") as declared,
+                n.If(condition=condition) as asked,
+            ) if name in condition.names():
+                later = any(name in s.names() for s in made[place + 2 :])
+                stores = any(
+                    not isinstance(p.target, n.Name) or p.target.name in declared.names() | {name}
+                    for p in asked.walk()
+                    if isinstance(p, n.Assign)
+                )
+                if not later and not stores and name in _kept(asked):
+                    made[place : place + 2] = [_put(asked, {name: declared})]
+    return tuple(made)
+
+
+def _kept(asked: n.If) -> set[str]:
+    """The variables that others are set to behind a question."""
+    return {
+        s.value.name
+        for s in (*asked.then, *asked.otherwise)
+        if isinstance(s, n.Assign) and isinstance(s.value, n.Name)
+    }
+
+
 def set_once_in_place(function: n.Function) -> n.Function:
     """The function with what is declared at one place, and set at another, where it is used.
 

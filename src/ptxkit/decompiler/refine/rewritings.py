@@ -10,6 +10,7 @@ from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.columns import columns_beside
 from ptxkit.decompiler.refine.loading import (
     arguments_first,
+    compared_in_place,
     loads_first,
     loads_in_place,
     places_first,
@@ -56,6 +57,7 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "restrict", other
     for a_pass in PASSES:
         yield "tidy", a_pass(function, _always)
+    yield "tidy", compared_in_place(function)
     yield "tidy", loads_in_place(function)
     yield "tidy", loads_first(function)
     yield "tidy", places_first(function)
