@@ -413,9 +413,9 @@ def _batches(some: Iterable[Edit]) -> Iterator[list[Edit]]:
 _KINDS = {kind: place for place, kind in enumerate((
     "tidy", "shape", "members", "ldg", "memory", "pointee", "swap", "whole", "indices", "rebase",
     "remainder", "balance", "expand", "factor", "bit", "flag", "move", "group", "spread", "address",
-    "index", "load", "name", "split", "join", "turn", "loop", "leave", "early", "sign", "width", "fuse",
-    "inline", "sink", "raise", "guard", "choice", "branch", "start", "unroll", "restrict", "cast",
-    "power",
+    "index", "load", "name", "split", "join", "turn", "loop", "leave", "early", "sign", "width",
+    "fuse", "inline", "sink", "raise", "guard", "choice", "branch", "start", "unroll", "restrict",
+    "cast", "power",
 ))}  # fmt: skip
 
 
