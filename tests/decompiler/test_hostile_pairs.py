@@ -6,6 +6,7 @@ import pytest
 
 import ptxkit
 from ptxkit.decompiler.verify import certify, verify
+from ptxkit.decompiler.verify.dataflow import same_dataflow
 from ptxkit.syntax import Module
 
 ONE = 'extern "C" __global__ void k(unsigned *y, int n) { unsigned t = threadIdx.x; '
@@ -44,6 +45,24 @@ SHORT = """extern "C" __global__ void k(unsigned *x, const unsigned *a) {
     int i = threadIdx.x; unsigned m, s;
     asm("mul%s.bf16x2 %%0, %%1, %%1;" : "=r"(m) : "r"(a[i]));
     asm("add%s.bf16x2 %%0, %%1, %%2;" : "=r"(s) : "r"(m), "r"(a[i + 64])); x[i] = s; }"""
+WARPS = """extern "C" __global__ void k(const float *x, float *y) {
+    __shared__ float s[%s]; int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    s[t] = x[i]; __syncthreads(); y[i] = s[blockDim.x - 1 - t]; }"""
+EXCHANGED = """extern "C" __global__ void k(const float *x, float *y) {
+    __shared__ volatile float s[1024]; int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    s[t] = x[i]; __syncwarp(); %s s[t] = v * 2; __syncwarp(); y[i] = s[t ^ 1]; }"""
+LAST = """extern "C" __global__
+    void k(const float *x, volatile float *part, float *y, unsigned *c) {
+    __shared__ bool last; if (threadIdx.x == 0) { part[blockIdx.x] = x[blockIdx.x];
+    %s last = drawn == gridDim.x - 1; } __syncthreads();
+    if (last && threadIdx.x == 0) { float s = 0; for (int j = 0; j < gridDim.x; j++) s += part[j];
+    *y = s; *c = 0; } }"""
+DRAWS = "unsigned drawn = atomicInc(c, gridDim.x);"
+LOOKS = 'int %s; asm volatile("ld.global.cv.u32 %%0, [%%1];" : "=r"(%s) : "l"(y) : "memory");'
+SAMPLED = "cudaTextureObject_t t, float *y, int n"
+BINS = """extern "C" __global__ void k(const int *x, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { int a[8]; %s
+    for (int j = 0; j < n; j++) a[x[j] & 7]++; y[i] = a[x[i] & 7]; } }"""
 #: What it is about: the original, and what is no copy of it.
 PAIRS = {
     "the upper end of a range": (
@@ -251,6 +270,47 @@ PAIRS = {
         ONE + "y[t] = n; }",
         ONE + "__shared__ volatile unsigned s[12000]; s[t] = n; y[t] = n; }",
     ),
+    "shared memory for half of the threads that there may be": (WARPS % 1024, WARPS % 512),
+    "lanes of a block with two axes": (
+        LINES % ("int *y, int n", "y[i] = threadIdx.x & 31;"),
+        (LINES % ("int *y, int n", "{ @ y[i] = l; }")).replace(
+            "@", 'unsigned l; asm("mov.u32 %0, %%laneid;" : "=r"(l));'),
+    ),
+    "lanes that do not wait before they write": (
+        EXCHANGED % "float v = s[t ^ 1]; __syncwarp();",
+        EXCHANGED % "__syncwarp(); float v = s[t ^ 1];",
+    ),
+    "a fence behind what it is for, where threads draw numbers": (
+        LAST % f"__threadfence(); {DRAWS}", LAST % f"{DRAWS} __threadfence();",
+    ),
+    "a look at what others may have changed": (
+        ONE + LOOKS % ("a", "a") + LOOKS % ("b", "b") + " y[t + 64] = a - b; }",
+        ONE + LOOKS % ("a", "a") + " y[t + 64] = 0; }",
+    ),
+    "places between texels": (
+        LINES % (SAMPLED, "y[i] = tex2D<float>(t, i + 0.5f, n + 0.5f);"),
+        LINES % (SAMPLED, "y[i] = tex2D<float>(t, i, n + 0.5f);"),
+    ),
+    "memory that begins elsewhere in another array": (
+        MANY % "float v = x[i + 17]; y[i] = 5; z[i] = v;", MANY % "y[i] = 5; z[i] = x[i + 17];",
+    ),
+    "memory that begins at the end of another array": (
+        MANY % "float v = x[i + n]; y[i] = 5; z[i] = v;", MANY % "y[i] = 5; z[i] = x[i + n];",
+    ),
+    "local memory that nobody has set": (
+        BINS % "for (int j = 0; j < 8; j++) a[j] = 0;",
+        BINS % 'asm volatile("" :: "l"(a) : "memory");',
+    ),
+    "what one launch leaves for the next": (
+        ONE + "y[t] = 1; __syncthreads(); y[t] = n; }",
+        "__device__ unsigned kept[2048];" + ONE + "unsigned v = kept[2047];"
+        " kept[t + 1] = kept[t]; __syncthreads(); y[t] = n + v; }",
+    ),
+    "half of a number of blocks": (
+        ONE + 'unsigned short h; asm("mov.u16 %0, %%ctaid.x;" : "=h"(h));'
+        " y[t] = h < 100 && blockIdx.x >= 200; }",
+        ONE + 'unsigned short h; asm("mov.u16 %0, %%ctaid.x;" : "=h"(h)); y[t] = 0; }',
+    ),
     "numbers beside one that threads race for": (
         RACED % "x[i]",
         RACED % "i < 40 ? x[i] : x[i] + 1",
@@ -330,3 +390,29 @@ def test_what_is_called_by_a_pointer_keeps_its_name() -> None:
     found = ptxkit.decompile(module, "symbolic")
     assert found.verdict.equivalent
     assert verify(module, found.cuda).equivalent
+
+
+def test_what_a_host_puts_into_a_variable_counts() -> None:
+    """It begins with a number, but a host that knows its name may put another one there."""
+    text = "__device__ int scale = 3;" + LINES % (
+        "const int *x, int *y, int n",
+        "y[i] = x[i] * %s;",
+    )
+    module = ptxkit.compile_cuda(text % "scale", arch="sm_90").emit()
+    found = ptxkit.parse(module.replace("\n.global", "\n.visible .global"))
+    assert verify(found, text % "scale").equivalent
+    assert not verify(found, text % "3").equivalent
+
+
+def test_a_sum_of_two_precisions_is_not_cut() -> None:
+    """The sum is one of 32 bits, though the factors have 16."""
+    text = """.version 8.6
+.target sm_100
+.address_size 64
+.visible .entry k(.param .u64 x) {
+    .reg .b16 %h; .reg .b32 %r<4>; .reg .b64 %d<3>;
+    ld.param.u64 %d1, [x]; ld.global.u16 %h, [%d1]; ld.global.u32 %r1, [%d1+4];
+    add.u32 %r2, %r1, PLUS; fma.rn.f32.f16 %r3, %h, %h, %r2; st.global.u32 [%d1+8], %r3; ret;
+}"""
+    one, other = (ptxkit.parse(text.replace("PLUS", number)) for number in ("0", "65536"))
+    assert not same_dataflow(one, other, "k").equal

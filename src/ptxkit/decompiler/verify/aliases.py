@@ -18,6 +18,9 @@ from ptxkit.run.shape import LaunchRules
 _PAIRS, _STARTS = 8, 4
 #: How far on the other begins, in elements: as near as a next turn of a loop or thread gets.
 _SHIFTS = (1, -1, 4)
+#: How far apart accesses of one thread are, and sizes: so many of each are tried as distances, too,
+#: with as many launches to start from.
+_DISTANCES, _FARTHEST, _FAR_STARTS = 4, 2048, 2
 
 
 def aliased_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Iterator[Trial]:
@@ -45,6 +48,25 @@ def aliased_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Ite
             for shift in _SHIFTS:
                 moved = frozenset((Exchange(one, other, shift * width),))
                 yield from _alone(replace(start, instead=moved), rules)
+    for start in starts[:_FAR_STARTS]:
+        for one, other in pairs:
+            width = max(usage.accesses[o].widest for o in (one, other))
+            for distance in _distances(usage, start, width):
+                moved = frozenset((Exchange(one, other, distance),))
+                yield from _alone(replace(start, instead=moved), rules)
+
+
+def _distances(usage: Usage, start: Trial, width: int) -> Iterator[int]:
+    """Bytes after which one element of a thread may be another one of it, if there are two arrays.
+
+    >>> start = Trial(0, "small", (1, 1, 1), (32, 1, 1), (7, 2))
+    >>> list(_distances(Usage(offsets={4, 68}), start, 4))
+    [-68, 68, -28, 28, -8, 8]
+    """
+    offsets = sorted(abs(by) for by in usage.offsets if width < abs(by) <= _FARTHEST)
+    sizes = (size * width for size in start.sizes[:_DISTANCES] if 1 < size <= _FARTHEST)
+    for distance in dict.fromkeys((*offsets[:_DISTANCES], *sizes)):
+        yield from (-distance, distance)
 
 
 def _alone(trial: Trial, rules: LaunchRules) -> Iterator[Trial]:

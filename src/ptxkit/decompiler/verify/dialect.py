@@ -25,7 +25,8 @@ _LITERAL = re.compile(r"\b0[fFdD]([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)\b")
 _PLACE = re.compile(r"\[(%?[\w$]+)(?:\+(-?\d+))?\]")
 _AXIS = re.compile(
     r"%(?:(?:n?tid|n?ctaid)\.[xyz]|clock\w*|globaltimer\w*|n?smid|n?warpid|gridid|envreg\d+"
-    r"|(?:dynamic|total|aggr)_smem_size)"
+    r"|laneid|lanemask_\w+|(?:n?clusterid|cluster_n?ctaid)\.[xyz]|cluster_n?ctarank"
+    r"|is_explicit_cluster|(?:dynamic|total|aggr)_smem_size)"
 )
 _INTEGER = re.compile(r"\.[us](?=\d)")
 #: Conversions that never round: an integer that is extended before them gives the same.

@@ -16,6 +16,8 @@ from ptxkit.syntax import Instruction
 
 #: What orders the memory around it, whatever its own semantics are.
 _ALWAYS = frozenset(("fences", "barriers"))
+#: Accesses to memory that others may see, or change, meanwhile.
+_STRONG = frozenset(("ordered loads", "ordered stores"))
 _Bytes = set[int]
 
 
@@ -33,8 +35,20 @@ class Stretch:
 
 
 def ordered(instructions: Iterable[Instruction]) -> bool:
-    """Whether there is something among instructions that orders memory, but barriers."""
-    orders = filter(None, map(order_of, instructions))
+    """Whether there is something among instructions that orders memory, but barriers.
+
+    With barriers, what is volatile is enough: that it races is no fault, so none is seen.
+
+    >>> import ptxkit
+    >>> text = ".func f() {{ bar.warp.sync -1; {} st.volatile.shared.u32 [a], b; }}"
+    >>> waits = ptxkit.parse(text.format(""))["f"].instructions
+    >>> ordered(waits), ordered(waits[:1]), ordered(waits[1:])
+    (True, False, False)
+    """
+    orders = [order for one in instructions if (order := order_of(one)) is not None]
+    kinds = {one.kind for one in orders}
+    if "barriers" in kinds and not _STRONG.isdisjoint(kinds):
+        return True
     return any(one.kind != "barriers" and (_separates(one) or one.semantics) for one in orders)
 
 

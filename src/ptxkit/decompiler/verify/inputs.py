@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,9 @@ _FIELD = 8
 _WHOLE = 4
 #: One launch of so many has any numbers in records, as in other memory.
 _WILD = 8
+#: One launch of so many has other numbers in variables than these begin with.
+_CHANGED = 4
+NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -88,8 +92,13 @@ class InputMaker:
         usage: Usage,
         variables: dict[str, int],
         reserve: Callable[[int], int] | None = None,
+        changed: Mapping[str, int] = NOTHING,
     ) -> None:
-        """``reserve`` gives the address of so many bytes elsewhere, as on a GPU."""
+        """``reserve`` gives the address of so many bytes elsewhere, as on a GPU.
+
+        ``changed`` are variables, and their bytes, that begin with numbers which a host may change.
+        """
+        self._changed = changed
         self._reserve = reserve
         self.items = items
         self.usage = usage
@@ -119,7 +128,8 @@ class InputMaker:
         inputs = Inputs([], list(arenas.values()))
         for item in self.items:
             inputs.arguments.append(self._argument(item, trial, generator, arenas, sizes, inputs))
-        for name, size in self.variables.items():
+        others = self._changed if trial.number % _CHANGED == _CHANGED - 1 else NOTHING
+        for name, size in (*self.variables.items(), *others.items()):
             origin = Origin(name, kind="variable")
             inputs.variables[name] = self._contents(origin, size, trial, generator)
         return inputs
@@ -301,4 +311,9 @@ def _texture(opcode: str, generator: Any) -> Surface:
     if surface:
         return Surface(array, layered=layered)
     fetched = "1d" in words and words[-1] == "s32"
-    return Texture(array, layered=layered, memory=fetched)
+    if fetched or words[-1] != "f32":
+        return Texture(array, layered=layered, memory=fetched)
+    # A host says how it is sampled: between texels, and beyond the edges.
+    filter = str(generator.choice(("point", "linear"))) if type == "f32" else "point"
+    address = str(generator.choice(("clamp", "border")))
+    return Texture(array, layered=layered, filter=filter, address=address)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.decompiler.verify.widening import Widened, resigned
 from ptxkit.errors import PtxkitError
 from ptxkit.run.watch import TraceRequest
-from ptxkit.syntax import Instruction
+from ptxkit.syntax import Instruction, Module
 
 if TYPE_CHECKING:
     from ptxkit.decompiler.verify.pair import Pair
@@ -110,18 +111,26 @@ class Looking:
         )
 
     def reads_junk(self) -> str:
-        """What the candidate leaves otherwise where registers do not begin with zeros."""
+        """What the candidate leaves otherwise where registers and local memory begin with junk."""
         original, candidate = (
             with_junk(covered, side.module)
             for covered, side in zip(self.pair.coverage, self.pair.sides, strict=True)
         )
-        if candidate is None or original is not None:  # nobody knows what is right there
+        if candidate is None:
             return ""
-        again = self.pair.forced(self.pair.sides[0].module, candidate)
+        mine, theirs = (side.module for side in self.pair.sides)
+        if original is not None and self._compared_with(original, theirs):
+            return ""  # nobody knows what is right there
+        why = self._compared_with(mine, candidate)
+        return f"it reads registers that nobody has set, or local memory: {why}" if why else ""
+
+    def _compared_with(self, first: Module, second: Module) -> str:
+        """How another two differ in launches in which these do not, if they do."""
+        again = self.pair.forced(first, second)
         for trial in self._to_compare():
             why = again.compared(trial)
             if why:
-                return f"it reads registers that nobody has set: with {trial}, {why}"
+                return f"with {trial}, {why}"
             if again.cost > _COMPARING:
                 break
         return ""
@@ -182,7 +191,15 @@ class Looking:
         if not any(ordered(covered.instructions()) for covered in self.pair.coverage):
             return ""
         said = set(self.pair.tried)
-        for trial in [t for t in self.pair.search.pool if t in said and not t.shares][-_FOLLOWED:]:
+        trials = [t for t in self.pair.search.pool if t in said and not t.shares][-_FOLLOWED:]
+        if self.pair.unordered:
+            # What a thread does may depend on who was there before: one by itself has nobody.
+            trials = [
+                replace(t, grid=(1, 1, 1), block=(1, 1, 1))
+                for t in trials
+                if not (t.cluster or t.cooperative or self.pair.rules.required_block)
+            ]
+        for trial in trials:
             inputs = self.pair.maker.make(trial)
             memory = [range(a.base, a.base + a.whole.size) for a in inputs.arenas]
             last = [tuple(n - 1 for n in shape) for shape in (trial.block, trial.grid)]
@@ -199,7 +216,7 @@ class Looking:
                 if any(one is None or one.left_out for one in found):
                     continue
                 why = misordered(*(stretches(one, memory) for one in found if one is not None))
-                if why and not self.pair.unordered:
+                if why:
                     return f"with {trial}, {why}"
         return ""
 

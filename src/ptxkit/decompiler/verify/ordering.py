@@ -28,7 +28,10 @@ _SEMANTICS = {
 }
 _PLAIN: frozenset[str] = frozenset()
 #: Loads and stores are of interest only as one of these.
-_MARKED = frozenset((".volatile", ".relaxed", ".acquire", ".release", ".mmio"))
+_MARKED = frozenset((".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".cv"))
+
+#: Those of them that are for whoever else there is.
+_FOR_ALL = frozenset((".volatile", ".mmio", ".cv"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def order_of(one: Instruction) -> Order | None:
         semantics = _SEMANTICS[".sc"]
     elif one.name == "fence" and ".sc" not in modifiers:
         semantics = semantics or _SEMANTICS[".acq_rel"]
-    elif ".volatile" in modifiers or ".mmio" in modifiers:
+    elif not _FOR_ALL.isdisjoint(modifiers):
         scope = 4
     scope = 3 if scope is None else scope
     if any(m in (".shared", ".shared::cta") for m in modifiers):

@@ -78,6 +78,7 @@ class Pair:
             ours,
             constants=ours.constants | theirs.constants,
             thresholds=ours.thresholds | theirs.thresholds,
+            offsets=ours.offsets | theirs.offsets,
         )
         places = [[item.name for item in side.kernel.parameters] for side in self.sides]
         mine, trusted = (_trusted(*one) for one in zip((ours, theirs), places, strict=True))
@@ -98,7 +99,9 @@ class Pair:
         self._partners = (*partners.items(), *functions)
         self._pointers = Pointers(self.sides, self._partners)
         self.uninitialised = _variables(original, self.usage, initialised=False)
-        self.maker = InputMaker(self.parameters, self.usage, self.uninitialised)
+        changed = _changed_by_hosts(original, self.variables)
+        self.maker = InputMaker(self.parameters, self.usage, self.uninitialised, changed=changed)
+        self._kept = _kept(candidate, theirs) - set(partners.values())
         self.search = Search(self.usage, block_shapes(self.usage, self.rules))
         self.coverage = self.sides[0].coverage, self.sides[1].coverage
         self.tried: list[Trial] = []
@@ -138,6 +141,9 @@ class Pair:
             for one in variable.declarators if variable.linkage else ():
                 if one.name in self.variables and one.name not in self._names[1]:
                     return f"the variable '{one.name}' is missing"
+        for name in sorted(self._kept):
+            # One launch may leave something there for the next.
+            return f"it writes to a variable '{name}' that the original does not have"
         return ""
 
     def missing_table(self) -> str:
@@ -483,6 +489,28 @@ def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[s
             if one.name in usage.variables and (initialised or one.initializer is None):
                 found[one.name] = variable_size(variable, one)[0]
     return found
+
+
+def _changed_by_hosts(module: Module, known: dict[str, int]) -> dict[str, int]:
+    """Variables that begin with numbers, and in which a host that knows their names puts others."""
+    return {
+        one.name: known[one.name]
+        for variable in module.variables
+        for one in variable.declarators
+        if variable.linkage and one.name in known and one.initializer is not None
+        if not names_others(one.initializer)
+    }
+
+
+def _kept(module: Module, usage: Usage) -> set[str]:
+    """The variables of a module that a kernel writes to."""
+    written = {o.name for o, access in usage.accesses.items() if access.stored}
+    return {
+        one.name
+        for variable in module.variables
+        for one in variable.declarators
+        if variable.space == "global" and one.name in written
+    }
 
 
 def _warps(trial: Trial) -> int:

@@ -431,7 +431,8 @@ class _Ways:
         if source.kind == "number":
             return self.terms.constant(width, source.value)
         if source.kind == "special":
-            return self.terms.make("special", source.value)
+            special = self.terms.make("special", source.value)
+            return special if width >= _WORD else self.terms.truncate(_WORD, width, special)
         if source.kind != "register" or source.parts[0].value == "pred":
             return None
         value = held.get(source.value)

@@ -31,6 +31,9 @@ _SQUARE = 1 << 16
 _FROM = 2
 #: More than a byte counts, and what sizes are to be beside it.
 _MANY, _FEW = 300, 3
+#: Threads of a block, what a size is to be more than these, and what others are to be beside it:
+#: multiples of what vectors have.
+_THREADS, _MORE, _OTHERS = 1024, 64, 4
 #: Threads along the second and the third axis: more than a warp, as many as there may be.
 _DEEP: dict[int, tuple[Dimensions, ...]] = {
     1: ((2, 40, 1), (1, 300, 1)), 2: ((4, 4, 16), (2, 2, 64), (2, 1, 64)),
@@ -106,6 +109,11 @@ def extreme_trials(usage: Usage, starts: list[Trial]) -> Iterator[Trial]:
 
 def deep_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Iterator[list[Trial]]:
     """Launches that said something, with many blocks, or threads, along one axis."""
+    most = rules.most_threads or _THREADS
+    if usage.special & {"%tid.x", "%tid.y"} == {"%tid.x"} and rules.required_block is None:
+        for start in starts:
+            # What has room for 512 threads may have none for as many as there may be.
+            yield [replace(one, block=(most, 1, 1)) for one in _sized(start, most + _MORE, _OTHERS)]
     for axis in range(1, 3):
         for start in starts:
             if f"%ctaid.{_AXES[axis]}" in usage.special:
@@ -120,9 +128,9 @@ def deep_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Iterat
                         yield [replace(one, block=block) for one in _sized(start)]
 
 
-def _sized(start: Trial) -> Iterator[Trial]:
+def _sized(start: Trial, many: int = _MANY, few: int = _FEW) -> Iterator[Trial]:
     """A launch, and others with one size that bounds as many threads."""
     for place in range(min(len(start.sizes), _PLACES)):
-        sizes = tuple(_MANY if k == place else _FEW for k in range(len(start.sizes)))
+        sizes = tuple(many if k == place else few for k in range(len(start.sizes)))
         yield replace(start, sizes=sizes)
     yield start

@@ -110,6 +110,8 @@ class Usage:
     """Numbers that the code compares with."""
     shifts: set[int] = field(default_factory=set)
     """Numbers that sums become zero with, as in ``c - 'a' < 26``."""
+    offsets: set[int] = field(default_factory=set)
+    """Bytes between an address and where the code looks, as in ``x[i + 17]``."""
     thresholds: set[float] = field(default_factory=set)
     """Floating-point numbers that the code compares with."""
     optional: list[Origin] = field(default_factory=list)
@@ -308,6 +310,7 @@ class _Tracker:
             self.usage.constants |= {number for number in numbers if isinstance(number, int)}
         for number, address in enumerate(addresses):
             taint = self._value(function, address)
+            self.usage.offsets.add(_offset(address) if space in ("", "global") else 0)
             if space in ("shared", "local"):
                 if number == 0:
                     cell = f"memory\n{space}"

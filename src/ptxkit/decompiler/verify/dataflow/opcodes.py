@@ -9,8 +9,9 @@ from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 
 #: What takes numbers as those that it works on.
 OF_ITS_TYPE = frozenset(("st", "atom", "red", "shfl", "match", "redux"))
+#: What others may see, or change, at any time; ``.cv`` is there to look again.
 ORDERED = frozenset(
-    (".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".sc", ".weak.volatile")
+    (".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".sc", ".weak.volatile", ".cv")
 )
 #: What an assembler may put together into one rounding, if none is written.
 CONTRACTED = frozenset(("add", "sub", "mul"))

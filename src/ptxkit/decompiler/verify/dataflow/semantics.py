@@ -146,9 +146,13 @@ class Semantics:
             return decisions.leaf(terms.make("symbol", *operand.value))
         if kind == "special":
             least, most = terms.special.get(operand.value, (0, 1))
-            if least == most and width >= 32:
+            if least == most and width >= WORD:
                 return decisions.leaf(terms.constant(width, least))
-            return decisions.leaf(terms.make("special", operand.value))
+            special = terms.make("special", operand.value)
+            # An instruction of fewer bits reads the lower ones: there may be 100,000 blocks.
+            return decisions.leaf(
+                special if width >= WORD else terms.truncate(WORD, width, special)
+            )
         if kind == "address":
             return self.address(state, operand)
         if kind == "vector":
@@ -224,7 +228,7 @@ class Semantics:
         special = SPECIAL.get(step.name)
         if special is not None and special(self, state, step, guard):
             return
-        if step.name in CONTRACTED and len(step.types) > 1:
+        if step.name in _SUMS and len(step.types) > 1:
             raise GiveUpError("numbers of two precisions in one sum")
         types = source_types(step)
         values = tuple(self.value(state, s, t) for s, t in zip(step.sources, types, strict=True))
@@ -536,6 +540,8 @@ class Semantics:
                 )
 
 
+#: What may add a number of another type than those that it is made of.
+_SUMS = CONTRACTED | {"fma"}
 #: Follows the opcode of what may still be put together with another.
 _OPEN = " or fma"
 #: Memory that is there for every thread, at places that are no numbers of the program.
