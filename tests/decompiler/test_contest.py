@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import ptxkit
 from ptxkit.cuda import CudaModule, read
-from ptxkit.decompiler import choose, evaluate
+from ptxkit.decompiler import choose, evaluate, variants
+from ptxkit.decompiler.budget import UNLIMITED
 from ptxkit.decompiler.contest import best_answer
-from ptxkit.decompiler.engines import Candidate, engine
+from ptxkit.decompiler.engines import Candidate, SymbolicEngine, engine
 from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.verify import certificates
+from ptxkit.decompiler.verify.trials import Experience
 
 SOURCE = """extern "C" __global__ void fill(int *x, int v) {
     x[threadIdx.x] = v;
@@ -174,3 +177,19 @@ def test_a_part_keeps_its_lines() -> None:
     part = isolated(module, module["b"])
     assert "a" not in part
     assert part["b"].line == module["b"].line
+
+
+def test_what_a_launch_shows_to_differ_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proof of it would take longer, and come to nothing."""
+    text = 'extern "C" __global__ void k(int *x, int n) { x[threadIdx.x] %s n; }'
+    module, other = (ptxkit.compile_cuda(text % way, arch="sm_90") for way in ("+=", "-="))
+    candidate = next(SymbolicEngine().provable_forms(other, other["k"], None))
+    proving = variants._Proving(
+        module, "k", "sm_90", False, Experience(), UNLIMITED, [], iter(()), iter(())
+    )
+    tried = replace(proving._compiled(candidate), thorough=True)
+    with monkeypatch.context() as patch:
+        patch.delattr(variants, "certify")
+        verdict = proving._verdict(tried, False)
+    assert verdict is not None and verdict.execution is not None and verdict.execution.different
+    assert verdict.reasons[0].startswith("E3: with ")

@@ -26,6 +26,7 @@ from ptxkit.decompiler.verify.certificates import (
     compiled,
     paired,
 )
+from ptxkit.decompiler.verify.execution import Execution, seen_to_differ
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.decompiler.verify.trials import Experience
 from ptxkit.syntax import Module
@@ -36,7 +37,7 @@ _LONG, _FEW = 2000, 3
 #: changes to those: compilers take more than twice as long for twice the code. Where there is
 #: little time, changes get more of it, up to the seconds that are enough for most.
 _SEARCH, _REFINING, _REFINING_MOST, _ENOUGH = 0.25, 0.2, 0.35, 5.0
-#: Instructions of functions that are not run once more as they were left by a compiler.
+#: Instructions of functions that are proved before they are run.
 _HARD_TO_RUN = 400
 #: The share of all time that a proof of a long function may take before that is run; and of each of
 #: several that are tried.
@@ -130,6 +131,7 @@ class _Proving:
     cut_short: list[_Tried] = field(default_factory=list)
     refuted: dict[str, tuple[str, ...]] = field(default_factory=dict)
     done: set[tuple[str, bool, bool]] = field(default_factory=set)
+    seen: dict[str, str] = field(default_factory=dict)
     execute: bool = True
 
     def run(self) -> tuple[Candidate, Verdict]:
@@ -177,13 +179,14 @@ class _Proving:
             brief = self._long and place + 1 < len(PROVABLE_FORMS)
             yield replace(self.written[-1], thorough=True, brief=brief), False
         yield likely[0], False
-        # What keeps most of the original comes last, and is proved most often.
+        # What keeps most of the original comes last, is proved most often, and runs as it does.
+        yield from ((one, False) for one in self.written[-1:])
         yield from (
             (replace(one, longer=True, brief=False), False) for one in reversed(self.cut_short)
         )
         yield from ((one, False) for one in likely[1:])
         # What a compiler left as it was is nearest to the original in a run, too.
-        yield from ((one, False) for one in self.written if not self._long)
+        yield from ((one, False) for one in self.written)
         yield from ((self._compiled(candidate), False) for candidate in self.left)
 
     def _cost(self, one: _Tried) -> float:
@@ -202,6 +205,11 @@ class _Proving:
             return None
         if not only_proof:
             self.done.add(key)
+        if one.thorough and self.execute and (wrong := self._seen(one, text)):
+            # A few launches take less time than a proof, of what is no candidate for one.
+            return Verdict(
+                True, execution=Execution(False, wrong, different=True), reasons=(wrong,)
+            )
         share = _BRIEF if self._long else PROOF
         part = share if one.thorough and not one.longer else PROOF
         if only_proof or one.brief:
@@ -226,6 +234,15 @@ class _Proving:
         # What is wrong with the original itself is so for all of its forms.
         self.execute &= verdict.execution is None or not verdict.execution.hopeless
         return verdict
+
+    def _seen(self, one: _Tried, text: str) -> str:
+        """What a few launches of a form show to be different, if they do."""
+        if text not in self.seen:
+            differs = ""
+            if one.made.module is not None and self.module[self.name].is_entry:
+                differs = seen_to_differ(self.module, one.made.module, self.name, one.partner)
+            self.seen[text] = f"E3: {differs}" if differs else ""
+        return self.seen[text]
 
     def _certified(self, one: _Tried, share: float, *, prove: bool, brief: bool) -> Verdict:
         if one.made.module is None:
