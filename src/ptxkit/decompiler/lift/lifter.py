@@ -24,6 +24,7 @@ from ptxkit.decompiler.lift.declared import declared_rows
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.flags import WIDE, Flags, shown_flags
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
+from ptxkit.decompiler.lift.frames import with_own_arrays
 from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.half_pairs import with_half_pairs
@@ -420,4 +421,6 @@ def compile_flags(module: Module) -> Flags:
 @deeply
 def lift_module(module: Module, options: Options | None = None) -> n.CudaModule:
     """Everything in a module that has a body, as CUDA C++."""
+    if options is None or not options.careful:
+        module = with_own_arrays(module)
     return ModuleLifter(module, options).run()

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import SCALARS, Array, Pointer, Scalar, Struct, Type
+from ptxkit.decompiler.lift.frames import natural_alignment
 from ptxkit.decompiler.lift.prelude import (
     holds_addresses,
     initial_value,
@@ -58,6 +59,8 @@ class ModuleVariables:
             where = "managed"
         assert isinstance(type, Array)
         natural = 8 if isinstance(type.element, Struct | Array) else type.element.size
+        if space == "local":
+            natural = max(natural, natural_alignment(memory.size))
         align = memory.alignment if memory.alignment > natural else 0
         value = None
         if memory.node.initializer is not None:

@@ -9,6 +9,7 @@ from ptxkit._native import Node
 from ptxkit.cuda.functions import BUILTINS
 from ptxkit.cuda.types import INT, SCALARS, UINT, UNSIGNED_LONG_LONG, VOID, Pointer, Type
 from ptxkit.cuda.words import RESERVED, is_free
+from ptxkit.decompiler.lift.frames import FRAME
 from ptxkit.errors import PtxkitError
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.layout import variable_size
@@ -172,6 +173,8 @@ class Signatures:
                 # Others may know it by its name.
                 shared = bool(variable.linkage) and is_free(declarator.name)
                 wished = declarator.name if shared else identifier(declarator.name)
+                if declarator.name.startswith(FRAME):
+                    wished = "local"
                 name = self._free(wished, taken | BUILTINS.keys())
                 taken.add(name)
                 memory = Memory(

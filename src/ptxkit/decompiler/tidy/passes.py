@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.tidy.butterflies import rolled_steps
+from ptxkit.decompiler.tidy.computed_again import computed_again
 from ptxkit.decompiler.tidy.conditions import plain_conditions
 from ptxkit.decompiler.tidy.constants import named_once
 from ptxkit.decompiler.tidy.conversions import implicit_conversions
@@ -26,6 +27,7 @@ from ptxkit.decompiler.tidy.late_declarations import late_declarations
 from ptxkit.decompiler.tidy.limits import both_limits
 from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
 from ptxkit.decompiler.tidy.numbers import plain_numbers
+from ptxkit.decompiler.tidy.old_counts import without_old_counts
 from ptxkit.decompiler.tidy.remainders import without_remainders
 from ptxkit.decompiler.tidy.repeated import named_indices
 from ptxkit.decompiler.tidy.short_numbers import short_numbers
@@ -61,7 +63,8 @@ def _yes() -> bool:
 PASSES: tuple[Pass, ...] = (
     named_once, rolled_steps, rolled_exchanges, without_known_values, _whole_loops, without_copies,
     short_numbers, both_limits, plain_elements, plain_conditions, _counted_loops, halving_counters,
-    last_turns, indices_by_counters, single_precision, swapping_loops, counted_to_the_end,
-    implicit_conversions, started_loops, pointers_by_counters, known_sums, plain_numbers,
-    named_indices, without_dead_stores, late_declarations, changed_together, without_copies,
+    without_old_counts, computed_again, last_turns, indices_by_counters, single_precision,
+    swapping_loops, counted_to_the_end, implicit_conversions, started_loops, pointers_by_counters,
+    known_sums, plain_numbers, named_indices, without_dead_stores, late_declarations,
+    changed_together, without_copies,
 )  # fmt: skip
