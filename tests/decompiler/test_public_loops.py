@@ -241,3 +241,24 @@ def test_pointers_that_nobody_else_has_need_not_be_to_constants(arch: str) -> No
     found = ptxkit.decompile(ptxkit.compile_cuda(READ_ONLY, arch=arch))
     assert found.verdict.same_ptx
     assert "__ldg" not in found.cuda and found.cuda.count("__restrict__") == 2
+
+
+GATHERED = """
+extern "C" __global__ void gathered(float *out, const float *in, int width, int rows, int cols) {
+    float kept[20];
+    unsigned x = blockIdx.x * blockDim.x + threadIdx.x, count = 0;
+    for (int i = 0; i < rows; i++)
+        for (int j = x; j < x + cols; j++) {
+            kept[count] = in[i * width + j];
+            count += 1;
+        }
+    out[x] = kept[count / 2];
+}
+"""
+
+
+def test_a_loop_in_which_more_than_its_index_counts_is_one_loop() -> None:
+    text = lifted_text(ptxkit.compile_cuda(GATHERED, arch="sm_90"), Options(roll=True))
+    assert text.count("for (") == 2 and "do {" not in text
+    assert re.search(r"float local\[20\];", text)
+    assert len(re.findall(r"= p1\[", text)) == 1

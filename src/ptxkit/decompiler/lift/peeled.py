@@ -264,12 +264,29 @@ def _first_written_out(
             if at is not None and n.Name(x) != first:
                 loop = tuple(bottom_up(s, partial(_instead, old=n.Name(x), new=at)) for s in loop)
         use = partial(_instead, old=first, new=n.Name(index))
-        loop = tuple(bottom_up(s, use) for s in loop)
+        loop = _moving_on(tuple(bottom_up(s, use) for s in loop), body[:place])
         body[place] = n.For(body[begun], condition, step, loop)
         for gone in (many, begun):
             del body[gone]
         return index
     return ""
+
+
+def _moving_on(turn: Body, before: Sequence[n.Statement]) -> Body:
+    """A first turn in which more than the index moves on, as every turn: ``count += 1``.
+
+    The first one knows where that began.
+    """
+    begins = {_target(s): s.value for s in before if isinstance(s, n.Assign)}
+    for place, statement in enumerate(turn):
+        match statement:
+            case n.Assign(n.Name(name=name) as moved, n.Binary("+", first, by), "=") if (
+                isinstance(by, n.Literal) and begins.get(name) == first and first != moved
+            ):
+                use = partial(_instead, old=first, new=moved)
+                early = tuple(bottom_up(s, use) for s in turn[:place])
+                turn = (*early, n.Assign(moved, by, "+="), *turn[place + 1 :])
+    return turn
 
 
 def _second_turn(

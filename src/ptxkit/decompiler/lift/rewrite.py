@@ -160,9 +160,12 @@ def loads_from(function: str) -> bool:
 def accesses(node: n.Node) -> int:
     """How often memory is accessed in a tree, as it is written.
 
-    A function that loads from a place is one access, however the place is given.
+    A function that loads from a place is one access, however the place is given; a place that is
+    only taken is none.
     """
     match node:
+        case n.Unary("&", n.Index(base, index)):
+            return accesses(base) + accesses(index)
         case n.Call(function=name, arguments=(n.Unary("&", n.Index(base, index)),)) if loads_from(
             name
         ):
