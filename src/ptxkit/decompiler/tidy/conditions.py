@@ -25,7 +25,7 @@ def plain_conditions(function: n.Function, take: Callable[[], bool]) -> n.Functi
 
     >>> from ptxkit.cuda import print_function, read
     >>> kernel = read('''(kernel k (params (param (ptr float) x) (param int n))
-    ...     (if (! (>= n 3)) (then (if (|| (== n 1) (== n 1)) (then (= ([] x n) 0.0f))))))''')
+    ...     (if (! (>= n 3)) (then (if (|| (== n 1) (! (!= n 1))) (then (= ([] x n) 0.0f))))))''')
     >>> print(print_function(plain_conditions(kernel, lambda: True)), end="")
     __global__ void k(float *x, int n) {
         if (n < 3 && n == 1) x[n] = 0.0f;
@@ -106,6 +106,8 @@ def _plain(node: n.Node, types: Mapping[str, Type], take: Callable[[], bool]) ->
             operator in _ORDERS and _is_whole(left, types) and _is_whole(right, types) and take()
         ):
             return negate(asked)
+        case n.Unary("!", n.Binary("==" | "!=" as operator, left, right)) if take():
+            return n.Binary("!=" if operator == "==" else "==", left, right)  # NaN is no exception
         case n.Unary("!", n.Unary("!", operand)) if _is_condition(operand) and take():
             return operand
         case n.Binary(operator, left, right) if operator in _LOGIC and left == right and take():
