@@ -262,3 +262,26 @@ def test_a_loop_in_which_more_than_its_index_counts_is_one_loop() -> None:
     assert text.count("for (") == 2 and "do {" not in text
     assert re.search(r"float local\[20\];", text)
     assert len(re.findall(r"= p1\[", text)) == 1
+
+
+MERGED = """
+extern "C" __global__ void merged(unsigned *out, const unsigned *in, unsigned n) {
+    __shared__ unsigned data[256];
+    unsigned sum = 0;
+    for (unsigned i = threadIdx.x; i < n; i += 256) sum += in[blockIdx.x + i * 256];
+    data[threadIdx.x] = sum;
+    for (unsigned half = 128; half > 0; half >>= 1) {
+        __syncthreads();
+        if (threadIdx.x < half) data[threadIdx.x] += data[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = data[0];
+}
+"""
+
+
+def test_a_tree_whose_turns_begin_with_a_barrier() -> None:
+    """Behind its last turn there is none, and what is done next is behind the same question."""
+    found = ptxkit.decompile(ptxkit.compile_cuda(MERGED, arch="sm_90"), "symbolic")
+    assert found.verdict.same_ptx
+    assert found.cuda.count("__syncthreads") == 1
+    assert re.search(r"> 0; \w+ >>= 1\) \{\s+__syncthreads\(\);", found.cuda)

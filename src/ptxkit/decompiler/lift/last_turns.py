@@ -15,6 +15,8 @@ Body = tuple[n.Statement, ...]
 #: More statements than this no turn of a tree has.
 _LONGEST = 8
 _ZERO, _ONE = n.integer(0), n.integer(1)
+#: A barrier, a loop that ends with one, and what is behind it.
+_BARRIER, _WAITING = n.Evaluate(n.Call("__syncthreads", ())), 3
 
 
 def with_last_turns(body: Body) -> Body:
@@ -30,26 +32,59 @@ def with_last_turns(body: Body) -> Body:
                 if longer is not None:
                     made[-1 - size :] = [longer]
                 break
+        if len(made) >= _WAITING and (waiting := _waiting(*made[-_WAITING:])) is not None:
+            made[-_WAITING:] = waiting
     return tuple(made)
 
 
 def _longer(loop: n.For, turn: list[n.Statement]) -> n.For | None:
+    index = _halved(loop)
+    if index is None or _last(loop.body, index) != [_known(s) for s in turn]:
+        return None
+    return replace(loop, condition=n.Binary(">", index, _ZERO))
+
+
+def _waiting(
+    barrier: n.Statement, loop: n.Statement, then: n.Statement
+) -> list[n.Statement] | None:
+    """A loop whose turns begin with a barrier: behind its last one there is none.
+
+    What the thread that is left does next is behind the same question then.
+    """
+    if not (isinstance(loop, n.For) and isinstance(then, n.If) and barrier == _BARRIER):
+        return None
+    index = _halved(loop)
+    if index is None or len(loop.body) != 2 or loop.body[-1] != barrier:
+        return None
+    (wanted,), found = _last(loop.body[:1], index), _known(then)
+    if not (isinstance(wanted, n.If) and isinstance(found, n.If)):
+        return None
+    size = len(wanted.then)
+    if wanted.condition != found.condition or found.then[:size] != wanted.then or then.otherwise:
+        return None
+    condition = n.Binary(">", index, _ZERO)
+    made: list[n.Statement] = [replace(loop, condition=condition, body=(barrier, loop.body[0]))]
+    return made + ([replace(then, then=then.then[size:])] if len(then.then) > size else [])
+
+
+def _halved(loop: n.For) -> n.Name | None:
+    """What a loop halves until it is 2."""
     match loop:
         case n.For(
             condition=n.Binary(">=", n.Name() as index, n.Literal(value=2)),
             step=n.Assign(target, n.Literal(value=1), ">>="),
         ) if target == index:
-            pass
-        case _:
-            return None
+            return index
+    return None
+
+
+def _last(turn: Body, index: n.Name) -> list[n.Statement]:
+    """A turn for 1, with what is known there."""
 
     def last(node: n.Node) -> n.Node:
         return _ONE if node == index else node
 
-    wanted = [_known(bottom_up(s, last)) for s in loop.body]
-    if wanted != [_known(s) for s in turn]:
-        return None
-    return replace(loop, condition=n.Binary(">", index, _ZERO))
+    return [_known(bottom_up(s, last)) for s in turn]
 
 
 def _known(statement: n.Statement) -> n.Statement:
