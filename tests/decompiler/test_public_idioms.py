@@ -414,3 +414,31 @@ def test_printf_beside_an_array_is_proved() -> None:
     found = ptxkit.decompile(module, "symbolic", effort=0)
     assert found.verdict.equivalent, found.verdict.reasons
     assert "vprintf" not in found.cuda
+
+
+PARTNERS = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry partners(.param .u64 x) {
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<7>;
+    ld.param.u64 %rd1, [x];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    ld.global.u32 %r2, [%rd4];
+    xor.b64 %rd5, %rd3, 8;
+    add.s64 %rd6, %rd2, %rd5;
+    ld.global.u32 %r3, [%rd6];
+    st.global.u32 [%rd4], %r3;
+    st.global.u32 [%rd6], %r2;
+    ret;
+}
+"""
+
+
+def test_an_index_with_bits_turned_around_is_one() -> None:
+    text = lifted_text(ptxkit.parse(PARTNERS), Options())
+    assert text.count("x[threadIdx.x ^ 2]") == 2
+    assert "(char *)" not in text and "long long" not in text

@@ -13,6 +13,7 @@ from ptxkit.decompiler.lift.values import (
 _ADDRESS_PARTS = frozenset(
     "add sub mul shl sext zext const var symbol slot generic specific builtin component".split()
 )
+_BITWISE = frozenset(("and", "or", "xor"))
 _SIGNED_TAKERS = frozenset("lt.s le.s gt.s ge.s div.s rem.s shr.s min.s max.s sext mulhi.s".split())
 
 
@@ -53,7 +54,7 @@ def parts_of_addresses(flow: Flow) -> tuple[set[Definition], set[Definition]]:
                 pending.extend(leaves(value))
         value = values.get(definition)
         bytes_ = definition in whole
-        if bytes_ and value is not None and value.op == "and" and _cuts_index(value, values):
+        if bytes_ and value is not None and value.op in _BITWISE and _cuts_index(value, values):
             addresses.update((definition, *leaves(value)))
             continue
         if value is None or value.op not in _ADDRESS_PARTS:
@@ -70,12 +71,12 @@ def parts_of_addresses(flow: Flow) -> tuple[set[Definition], set[Definition]]:
 
 
 def _cuts_index(value: Value, values: dict[Definition, Value]) -> bool:
-    """Whether bits are cut off an index that is scaled: ``(x << 2) & 124``."""
+    """Whether bits of an index that is scaled are changed: ``(x << 2) & 124``, ``(x * 4) ^ 8``."""
     inner, mask = value.args
     if inner.op == "var":
         inner = values.get(inner.data, inner)
     return (
-        inner.op in ("shl", "shr.u")
+        inner.op in ("shl", "shr.u", "mul")
         and inner.args[1].op == "const"
         and mask.op == "const"
         and mask.data & 1 == 0

@@ -95,7 +95,17 @@ def _with_shared_factor(value: Value) -> Sum | None:
     if not low:
         return None
     down = [_moved_down(arg, low) for arg in value.args]
-    return Sum({make(value.op, value.width, *down): 1 << low})
+    return Sum({_narrow(value.op, value.width, *down): 1 << low})
+
+
+def _narrow(op: str, width: int, inner: Value, other: Value) -> Value:
+    """Bits of an index that was made wider, changed before that: ``x[i ^ 3]``."""
+    if inner.op in ("zext", "sext") and other.op == "const":
+        source = inner.args[0]
+        if other.data >> (source.width - (inner.op == "sext")) == 0:
+            number = const(other.data, source.width)
+            return make(inner.op, width, make(op, source.width, source, number))
+    return make(op, width, inner, other)
 
 
 def _zeros(value: Value) -> int:
@@ -104,6 +114,8 @@ def _zeros(value: Value) -> int:
         number: int = value.data
     elif value.op == "shl" and value.args[1].op == "const":
         number = 1 << value.args[1].data
+    elif value.op == "mul" and value.args[1].op == "const":
+        number = value.args[1].data
     else:
         return 0
     return (number & -number).bit_length() - 1 if number else 0
@@ -114,6 +126,8 @@ def _moved_down(value: Value, count: int) -> Value:
     if value.op == "const":
         return const(value.data >> count, value.width)
     inner, bits = value.args
+    if value.op == "mul":
+        return make("mul", value.width, inner, const(bits.data >> count, bits.width))
     return make("shl", value.width, inner, const(bits.data - count, bits.width))
 
 
