@@ -45,6 +45,8 @@ def _access(node: Instruction, lift: Lift) -> Access:
     if any(word.startswith(_IGNORED) for word in words):
         raise NotLiftedError(node.opcode)
     hint = next((w for w in words if w in _HINTS), "")
+    if hint and space_of(words) == "generic":
+        raise NotLiftedError(node.opcode)  # `__ldcg` and its like are for global memory alone
     return Access(
         space_of(words), types[-1], count, "volatile" in words, "nc" in words, hint, lift.number()
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -12,6 +12,9 @@ from ptxkit.syntax import Instruction
 
 Access = Callable[[Step], Step]
 """A step as it is compared."""
+
+Sort = tuple[str, frozenset[str]]
+"""An instruction's name, and how it orders or caches what it does."""
 
 _ACCESSES = frozenset(("ld", "st", "atom", "red"))
 _SPACES = ("global", "shared", "local", "const", "param")
@@ -44,11 +47,49 @@ def as_generic(step: Step) -> Step:
 
 
 def differ_in_kind(original: Iterable[Instruction], candidate: Iterable[Instruction]) -> bool:
-    """Whether one of two programs knows of more accesses than the other that they are global."""
-    first, second = (
-        Counter(one.name for one in some if is_generic(one)) for some in (original, candidate)
+    """Whether one of two programs knows of more accesses than the other that they are global.
+
+    A compiler makes copies of code: where all accesses of one sort are of one kind in both, it does
+    not matter how many there are.
+
+    >>> import ptxkit
+    >>> def accesses(*kinds):
+    ...     body = " ".join(f"{kind}.u32 %r, [%d];" for kind in kinds)
+    ...     text = f".func f() {{ .reg .b32 %r; .reg .b64 %d; {body} }}"
+    ...     return ptxkit.parse(text)["f"].instructions
+    >>> mine = accesses("ld.global", "ld.cg")
+    >>> differ_in_kind(mine, accesses("ld.global", "ld.cg", "ld.cg"))
+    False
+    >>> differ_in_kind(mine, accesses("ld.global", "ld.global.cg"))
+    True
+    >>> differ_in_kind(accesses("ld.global", "ld"), accesses("ld.global", "ld", "ld"))
+    True
+    """
+    first, second = (_kinds(some) for some in (original, candidate))
+    if not any(True in kinds for kinds in first.values()):
+        return False
+    return any(
+        first[sort].keys() != second[sort].keys()
+        or (len(first[sort]) > 1 and first[sort][True] != second[sort][True])
+        for sort in first.keys() & second.keys()
     )
-    return bool(first) and first != second
+
+
+def _kinds(instructions: Iterable[Instruction]) -> dict[Sort, Counter[bool]]:
+    """For each sort of access, how many are generic, and how many are to global memory."""
+    found: dict[Sort, Counter[bool]] = defaultdict(Counter)
+    for one in instructions:
+        generic = is_generic(one)
+        if generic or (one.name in _ACCESSES and ".global" in one.modifiers):
+            found[one.name, frozenset(map(_as_sort, one.modifiers)) - {""}][generic] += 1
+    return found
+
+
+def _as_sort(modifier: str) -> str:
+    """A modifier as far as it tells sorts of accesses apart: not by kind of memory, nor by size."""
+    if modifier in (".global", ".v2", ".v4", ".v8", ".nc"):
+        return ""
+    return "" if modifier[1:] in SCALAR_TYPES else modifier
 
 
 def changing(step: Step) -> Step:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ptxkit.decompiler.verify.dataflow import differences, reals
 from ptxkit.decompiler.verify.dataflow.bits import masked, shifted_right, shifted_signed
@@ -38,6 +38,15 @@ _WIDER = {32: (64,), 64: ()}
 
 Fact = tuple[Term, bool]
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+class _Lowest(NamedTuple):
+    """That so many of the lowest bits of a number, which has more of them, are another one."""
+
+    width: int
+    of: Term
+    bits: int
+    number: int
 
 
 class Agreement:
@@ -182,6 +191,7 @@ class Agreement:
         Some may be ``given``.
         """
         words: dict[Term, Term] = dict(given)
+        lower: list[_Lowest] = []
         rows = [(self.terms.rows[asked], holds) for asked, holds in facts]
         for row, holds in rows:
             if row[0] != "eq" or not holds:
@@ -194,9 +204,10 @@ class Agreement:
             if not parts and constant:
                 return None
             found = self._isolated(width, left, parts)
-            if found:
-                last = self._rewriter(found)
-                words = {one: last.term(value) or value for one, value in words.items()} | found
+            words = self._with(words, found)
+            lower += self._lowest(width, found)
+        for one in lower:
+            words = self._with(words, self._rejoined(words, one))
         words = self._unsigned(rows) | words
         rewriter = self._rewriter(words)
         for row, holds in rows:
@@ -205,6 +216,31 @@ class Agreement:
                 if self._decided(row, values) not in (None, holds):
                     return None
         return words
+
+    def _with(self, words: dict[Term, Term], found: dict[Term, Term]) -> dict[Term, Term]:
+        """What terms must be, with more that was found."""
+        if not found:
+            return words
+        last = self._rewriter(found)
+        return {one: last.term(value) or value for one, value in words.items()} | found
+
+    def _lowest(self, width: int, words: dict[Term, Term]) -> Iterator[_Lowest]:
+        """Numbers of which the lowest bits are known."""
+        for atom, value in words.items():
+            number, found = self.terms.constant_of(value), lowest(self.terms, width, atom)
+            if number is not None and found is not None:
+                yield _Lowest(*self._before_cut(width, found[0]), found[1], number)
+
+    def _rejoined(self, words: dict[Term, Term], known: _Lowest) -> dict[Term, Term]:
+        """What a number must be of which the lowest bits are known, where all others are, too."""
+        terms, width = self.terms, known.width
+        upper = self._rewriter(words).term(shifted_right(terms, width, known.of, known.bits))
+        above = None if upper is None else terms.constant_of(upper)
+        if above is None:
+            return {}
+        number = terms.constant(width, above << known.bits | known.number)
+        left = terms.add(width, known.of, number, -1)
+        return self._isolated(width, left, terms.parts(width, left)[1])
 
     def _isolated(self, width: int, left: Term, parts: dict[Term, int]) -> dict[Term, Term]:
         """What some part of a sum must be, where that is 0; or a multiple of it."""
@@ -315,9 +351,9 @@ class Agreement:
                 if len(parts) == 1:
                     ((term, factor),) = parts.items()
                     sign = as_signed(row[1], factor)
-                    if abs(sign) == 1 and not holds:
-                        others = found.setdefault(term, self._numbers(term, row[1])).others
-                        others.add(-constant * sign % (1 << row[1]))
+                    if abs(sign) == 1:
+                        numbers = found.setdefault(term, self._numbers(term, row[1]))
+                        numbers.exclude(-constant * sign % (1 << row[1]), all_but=holds)
         return any(numbers.are_none() for numbers in found.values()) or any(
             self._none_fits(term, numbers, facts) for term, numbers in found.items()
         )
@@ -365,6 +401,15 @@ class _Numbers:
             ends[1] = min(ends[1], number - 1)
         else:
             ends[0] = max(ends[0], number)
+
+    def exclude(self, number: int, all_but: bool) -> None:
+        """Only those that are not a number, given without a sign; or only that one."""
+        if not all_but:
+            self.others.add(number)
+            return
+        for signed, ends in self.ends.items():
+            only = as_signed(self.width, number) if signed else number
+            ends[:] = max(ends[0], only), min(ends[1], only)
 
     def few(self, most: int) -> list[int] | None:
         """All of them, without a sign, where they are few."""

@@ -37,6 +37,14 @@ def contradict(terms: Terms, facts: Iterable[Fact]) -> bool:
     True
     >>> contradict(t, [(less(plus(x, 5), n), False), (less(x, plus(n, -5)), True)])
     False
+
+    What is less than 1 is not above 7 when 7 is added, wherever that wraps:
+
+    >>> def signed(a, number): return t.make("lt", True, 64, a, t.constant(64, number))
+    >>> contradict(t, [(signed(plus(n, 7), 8), False), (signed(n, 1), True)])
+    True
+    >>> contradict(t, [(signed(plus(n, 7), 8), False), (signed(n, 2), True)])
+    False
     """
     told = _connected(terms, facts)
     return bool(told) and _Circles(terms, told).are_broken()
@@ -92,6 +100,8 @@ class _Circles:
         self.open: list[tuple[int, _Number, _Number, int]] = []
         """Numbers that are so much more than others, modulo their width, if they do not wrap."""
         self.unequal: list[tuple[int, int]] = []
+        self.impossible = False
+        """Whether some number would have to be more than another by what no sum with it is."""
         for asked, holds in facts:
             row = terms.rows[asked]
             if row[0] == "lt":
@@ -108,7 +118,10 @@ class _Circles:
         for _ in range(_ROUNDS):
             if self._settle():
                 return True
-            if not self._closed() and not self._sharpened():
+            news = self._closed()
+            if self.impossible:
+                return True
+            if not news and not self._sharpened():
                 return False
         return False
 
@@ -201,24 +214,24 @@ class _Circles:
         left = []
         for place, number, other, constant in self.open:
             behind = self.places[other]
-            more = self._wrapped(number[0], place, behind, constant)
-            if more is None:
-                left.append((place, number, other, constant))
+            fitting = self._wrapped(number[0], place, behind, constant)
+            self.impossible |= not fitting
+            if len(fitting) == 1:
+                self._same(place, behind, fitting[0])
             else:
-                self._same(place, behind, more)
+                left.append((place, number, other, constant))
         found = len(left) < len(self.open)
         self.open = left
         return found
 
-    def _wrapped(self, width: int, place: int, behind: int, constant: int) -> int | None:
-        """How much more one number is than another, if it wraps the same way for all of them."""
-        fitting = [
+    def _wrapped(self, width: int, place: int, behind: int, constant: int) -> list[int]:
+        """How much more one number may be than another: wrapped either way, or not at all."""
+        return [
             more
             for more in (constant - (1 << width), constant, constant + (1 << width))
             if self.least[behind] + more <= self.most[place]
             and self.least[place] <= self.most[behind] + more
         ]
-        return fitting[0] if len(fitting) == 1 else None
 
     def _sharpened(self) -> bool:
         """What is not above a number, and is not that, is below it; whether there is any such."""

@@ -9,13 +9,14 @@ allow, and given up piece by piece until it holds on all of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from math import inf
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.decode import Register
 from ptxkit.decompiler.verify.dataflow.joint import come_together, opcodes
 from ptxkit.decompiler.verify.dataflow.lockstep import keeps_step
 from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Way, fresh
@@ -24,6 +25,7 @@ from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program
 from ptxkit.decompiler.verify.dataflow.registers import Registers
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.dataflow.touched import takes_for_global, touches_more
+from ptxkit.decompiler.verify.dataflow.unset import NOTHING, first_uses, partners
 
 _ROUNDS = 60
 #: Cases in all, at most; where there are few in each piece there may be many pieces.
@@ -42,11 +44,12 @@ class Product:
         narrow: bool = False,
         work: float = inf,
         budget: Budget = UNLIMITED,
+        unset: Mapping[Register, Register] = NOTHING,
     ) -> None:
         """With ``cases``, values of more of them are one term each.
 
         With ``narrow``, values are told only for where control is. It gives up after so much
-        ``work``.
+        ``work``. Registers of the second function that are read ``unset`` are those of the first.
         """
         self.programs = programs
         read = programs[0].arguments | programs[1].arguments
@@ -60,7 +63,7 @@ class Product:
         ]
         entry = Meeting(0, (programs[0].entry, programs[1].entry), self.decisions.true)
         self.entry = entry
-        self.registers = Registers(programs, self.terms, self.decisions, entry, narrow)
+        self.registers = Registers(programs, self.terms, self.decisions, entry, narrow, unset)
         self.timeless = self.registers.timeless
         self.refinement = Refinement(self.registers)
         self.meetings: dict[tuple[int, int] | None, Meeting] = {None: entry}
@@ -144,6 +147,24 @@ class Product:
             if found is not None:
                 return found
         return None
+
+    def unset(self) -> dict[Register, Register]:
+        """Which registers that are read unset may belong together, by where the two have met."""
+        found = [one.live[one.entry] for one in self.programs]
+        if not all(found):
+            return {}
+        first, second = (
+            {
+                register: (program.types.get(register, "b32"), place)
+                for register, place in first_uses(program.steps(), unset).items()
+            }
+            for program, unset in zip(self.programs, found, strict=True)
+        )
+        live = (
+            (self.programs[0].live[one.blocks[0]], self.programs[1].live[one.blocks[1]])
+            for one in self.meetings.values()
+        )
+        return partners(live, (first, second))
 
     def _doubtful(self) -> Iterator[tuple[int, int]]:
         """Where ways come together, and each side holds something that the other does not."""

@@ -13,6 +13,7 @@ from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.accesses import differ_in_kind, is_generic
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, CUTS_OF_LONG, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TOO_LONG, TooManyCasesError
+from ptxkit.decompiler.verify.dataflow.decode import Register
 from ptxkit.decompiler.verify.dataflow.joins import paired
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Program
@@ -181,6 +182,8 @@ class _Pair:
         self.programs = self._make()
         self.product = Product(self.programs, budget=budget)
         self._work = 0
+        self._unset: dict[Register, Register] = {}
+        """Registers of the candidate that are read unset, and which of the original they are."""
 
     def calls(self) -> set[str]:
         """The functions that either side calls."""
@@ -230,14 +233,19 @@ class _Pair:
         self._work = 0
         again: tuple[Program, Program] | None = programs
         while again is not None:
-            self.product = Product(again, cases, True, work - self._work, self.budget)
+            left = work - self._work
+            self.product = Product(again, cases, True, left, self.budget, self._unset)
             try:
                 if not (self.product.settle() or self.product.difference()):
                     return True
             except GiveUpError:
                 pass
             self._work += self.product.decisions.work
-            again = self.product.elsewhere(turned)
+            unset = self.product.unset()
+            if len(unset) > len(self._unset):
+                self._unset = unset
+            else:
+                again = self.product.elsewhere(turned)
         return False
 
     def _is_short(self) -> bool:

@@ -106,9 +106,13 @@ class Program:
         self.live = live_registers(self.blocks)
         self.types = decoder.types
         self.special = launched(function)
-        steps = [step for block in self.blocks.values() for step in block.steps]
+        steps = self.steps()
         self.contracted = contracted(steps)
         self.arguments = frozenset(arguments_read(steps))
+
+    def steps(self) -> list[Step]:
+        """All steps, in the order of control."""
+        return [step for block in self.blocks.values() for step in block.steps]
 
     def meets(self, step: Step) -> bool:
         """Whether threads have a part in what others do at a step, or in what it calls."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
@@ -10,6 +12,7 @@ from ptxkit.decompiler.verify.dataflow.regions import Program
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.terms import Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
+from ptxkit.decompiler.verify.dataflow.unset import NOTHING
 from ptxkit.isa.types import SCALAR_TYPES
 
 
@@ -23,16 +26,19 @@ class Registers:
         decisions: Decisions,
         entry: Meeting,
         narrow: bool,
+        unset: Mapping[Register, Register] = NOTHING,
     ) -> None:
         """They hold nothing at the ``entry``.
 
-        With ``narrow``, values are told only for where control is.
+        With ``narrow``, values are told only for where control is. What was ``unset`` and is read
+        all the same is whatever there is: see `unset`.
         """
         self.programs = programs
         self.terms = terms
         self.decisions = decisions
         self.entry = entry
         self.narrow = narrow
+        self.unset = unset
         self.timeless = Timeless(decisions)
         self.agreement = Agreement(decisions, self.timeless)
         self._solved: dict[Diagram, Rewriter | None] = {}
@@ -50,6 +56,8 @@ class Registers:
         side, register = name
         type = self.programs[side].types.get(register, "b32")
         if meeting is self.entry:
+            if side and register in self.unset:
+                side, register = 0, self.unset[register]
             term = self.terms.make("nothing", side, register)
         else:
             width = SCALAR_TYPES[type].width

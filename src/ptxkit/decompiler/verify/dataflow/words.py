@@ -102,6 +102,8 @@ class Words:
                     made = self._in_step(meeting, ways, name, free)
                 if made is None and self.narrow and self.registers.width(name) == 32:
                     made = self._half(meeting, ways, name, [*shared, *free])
+                if made is None and self.narrow and self.registers.width(name) == 64:
+                    made = self._extended(meeting, ways, name, [*shared, *free])
                 if made is None and self.narrow:
                     made = self._combined(meeting, ways, name, [*shared, *free])
                 alone += [name] if made is None and name[0] else []
@@ -282,6 +284,26 @@ class Words:
                 if left is not None and half is not None:
                     return self.decisions.leaf(self.terms.add(32, half, left))
         return None
+
+    def _extended(
+        self, meeting: Meeting, ways: list[Way], name: Name, shorter: list[Name]
+    ) -> Diagram | None:
+        """A register as another one with more bits: one of the two made an index of it already."""
+        told = [self.registers.told(way, self.registers.held(way, name)) for way in ways]
+        for other in (one for one in shorter if self.registers.width(one) == 32):
+            for signed in (True, False):
+                made = (self._widened(self.registers.held(way, other), signed) for way in ways)
+                also = (self.registers.told(way, one) for way, one in zip(ways, made, strict=True))
+                if all(one == wide for one, wide in zip(told, also, strict=True)):
+                    return self._widened(self.registers.carried(meeting, other), signed)
+        return None
+
+    def _widened(self, value: Diagram, signed: bool) -> Diagram:
+        leaf = self.decisions.leaf
+        return self.decisions.apply(
+            ("extend", signed, 32, 64),
+            lambda a: leaf(self.terms.extend(signed, 32, 64, a)), (value,),
+        )  # fmt: skip
 
     def _rest(
         self, ways: list[Way], width: int, held: list[Diagram], beside: list[Diagram], times: int
