@@ -63,6 +63,16 @@ SAMPLED = "cudaTextureObject_t t, float *y, int n"
 BINS = """extern "C" __global__ void k(const int *x, int *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { int a[8]; %s
     for (int j = 0; j < n; j++) a[x[j] & 7]++; y[i] = a[x[i] & 7]; } }"""
+LOCKED = LINES % (
+    "int *lock, int *v, int n",
+    "if (atomicCAS(lock + i, 0, 1) == 0) { v[i] += 1; %s }",
+)
+SQUARES = LINES % (
+    "float *c, const float *x, int n",
+    "{ atomicAdd(c, x[i] * 2 + 1); atomicAdd(c + 1, %s); }",
+)
+PLUS_ONE = """extern "C" __global__ void k(const unsigned char *x, unsigned char *y, int n) {
+    for (%s j = 0; j < n; j++) y[j] = x[j] + 1; }"""
 #: What it is about: the original, and what is no copy of it.
 PAIRS = {
     "the upper end of a range": (
@@ -310,6 +320,20 @@ PAIRS = {
         ONE + 'unsigned short h; asm("mov.u16 %0, %%ctaid.x;" : "=h"(h));'
         " y[t] = h < 100 && blockIdx.x >= 200; }",
         ONE + 'unsigned short h; asm("mov.u16 %0, %%ctaid.x;" : "=h"(h)); y[t] = 0; }',
+    ),
+    "a lock that is given back before its fence": (
+        LOCKED % "__threadfence(); atomicExch(lock + i, 0);",
+        LOCKED % "atomicExch(lock + i, 0); __threadfence();",
+    ),
+    "numbers that are nearly the same, added up in any order": (
+        SQUARES % "__fmul_rn(x[i], x[i]) + 1.0f", SQUARES % "fmaf(x[i], x[i], 1.0f)",
+    ),
+    "a distance that has no sign": (
+        LINES % ("const float *x, float *y, int n, unsigned m", "y[i] = x[(size_t)i * m];"),
+        LINES % ("const float *x, float *y, int n, unsigned m", "y[i] = x[(long long)i * (int)m];"),
+    ),
+    "a counter with as few bits as bytes are computed in": (
+        PLUS_ONE % "int", PLUS_ONE % "unsigned short",
     ),
     "numbers beside one that threads race for": (
         RACED % "x[i]",

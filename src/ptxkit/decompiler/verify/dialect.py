@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ptxkit.decompiler.verify.usage import stored_bytes
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
-from ptxkit.syntax import Instruction, Name, evaluate
+from ptxkit.syntax import Instruction, Name, Node, evaluate
 from ptxkit.syntax.scopes import Scopes
 
 _LITERAL = re.compile(r"\b0[fFdD]([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)\b")
@@ -59,6 +59,9 @@ _MASKS = {"255": 8, "65535": 16}
 _CONDITIONAL = frozenset((".cas", ".inc", ".dec"))
 
 
+#: Numbers of 16 bits, what they are added up by, and those that are so few that none wraps.
+_SHORT_TYPES, _BYTES = frozenset(("u16", "s16", "b16")), frozenset(("u8", "s8", "b8"))
+_ADDING = frozenset("add sub mul mad shl neg".split())
 #: Integers that go through these are rounded.
 _RECKONING = frozenset("add sub mul div fma mad cvt sqrt rcp rsqrt ex2 lg2".split())
 
@@ -95,6 +98,8 @@ class Dialect:
     """Large integers that decide something, but for those that are about powers of two."""
     registers: set[str] = field(default_factory=set)
     """Special registers of threads and blocks that are read."""
+    counts_short: bool = False
+    """Whether numbers of 16 bits are added up, and then taken for larger ones: they may wrap."""
 
     @staticmethod
     def of(instructions: Iterable[Instruction], scopes: Scopes) -> Dialect:
@@ -176,6 +181,7 @@ class Dialect:
             found.registers.update(_AXIS.findall(text))
         for space, width in halves:
             found.widths.setdefault(space, set()).add(width)
+        found.counts_short = _counts_short(instructions, loaded)
         return found
 
     def _compare(self, one: Instruction) -> None:
@@ -251,12 +257,15 @@ class Dialect:
                 return f"loads or stores {smaller[0]} bits in {space} memory"
         # Who works with bytes may cut to bytes in any way, but only parts of what he did before.
         spaces = (*self.widths, *self.vectors)
-        loaded = (width for space in spaces for width, _ in self._sizes(space))
+        loaded = {width for space in spaces for width, _ in self._sizes(space)}
         narrow = self.cuts or self.parts or min(loaded, default=32) < 32
         for few, many in sorted(
             (other.parts - self.parts) | (set() if narrow else other.cuts - self.cuts)
         ):
             return f"keeps {few} of {many} bits of an integer"
+        has_short = 16 in {few for few, _ in self.cuts | self.parts} or 16 in loaded
+        if other.counts_short and not (self.counts_short or has_short):
+            return "counts in 16 bits"
         for constant, divisions in other.comparisons.items():
             if divisions - self.comparisons.get(constant, divisions):
                 what = f"0{'f' if len(constant) == 8 else 'd'}{constant}" if constant else "others"
@@ -282,6 +291,39 @@ def _loaded(instructions: Iterable[Instruction]) -> dict[str, str]:
             known = found.setdefault(name.text, type)
             found[name.text] = type if known == type else ""
     return found
+
+
+def _counts_short(instructions: Iterable[Instruction], loaded: Mapping[str, str]) -> bool:
+    """Whether a sum or product of 16 bits, of more than two bytes, gets more bits.
+
+    >>> import ptxkit
+    >>> m = ptxkit.parse(".func f() { .reg .b16 %h<3>; .reg .b32 %r; add.s16 %h1, %h1, 1;"
+    ...                  "mov.u16 %h2, %h1; cvt.u32.u16 %r, %h2; }")
+    >>> _counts_short(m["f"].instructions, {})
+    True
+    >>> _counts_short(m["f"].instructions, {"%h1": "u8"})
+    False
+    """
+    made: set[str] = set()
+    before = -1
+    while len(made) > before:  # numbers go round in loops
+        before = len(made)
+        for one in instructions:
+            type = one.modifiers[-1][1:] if one.modifiers else ""
+            if type not in _SHORT_TYPES or len(one.operands) < 2:
+                continue
+            read = [name.text for operand in one.operands[1:] for name in _names(operand)]
+            adds = one.name in _ADDING and any(loaded.get(name) not in _BYTES for name in read)
+            if one.name == "cvt" or ".wide" in one.modifiers:
+                if made.intersection(read):
+                    return True
+            elif adds or (one.name == "mov" and made.intersection(read)):
+                made.update(name.text for name in _names(one.operands[0]))
+    return False
+
+
+def _names(node: Node) -> Iterable[Name]:
+    return (node,) if isinstance(node, Name) else node.find("Name")
 
 
 def _short(instructions: Iterable[Instruction]) -> dict[str, int]:

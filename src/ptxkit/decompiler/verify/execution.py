@@ -29,7 +29,15 @@ from ptxkit.decompiler.verify.ranges import (
     marked_trials,
     wide_trials,
 )
-from ptxkit.decompiler.verify.trials import Experience, Trial, alone, block_shapes, crowded, trials
+from ptxkit.decompiler.verify.trials import (
+    Experience,
+    Trial,
+    alone,
+    block_shapes,
+    crowded,
+    lonely,
+    trials,
+)
 from ptxkit.decompiler.verify.unreached import Ground, ground
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Instruction, Module
@@ -220,7 +228,8 @@ class Comparison:
         pair = self.pair
         end = pair.cost + _ALIASED
         starts = [trial for trial in pair.tried if min(trial.sizes, default=1) > 0][-1:]
-        for trial in chain(alone(starts), crowded(pair.rules, starts) if pair.unordered else ()):
+        more = chain(lonely(pair.rules, starts), crowded(pair.rules, starts))
+        for trial in chain(alone(starts), more if pair.unordered else ()):
             if pair.cost > end:
                 break
             outcome = self._launch(trial)

@@ -15,6 +15,7 @@ from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.fences import misordered, ordered, stretches
 from ptxkit.decompiler.verify.forced import used_otherwise
 from ptxkit.decompiler.verify.openings import NEAR
+from ptxkit.decompiler.verify.ordering import order_of
 from ptxkit.decompiler.verify.outcome import PATIENT
 from ptxkit.decompiler.verify.region import Region
 from ptxkit.decompiler.verify.results import Results, without_results
@@ -37,8 +38,9 @@ _COMPARED, _COMPARING = 48, 1.0
 #: Fewer of these say nothing.
 _FEWEST = 3
 _TERMS = 1_000_000
-#: Launches in which threads are followed, and what is kept of each.
-_FOLLOWED, _RECORDS = 3, 50_000
+#: Launches in which threads are followed, more of them where none has come to all that orders
+#: memory, and what is kept of each.
+_FOLLOWED, _FOLLOWED_MOST, _RECORDS = 3, 32, 50_000
 #: Launches beside each of those that reached something.
 _AROUND = 16
 
@@ -191,7 +193,9 @@ class Looking:
         if not any(ordered(covered.instructions()) for covered in self.pair.coverage):
             return ""
         said = set(self.pair.tried)
-        trials = [t for t in self.pair.search.pool if t in said and not t.shares][-_FOLLOWED:]
+        pool = [t for t in self.pair.search.pool if t in said and not t.shares]
+        others = [t for t in self.pair.tried if not t.shares and t not in pool]
+        trials = [*reversed(pool), *others][:_FOLLOWED_MOST]
         if self.pair.unordered:
             # What a thread does may depend on who was there before: one by itself has nobody.
             trials = [
@@ -199,26 +203,41 @@ class Looking:
                 for t in trials
                 if not (t.cluster or t.cooperative or self.pair.rules.required_block)
             ]
-        for trial in trials:
-            inputs = self.pair.maker.make(trial)
-            memory = [range(a.base, a.base + a.whole.size) for a in inputs.arenas]
+        covered = self.pair.coverage[0]
+        wanted = {
+            one.span[0]
+            for one in covered.instructions()
+            if one.span[0] in covered.ran and order_of(one) is not None
+        }
+        for number, trial in enumerate(trials):
+            if number >= _FOLLOWED and not wanted:
+                break
             last = [tuple(n - 1 for n in shape) for shape in (trial.block, trial.grid)]
-            for thread, block in (((0, 0, 0), (0, 0, 0)), last):
-                request = TraceRequest.of(thread, block, limit=_RECORDS, last=False)
-                try:
-                    traces = [
-                        self.pair.outcome(side, trial, inputs, seconds=PATIENT, trace=request)
-                        for side in (0, 1)
-                    ]
-                except PtxkitError:
-                    continue
-                found = [one.report.trace for one in traces]
-                if any(one is None or one.left_out for one in found):
-                    continue
-                why = misordered(*(stretches(one, memory) for one in found if one is not None))
+            for thread, block in (((0, 0, 0), (0, 0, 0)), (last[0], last[1])):
+                why = self._misordered(trial, thread, block, wanted)
                 if why:
                     return f"with {trial}, {why}"
         return ""
+
+    def _misordered(
+        self, trial: Trial, thread: tuple[int, ...], block: tuple[int, ...], wanted: set[int]
+    ) -> str:
+        """The same of one thread of a launch; what it runs is no more ``wanted``."""
+        inputs = self.pair.maker.make(trial)
+        memory = [range(a.base, a.base + a.whole.size) for a in inputs.arenas]
+        request = TraceRequest.of(thread, block, limit=_RECORDS, last=False)
+        try:
+            traces = [
+                self.pair.outcome(side, trial, inputs, seconds=PATIENT, trace=request).report.trace
+                for side in (0, 1)
+            ]
+        except PtxkitError:
+            return ""
+        first, second = traces
+        if first is None or second is None or first.left_out or second.left_out:
+            return ""
+        wanted -= {one.instruction.span[0] for one in first if one.instruction and one.active}
+        return misordered(stretches(first, memory), stretches(second, memory))
 
 
 def _hiding(covered: Coverage) -> Iterator[Instruction]:

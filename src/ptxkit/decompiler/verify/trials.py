@@ -184,6 +184,21 @@ def alone(starts: list[Trial]) -> Iterator[Trial]:
             yield replace(start, kind="falling", grid=(1, 1, 1), sizes=sizes)
 
 
+def lonely(rules: LaunchRules, starts: list[Trial]) -> Iterator[Trial]:
+    """Launches like some that said something, with one thread, which comes before all others.
+
+    Where the order makes a difference, numbers that are nearly the same say little; here all do.
+    """
+    for start in starts:
+        if start.cluster or start.cooperative or rules.required_cluster or rules.required_block:
+            continue
+        for number in range(_CROWDS * len(KINDS)):
+            yield replace(
+                start, number=start.number + number, kind=KINDS[number % len(KINDS)],
+                grid=(1, 1, 1), block=(1, 1, 1),
+            )  # fmt: skip
+
+
 def dynamic_shared(usage: Usage, rules: LaunchRules) -> int:
     """Bytes of dynamic shared memory: much where the kernel is made for one shape of blocks."""
     if not usage.dynamic_shared:

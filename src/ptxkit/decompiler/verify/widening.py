@@ -50,7 +50,12 @@ def widenings(coverage: Coverage) -> dict[int, Widening]:
             kind = CUT
         elif not _widens(step) or not any(possible.of(s, width) >> width - 1 for s in sources):
             continue
-        registers = tuple(s.value for s in sources if s.kind == "register")
+        # Of two factors, one may have no sign.
+        registers = tuple(
+            s.value
+            for s in sources
+            if s.kind == "register" and (kind == CUT or possible.of(s, width) >> width - 1)
+        )
         found[start] = Widening(kind, one, registers)
     return found
 
@@ -69,14 +74,10 @@ class Widened:
             for one in self.found
         ]
 
-    def values(self, kind: str) -> set[tuple[int, ...]]:
+    def values(self, kind: str) -> set[int]:
         """All that was taken with a sign, or without; what was always the same says nothing."""
         held = [self.seen.values.get((o.instruction.span[0], kind), {}) for o in self.found]
-        return {
-            tuple(sorted(total for total, _ in one.values()))
-            for one in held
-            if one and all(spread.bit_count() > 1 for _, spread in one.values())
-        }
+        return {total for one in held for total, spread in one.values() if spread.bit_count() > 1}
 
 
 def resigned(original: Widened, candidate: Widened) -> str:
