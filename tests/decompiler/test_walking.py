@@ -87,3 +87,30 @@ def test_bytes_of_shared_memory_are_elements_though_their_start_moves_later() ->
 
 def test_an_index_of_threads_is_written_wherever_it_is_used() -> None:
     assert _decompiled(OFTEN).verdict.same_ptx
+
+
+SWAPPED = """
+extern "C" __global__ void sums(const float *in, float *out, int n) {
+    __shared__ float first[512], second[512];
+    float *from = first, *to = second;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    from[threadIdx.x] = i < n ? in[i] : 0.0f;
+    __syncthreads();
+    for (int step = 1; step < blockDim.x; step *= 2) {
+        to[threadIdx.x] = from[threadIdx.x];
+        if (threadIdx.x >= step) to[threadIdx.x] += from[threadIdx.x - step];
+        __syncthreads();
+        float *other = from;
+        from = to;
+        to = other;
+    }
+    if (i < n) out[i] = from[threadIdx.x];
+}
+"""
+
+
+def test_addresses_of_shared_arrays_that_change_places_are_pointers() -> None:
+    found = _decompiled(SWAPPED)
+    assert found.verdict.equivalent
+    assert "__cvta" not in found.cuda and "char" not in found.cuda
+    assert found.cuda.count("__shared__ float ") == 2

@@ -65,6 +65,7 @@ from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.row_pointers import with_row_pointers
 from ptxkit.decompiler.lift.rows import with_rows
+from ptxkit.decompiler.lift.shared_pointers import with_shared_pointers
 from ptxkit.decompiler.lift.signatures import KNOWN, Signatures
 from ptxkit.decompiler.lift.split_vectors import with_elements
 from ptxkit.decompiler.lift.statements import Statements
@@ -262,7 +263,7 @@ class ModuleLifter:
             body = tuple(bottom_up(statement, _keeping(indices)) for statement in body)
         body = (*self.variables.inside(places.used), *body)
         if not self.options.careful:
-            body = with_matrices(body)
+            body = with_matrices(with_shared_pointers(body, by_name.keys() | taken))
         parameters = tuple(n.Parameter(types[v], v.name) for v in program.parameters)
         parameters, body = typed_objects(parameters, body, by_name.keys() | taken)
         if not self.options.careful:
