@@ -190,6 +190,16 @@ def test_a_plot_that_is_no_picture_is_refused_at_once(tmp_path: Path) -> None:
     assert "a plot is a .png, .svg, .pdf file" in shown
 
 
+@pytest.mark.parametrize("option", ["--plot", "--json"])
+def test_a_folder_that_is_not_there_is_noticed_before_the_work(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.cu").write_text(KERNELS["one.cu"])
+    monkeypatch.setattr(measuring, "evaluate", None)
+    shown = run("evaluate", tmp_path, option, tmp_path / "no" / "x.png", code=2)
+    assert "there is no folder" in " ".join(shown.split())
+
+
 @pytest.mark.parametrize("words", [("nothing",), (".",)])
 def test_inputs_that_are_none(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -73,6 +73,13 @@ SQUARES = LINES % (
 )
 PLUS_ONE = """extern "C" __global__ void k(const unsigned char *x, unsigned char *y, int n) {
     for (%s j = 0; j < n; j++) y[j] = x[j] + 1; }"""
+RECORD = """struct R { float *x, *y; int n; }; extern "C" __global__ void k(R *r, float *z) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < r->n) { %s } }"""
+MANY_ARRAYS = LINES % (
+    "float *a, float *b, float *c, float *d, float *e, float *f, float *g, float *h, float *p,"
+    " float *q, int n",
+    "{ a[i] = 1; b[i] = 1; c[i] = 1; d[i] = 1; e[i] = 1; f[i] = 1; g[i] = 1; %s }",
+)
 #: What it is about: the original, and what is no copy of it.
 PAIRS = {
     "the upper end of a range": (
@@ -334,6 +341,24 @@ PAIRS = {
     ),
     "a counter with as few bits as bytes are computed in": (
         PLUS_ONE % "int", PLUS_ONE % "unsigned short",
+    ),
+    "a negative zero where a pointer is missing": (
+        LINES % ("const float *x, const float *b, float *y, int n",
+                 "y[i] = x[i] + (b ? b[i] : 0.0f);"),
+        LINES % ("const float *x, const float *b, float *y, int n",
+                 "y[i] = b ? x[i] + b[i] : x[i];"),
+    ),
+    "a flag beside another one": (
+        LINES % ("const float *x, float *y, int n, unsigned f", "y[i] = f & 1u << 20 ? x[i] : 0;"),
+        LINES % ("const float *x, float *y, int n, unsigned f", "y[i] = f & 3u << 20 ? x[i] : 0;"),
+    ),
+    "arrays of a record that are one array": (
+        RECORD % "float v = r->x[i]; r->y[i] = 5; z[i] = v;",
+        RECORD % "r->y[i] = 5; z[i] = r->x[i];",
+    ),
+    "one of many arrays": (
+        MANY_ARRAYS % "float v = q[i]; h[i] = 2; p[i] = v;",
+        MANY_ARRAYS % "h[i] = 2; p[i] = q[i];",
     ),
     "numbers beside one that threads race for": (
         RACED % "x[i]",

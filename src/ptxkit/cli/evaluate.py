@@ -11,7 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
-from ptxkit.cli.files import EXIT_INTERRUPTED, InputError, complain, plain_data, write
+from ptxkit.cli.files import (
+    EXIT_INTERRUPTED,
+    InputError,
+    check_folder,
+    complain,
+    plain_data,
+    write,
+)
 from ptxkit.cli.progress import shown
 
 #: So long a file is as it was, though there are more rows.
@@ -61,6 +68,8 @@ def command(
 
     if plot is not None:
         measuring.check_picture(plot)
+    for path in filter(None, (out, plot)):
+        check_folder(path)
     left_out: list[str] = []
     sets = [path for path in inputs if (path / MANIFEST).exists()]
     others = [path for path in inputs if path not in sets]

@@ -51,6 +51,8 @@ def test_an_answer_can_be_looked_into(engine: NeuralEngine, tmp_path: Path) -> N
     assert found.attention.sum(1) == pytest.approx(1.0, abs=1e-3)
     assert found.generated == pytest.approx(answer.generated, abs=1e-3)
     json.dumps(found.as_dict())
+    assert found.taken_from()
+    assert all(found.source[at] == found.answer[row] for row, at in found.taken_from().items())
     pytest.importorskip("matplotlib")
     draw(found, tmp_path / "heat.png")
     assert (tmp_path / "heat.png").stat().st_size > 5000

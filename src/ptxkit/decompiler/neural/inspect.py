@@ -32,6 +32,17 @@ class Look:
     generated: Array
     """p_gen: the probability of taking the word from the vocabulary."""
 
+    def taken_from(self) -> dict[int, int]:
+        """For each word that was copied, by its row, the place of that word in the PTX."""
+        found = {}
+        for row, word in enumerate(self.answer):
+            if self.generated[row] < 0.5:
+                # Places of one word count together: the likeliest of all may be another word.
+                same = [place for place, text in enumerate(self.source) if text == word]
+                places = same or range(len(self.source))
+                found[row] = max(places, key=self.copied[row].__getitem__)
+        return found
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -92,8 +103,8 @@ def draw(found: Look, path: Path) -> None:
     left.set_yticks(range(rows), found.answer, fontsize=6)
     left.set_xlabel("words of PTX")
     left.set_ylabel("words of the answer")
-    copied = [row for row in range(rows) if found.generated[row] < 0.5]
-    left.plot(found.copied[copied].argmax(1), copied, "o", markersize=5, markerfacecolor="none",
+    copied = found.taken_from()
+    left.plot(list(copied.values()), list(copied), "o", markersize=5, markerfacecolor="none",
               markeredgecolor=_COPIED)  # fmt: skip
     left.set_title("cross-attention, and where words were copied from", fontsize=8)
     for row in copied:

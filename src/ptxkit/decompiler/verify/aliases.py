@@ -33,9 +33,14 @@ def aliased_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Ite
     >>> [str(t).rpartition(", ")[2] for t in aliased_trials(usage, LaunchRules(), [start])][:3]
     ['y as x', 'y as x', 'y as x+1']
     """
-    pairs = _pairs(usage)
-    together = frozenset(Exchange(one, pairs[0][1]) for one in dict.fromkeys(p[0] for p in pairs)
-                         if one != pairs[0][1]) if pairs else frozenset()  # fmt: skip
+    every = _pairs(usage)
+    pairs = every[:_PAIRS]
+    target = every[0][1] if every else None
+    together = frozenset(
+        Exchange(one, target)
+        for one in dict.fromkeys(pair[0] for pair in every)
+        if target is not None and one != target and len(one.through) <= len(target.through)
+    )
     # The later ones reached what is hard to reach.
     starts = [t for t in dict.fromkeys(reversed(starts)) if not t.instead][:_STARTS]
     for start in starts:
@@ -82,7 +87,7 @@ def _pairs(usage: Usage) -> list[tuple[Origin, Origin]]:
 
     Those to elements of one type come first: these are what callers pass twice.
     """
-    known = {o: usage.accesses[o] for o in usage.pointers if not o.through and o in usage.accesses}
+    known = {o: usage.accesses[o] for o in usage.pointers if o in usage.accesses and _is_one(o)}
     free = {o: access for o, access in known.items() if not access.constant}
     pairs = [
         (one, other)
@@ -90,8 +95,15 @@ def _pairs(usage: Usage) -> list[tuple[Origin, Origin]]:
         if access.stored
         for one in free
         if one != other and not (free[one].stored and _place(usage, one) < _place(usage, other))
+        # What is in a record is put there before arguments have their memory.
+        if len(one.through) <= len(other.through)
     ]
-    return sorted(pairs, key=lambda p: usage.element(p[0]) != usage.element(p[1]))[:_PAIRS]
+    return sorted(pairs, key=lambda p: usage.element(p[0]) != usage.element(p[1]))
+
+
+def _is_one(origin: Origin) -> bool:
+    """Whether it is a pointer by itself: an argument, or in one place of what an argument is to."""
+    return not origin.through or (len(origin.through) == 1 and origin.through[0] is not None)
 
 
 def _place(usage: Usage, origin: Origin) -> int:

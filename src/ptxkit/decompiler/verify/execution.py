@@ -27,6 +27,7 @@ from ptxkit.decompiler.verify.ranges import (
     extreme_trials,
     large_trials,
     marked_trials,
+    missing_trials,
     wide_trials,
 )
 from ptxkit.decompiler.verify.trials import (
@@ -328,6 +329,7 @@ class Comparison:
             marked_trials(pair.usage, pair.rules, blocks),
             deep_trials(pair.usage, pair.rules, starts),
             wide_trials(pair.usage, starts),
+            missing_trials(pair.usage, starts),
         )
         end = self.pair.cost + _BUDGET
         for trial in chain.from_iterable(groups):

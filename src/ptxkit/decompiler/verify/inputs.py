@@ -230,11 +230,13 @@ class InputMaker:
         sizes: dict[Origin, int],
     ) -> None:
         """Put pointers and sizes into the places of a record where the kernel looks for them."""
+        instead = {one.pointer: one for one in trial.instead}
         for one in self.usage.behind(arena.origin)[1:]:
             start = arena.start + (one.through[-1] or 0)
             width = scalar_bytes(self.usage.fields[one])
             if one in known:
-                value = known[one].address
+                other = instead.get(one, Exchange(one, one))
+                value = known[one if other.other is None else other.other].address + other.shift
             elif one in sizes and trial.number % _WILD:
                 value = sizes[one] & ((1 << 8 * width) - 1)
             else:

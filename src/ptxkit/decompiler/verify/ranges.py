@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ptxkit.decompiler.verify.trials import LARGE, Trial, dynamic_shared
+from ptxkit.decompiler.verify.trials import LARGE, Exchange, Trial, dynamic_shared
 from ptxkit.decompiler.verify.usage import Usage
+from ptxkit.decompiler.verify.values import KINDS
 from ptxkit.run.layout import scalar_bytes
 from ptxkit.run.shape import Dimensions, LaunchRules
 
@@ -76,6 +77,14 @@ def marked_trials(
                 number += 1
                 group.append(Trial(number, "random", (2, 1, 1), block, sizes, shared, cleared=True))
             yield group
+
+
+def missing_trials(usage: Usage, starts: list[Trial]) -> Iterator[list[Trial]]:
+    """Launches that said something, without a pointer that may be missing, with all numbers."""
+    for one in usage.optional[:_PLACES]:
+        without = frozenset((Exchange(one, None),))
+        for start in starts[-1:]:
+            yield [replace(start, kind=kind, instead=without) for kind in KINDS]
 
 
 def wide_trials(usage: Usage, starts: list[Trial]) -> Iterator[list[Trial]]:

@@ -279,6 +279,10 @@ class _Tracker:
         if name == "and" and type[1:] == "64" and evaluate(operands[2]) in _LAST_BITS:
             held = self._value(function, operands[1])
             self.masked.update(origin for origin, level in held.items() if level != COMPUTED)
+        if name == "and" and isinstance(mask := evaluate(operands[2]), int):
+            held = self._value(function, operands[1])
+            if any(level == SAME and not origin.through for origin, level in held.items()):
+                self.usage.constants |= _flags(mask)
         if name in _NARROWING and isinstance(evaluate(operands[-1]), int):
             self.usage.narrowed.update(self._value(function, operands[1]))
         for position, operand in enumerate(operands[1:], 1):
@@ -513,6 +517,8 @@ class _Tracker:
         return any(scalar_bytes(type) == _POINTER for type in types)
 
 
+#: Bits of a mask at most that each stand for something.
+_FLAGS = 4
 _SPACES = frozenset(("param", "global", "shared", "local", "const"))
 
 
@@ -531,6 +537,16 @@ def _vector(node: Instruction) -> int:
 def stored_bytes(node: Instruction) -> int:
     """How many bytes a thread loads or stores with an instruction."""
     return _vector(node) * scalar_bytes(_source_type(node))
+
+
+def _flags(mask: int) -> set[int]:
+    """The bits of a mask that takes few of them, as where each stands for something.
+
+    >>> sorted(_flags(3 << 20)), _flags(0xFF)
+    ([1048576, 2097152], set())
+    """
+    few = mask > 0 and mask.bit_count() <= _FLAGS
+    return {1 << bit for bit in range(mask.bit_length()) if mask >> bit & 1} if few else set()
 
 
 def _parts(values: list[Node]) -> list[Node]:
