@@ -106,6 +106,48 @@ def test_an_index_is_made_before_or_after_a_loop() -> None:
     assert not _proved(late, WAITING.format(before="cvt.u64.u32 %rd4, %r2;", after=""))
 
 
+PAIR = """
+    ld.global.v2.u64 {%rd4, %rd5}, [%rd1];
+    st.global.u64 [%rd2], %rd4;
+    st.global.u64 [%rd2+8], %rd5;
+    ret;
+"""
+HALVES = """
+    ld.global.u64 %rd4, [%rd1];
+    ld.global.u64 %rd5, [%rd1+8];
+    st.global.u64 [%rd2], %rd4;
+    st.global.u64 [%rd2+8], %rd5;
+    ret;
+"""
+
+
+def test_the_upper_half_of_what_is_wide_may_be_loaded_alone() -> None:
+    assert _proved(PAIR, HALVES)
+    assert not _proved(HALVES, PAIR)  # who says that it is aligned?
+
+
+SUM = "mov.u32 %r3, 0;" + "".join(
+    f"ld.global.u32 %r4, [%rd2+{4 * place}]; add.u32 %r3, %r3, %r4;" for place in range(30)
+)
+INDEXED = "shl.b64 %rd4, %rd3, 2; add.s64 %rd5, %rd1, %rd4; ld.global.u32 %r3, [%rd5];"
+CASES = """
+    setp.{0}.u64 %p1, %rd3, 7;
+    @%p1 bra L;
+    {1}
+    st.global.u32 [%rd2], %r3;
+    ret;
+L:  {2}
+    st.global.u32 [%rd2], %r3;
+    ret;
+"""
+
+
+def test_what_is_loaded_may_be_far_from_where_the_original_loads_it() -> None:
+    original = CASES.format("eq", SUM, INDEXED)
+    assert _proved(original, CASES.format("ne", "ld.global.u32 %r3, [%rd1+28];", SUM))
+    assert not _proved(original, CASES.format("ne", "ld.global.u32 %r3, [%rd1+24];", SUM))
+
+
 HINTED = """.version 8.0
 .target sm_80
 .address_size 64

@@ -336,7 +336,8 @@ class Semantics:
         piece = min(width, WORD)
         for place in range(piece, width * count, piece) if width * count > piece else ():
             there = self._moved(step.sources[0], address, place // 8)
-            self.touched.append(Touched(there, piece, condition, False, in_global))
+            # What is wide is aligned, and so are its halves and their halves.
+            self.touched.append(Touched(there, place & -place, condition, False, in_global))
 
     def _is_nowhere(self, address: Diagram) -> Diagram:
         """Whether an address is a null pointer, or one to a member of what it points to."""

@@ -71,9 +71,11 @@ def _beyond(
         left = decisions.both(left, decisions.negate(first.broken))
         if left == decisions.false:
             continue
-        near = sorted(range(len(theirs)), key=partial(_apart, place))[:_NEAREST]
-        for other in (theirs[k] for k in near):
-            if other.bits >= one.bits and left != decisions.false:
+        # What is touched in other cases only says nothing here, and a compiler may move code far.
+        wide = (k for k, other in enumerate(theirs) if other.bits >= one.bits)
+        likely = [k for k in wide if decisions.both(left, theirs[k].condition) != decisions.false]
+        for other in (theirs[k] for k in sorted(likely, key=partial(_apart, place))[:_NEAREST]):
+            if left != decisions.false:
                 there = decisions.choose(other.condition, other.address, decisions.undefined)
                 left = Agreement(decisions, timeless).differing(left, one.address, there)
         if left != decisions.false and not Agreement(decisions, timeless).never(left):
