@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 import ptxkit
@@ -122,17 +124,21 @@ def test_dataflow_proves_operands_in_another_order() -> None:
     assert proof.equal, proof.reason
 
 
-def test_dataflow_does_not_prove_what_depends_on_nothing() -> None:
+def test_what_nobody_has_set_is_the_same_only_as_one_that_nobody_has_set() -> None:
     text = """.version 8.0
 .target sm_80
 .visible .entry k(.param .u64 x) {
     .reg .b32 %r<3>; .reg .b64 %rd<2>;
     ld.param.u64 %rd1, [x];
     st.global.u32 [%rd1], %r2;
+    st.global.u32 [%rd1+4], ONE;
     ret;
 }"""
-    m = ptxkit.parse(text)
-    assert not same_dataflow(m, ptxkit.parse(text), "k").equal
+    two, same, number = (ptxkit.parse(text.replace("ONE", one)) for one in ("%r1", "%r2", "7"))
+    for kernel in (two, same, number):
+        assert same_dataflow(kernel, ptxkit.parse(kernel.emit()), "k").equal
+    for one, other in permutations((two, same, number), 2):
+        assert not same_dataflow(one, other, "k").equal
 
 
 def test_execution_says_what_was_tried_and_covered() -> None:
