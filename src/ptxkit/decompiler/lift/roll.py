@@ -13,7 +13,8 @@ from functools import partial
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.cascade import Cascades
-from ptxkit.decompiler.lift.peeled import Rest, rests, roll_peeled
+from ptxkit.decompiler.lift.many_turns import Rest
+from ptxkit.decompiler.lift.peeled import rests, roll_peeled
 from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt_lists, written
 from ptxkit.decompiler.lift.strided_turns import roll_strided
 from ptxkit.decompiler.lift.walks import roll_walks

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Pointer
-from ptxkit.decompiler.lift.peeled import Rest
+from ptxkit.decompiler.lift.many_turns import Rest
 from ptxkit.decompiler.lift.rewrite import accesses, read, written
 
 Body = tuple[n.Statement, ...]
