@@ -11,12 +11,19 @@ from tests.decompiler.lifting import compiled_again, lifted_text
 
 import ptxkit
 from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.flags import PLAIN
+from ptxkit.decompiler.lift.function import lift_function
 from ptxkit.decompiler.lift.lifter import Options
 from ptxkit.decompiler.lift.mathlib import miner
+from ptxkit.decompiler.lift.mathlib.matcher import Library
+from ptxkit.decompiler.lift.mathlib.miner import Wanted, mined
 from ptxkit.decompiler.lift.mathlib.numbers import folded
+from ptxkit.decompiler.lift.mathlib.terms import Terms
+from ptxkit.decompiler.lift.signatures import Signatures
 from ptxkit.decompiler.lift.values import const
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.errors import ToolchainError
+from ptxkit.syntax import Scopes
 
 FUNCTIONS = """sinf cosf tanf expf exp2f exp10f logf log2f log10f log1pf expm1f tanhf sinhf coshf
 atanf asinf acosf erff erfcf cbrtf sinpif sin cos exp log tanh erf cbrt atan""".split()
@@ -291,3 +298,67 @@ def test_powers_of_doubles_to_an_integer_are_of_doubles() -> None:
     assert "pow(p1[i], (double)i)" in text
     assert "pow(2.0, (double)i)" in text
     assert same
+
+
+HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+#: What compilers make of a function of the library that walks through a table and puts what it
+#: makes of it into memory of its own.
+WALKING = """.global .align 4 .b8 {table}[16] = {{65, 4, 6, 6, 5, 4, 9, 1, 9, 2, 5, 1, 2, 3, 4, 5}};
+.visible .entry {kernel}(.param .u64 {kernel}_param_0, .param .f32 {kernel}_param_1) {{
+    .local .align 4 .b8 {own}[20];
+    .reg .pred %p<2>;
+    .reg .f32 %f<4>;
+    .reg .b32 %r<9>;
+    .reg .b64 %SP, %SPL, %rd<14>;
+    mov.u64 %SPL, {own};
+    ld.param.u64 %rd1, [{kernel}_param_0];
+    ld.param.f32 %f1, [{kernel}_param_1];
+    cvta.to.global.u64 %rd2, %rd1;
+    {before}
+    add.u64 %rd3, %SPL, 0;
+    mov.b32 %r1, %f1;
+    shl.b32 %r2, %r1, 8;
+    or.b32 %r3, %r2, -2147483648;
+    mov.u64 %rd6, 0;
+    mov.u32 %r4, 0;
+    mov.u64 %rd5, {table};
+    mov.u64 %rd4, %rd3;
+$L__BB0_1:
+    ld.global.nc.u32 %r5, [%rd5];
+    mad.wide.u32 %rd7, %r5, %r3, %rd6;
+    shr.u64 %rd6, %rd7, 32;
+    st.local.u32 [%rd4], %rd7;
+    add.s64 %rd5, %rd5, 4;
+    add.s64 %rd4, %rd4, 4;
+    add.s32 %r4, %r4, 1;
+    setp.ne.s32 %p1, %r4, 4;
+    @%p1 bra $L__BB0_1;
+    st.local.u32 [%rd3+16], %rd6;
+    shr.u32 %r6, %r1, 30;
+    mul.wide.u32 %rd8, %r6, 4;
+    add.s64 %rd9, %rd3, %rd8;
+    ld.local.u32 %r7, [%rd9];
+    cvt.rn.f32.u32 %f2, %r7;
+    st.global.f32 [%rd2], %f2;
+    ret;
+}}
+"""
+
+
+def test_a_function_that_walks_through_a_table_is_found() -> None:
+    """CUDA 13.0 reduces the arguments of `sinf` so; names and what is around are others."""
+    wanted = Wanted("walkf", ("f32",))
+    plain = WALKING.format(kernel=wanted.kernel, own="__local_depot0", table="bits", before="")
+    again = WALKING.format(
+        kernel="k", own="__local_depot1", table="others",
+        before="ld.global.u32 %r8, [%rd2]; st.global.u32 [%rd2+4], %r8;",
+    )  # fmt: skip
+    first, second, other = (
+        ptxkit.parse(HEAD + text)
+        for text in (plain, plain + again, plain + again.replace("65,", "66,"))
+    )
+    library = Library(mined(wanted, first, PLAIN))
+    for module, count in ((second, 1), (other, 0)):
+        program = lift_function(module, module["k"], Scopes(module), Signatures(module), PLAIN)
+        terms = Terms(program).run()
+        assert len(library.find_all(terms, terms.everything())) == count

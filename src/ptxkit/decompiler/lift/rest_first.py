@@ -33,6 +33,7 @@ def rest_first(
     rest: Rest,
     known: Mapping[str, n.Expression],
 ) -> str:
+    """The turns that are left over come first, in a loop from which the index goes on."""
     node = body[place]
     assert isinstance(node, n.If)
     *setup, loop = node.then

@@ -137,6 +137,8 @@ class Terms:
     _calls: dict[Variable, Value] = field(default_factory=dict)
     _contents: dict[str, str | None] = field(default_factory=dict)
     _tabled: dict[Value, bool] = field(default_factory=dict)
+    _first: dict[Definition, Value | None] = field(default_factory=dict)
+    """What loops begin with."""
 
     @property
     def flow(self) -> Flow:
@@ -166,6 +168,9 @@ class Terms:
                     continue
                 if any(self.flow.is_back_edge(p, number) for p in self.flow.predecessors[number]):
                     term = raw("mu", definition.variable.width, (), definition)
+                    first = self._first[definition] = self._before(definition, number)
+                    # What walks through a table is one that reads it.
+                    self._tabled[term] = first is not None and self._holds_table(first)
                     carried.append((term, definition, number))
                 else:
                     term = self._selected(definition, number)
@@ -296,12 +301,16 @@ class Terms:
                 stack += left
                 continue
             stack.pop()
+            if one in self._tabled:
+                continue
             self._tabled[one] = one.op == "table" or any(self._tabled[a] for a in one.args)
         return self._tabled[value]
 
     def _table(self, value: Value) -> Value:
         """A variable of the module, as what it holds if it is a table of the library."""
         space, name = value.data
+        if space == "local":
+            return raw("symbol", value.width, (), (space, ""))  # each function has its own
         if space not in ("global", "const"):
             return value
         if name not in self._contents:
@@ -334,16 +343,18 @@ class Terms:
         return made if made is not None else raw("leaf", definition.variable.width, (), definition)
 
     def _loop(self, definition: Definition, head: int) -> Loop:
-        before = self.flow.predecessors[head]
-        back = [p for p in before if self.flow.is_back_edge(p, head)]
-        entries = [p for p in before if p not in back]
+        back = [p for p in self.flow.predecessors[head] if self.flow.is_back_edge(p, head)]
         leaf = raw("leaf", definition.variable.width, (), definition)
-        first = following = None
-        if entries and head:
-            first = self._decided(definition, head, self.flow.above[head], entries)
         following = self._decided(definition, head, head, back)
         again = self._again(head, back)
-        return Loop(first or leaf, following or leaf, again or leaf)
+        return Loop(self._first[definition] or leaf, following or leaf, again or leaf)
+
+    def _before(self, definition: Definition, head: int) -> Value | None:
+        """What a variable holds where a loop begins."""
+        entries = [p for p in self.flow.predecessors[head] if not self.flow.is_back_edge(p, head)]
+        if not entries or not head:
+            return None
+        return self._decided(definition, head, self.flow.above[head], entries)
 
     def _region(self, join: int, top: int, ends: list[int]) -> list[int] | None:
         """The blocks between a block and where ways from it meet, the last first."""
