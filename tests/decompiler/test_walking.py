@@ -7,7 +7,10 @@ import re
 from tests.decompiler.lifting import lifted_text
 
 import ptxkit
+from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import FLOAT, INT, VOID, Pointer
 from ptxkit.decompiler.lift.lifter import Options
+from ptxkit.decompiler.refine.walking import walking
 
 TILES = """
 extern "C" __global__ void tiles(const float *a, const float *b, float *out, int m, int w) {
@@ -114,3 +117,19 @@ def test_addresses_of_shared_arrays_that_change_places_are_pointers() -> None:
     assert found.verdict.equivalent
     assert "__cvta" not in found.cuda and "char" not in found.cuda
     assert found.cuda.count("__shared__ float ") == 2
+
+
+def test_a_loop_without_a_step_is_no_trouble() -> None:
+    p, i, out, n1 = map(n.Name, ("p", "i", "out", "n1"))
+    turn = (
+        n.Assign(n.Index(out, i), n.Index(p, n.integer(1))),
+        n.Assign(p, n.integer(4), "+="),
+        n.Assign(i, n.integer(4), "+="),
+    )
+    body = (
+        n.Declare(INT, "i", n.integer(3)),
+        n.Declare(Pointer(FLOAT), "p", n.Binary("+", n.Name("x"), n.integer(3))),
+        n.For(None, n.Binary("<", i, n1), None, turn),
+    )
+    ((_, made),) = walking(n.Function("k", (), body, VOID))
+    assert n.Index(n.Name("x"), n.Binary("+", i, n.integer(1))) in list(made.walk())

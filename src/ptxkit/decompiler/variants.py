@@ -240,7 +240,8 @@ class _Proving:
         if text not in self.seen:
             differs = ""
             if one.made.module is not None and self.module[self.name].is_entry:
-                differs = seen_to_differ(self.module, one.made.module, self.name, one.partner)
+                made, brief = one.made.module, self.budget.part(_BRIEFEST)
+                differs = seen_to_differ(self.module, made, self.name, one.partner, budget=brief)
             self.seen[text] = f"E3: {differs}" if differs else ""
         return self.seen[text]
 

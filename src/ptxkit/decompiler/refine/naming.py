@@ -353,7 +353,7 @@ def _is_of_threads(part: Any) -> bool:
 def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[_Variable]:
     """The variables that a value may become, each with what replaces expressions by it."""
     match part:
-        case n.Member(base=n.Name(name=base)) if base in _BUILTIN:
+        case n.Member() if _is_builtin(part):
             name = _fresh(UINT, types)
             yield n.Declare(UINT, name, part), _instead_of(part, n.Name(name))
         case n.Index(base=n.Name(name=base), index=index) if isinstance(types.get(base), Pointer):

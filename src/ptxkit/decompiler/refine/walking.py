@@ -123,7 +123,7 @@ class _Walks:
     ) -> list[n.Statement] | None:
         """By a number that takes the same steps, where its start is a part of the pointer's."""
         total = polynomial(_plain(walk.start))
-        steps = (*loop.body, loop.step) if isinstance(loop, n.For) else loop.body
+        steps = (*loop.body, loop.step) if isinstance(loop, n.For) and loop.step else loop.body
         for statement in steps:
             match statement:
                 case n.Assign(n.Name(name=name), step, "+=") if step == walk.step:

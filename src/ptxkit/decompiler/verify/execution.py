@@ -506,18 +506,20 @@ def seen_to_differ(
     kernel: str,
     other: str | None = None,
     launches: int = 16,
+    budget: Budget = UNLIMITED,
 ) -> str:
     """What a few launches show to be different; nothing where they show nothing, or cannot run.
 
-    A proof is only as good as its rules: what it says must not be contradicted by a run.
+    A proof is only as good as its rules: what it says must not be contradicted by a run. Nothing is
+    said, either, where the time of the ``budget`` is over.
     """
     try:
-        pair = Pair(original, candidate, kernel, other or kernel)
+        pair = Pair(original, candidate, kernel, other or kernel, budget)
         for trial in trials(pair.usage, pair.rules, launches):
             found = pair.launch(trial)
             if isinstance(found, Against) and found.seen:
                 return found.reason
-    except PtxkitError:
+    except (PtxkitError, OverdueError):
         return ""
     return ""
 
