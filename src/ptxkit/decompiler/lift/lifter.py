@@ -83,6 +83,7 @@ from ptxkit.decompiler.lift.volatile_pointers import (
 )
 from ptxkit.decompiler.lift.wide_shuffles import join_shuffles
 from ptxkit.decompiler.lift.wide_variables import with_wide_variables
+from ptxkit.decompiler.lift.written_tables import with_written_tables
 from ptxkit.deep import deeply
 from ptxkit.syntax import Function, Module, Scopes
 from ptxkit.syntax.debug import debug_names
@@ -423,5 +424,5 @@ def compile_flags(module: Module) -> Flags:
 def lift_module(module: Module, options: Options | None = None) -> n.CudaModule:
     """Everything in a module that has a body, as CUDA C++."""
     if options is None or not options.careful:
-        module = with_own_arrays(module)
+        module = with_written_tables(with_own_arrays(module))
     return ModuleLifter(module, options).run()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,6 +27,7 @@ from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
 from ptxkit.decompiler.verify.pointers import Pointers
 from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.search import Search
+from ptxkit.decompiler.verify.tables import missing_table
 from ptxkit.decompiler.verify.trials import Trial, block_shapes, roomier
 from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.decompiler.verify.variables import Variables, names_others
@@ -148,11 +149,7 @@ class Pair:
 
     def missing_table(self) -> str:
         """A table of the original of which the candidate has no copy: few launches read it all."""
-        theirs = {data for _, data in _tables(self.sides[1])}
-        for name, data in _tables(self.sides[0]):
-            if name in self.variables and data and data not in theirs:
-                return name
-        return ""
+        return missing_table(self.sides, self.variables)
 
     def launch(self, trial: Trial, seconds: float | None = None) -> Against | str:
         """One launch of both: what speaks against them, else how it ended.
@@ -469,14 +466,6 @@ def _least(least: int, most: int, runs: Callable[[int], bool]) -> int:
         else:
             least = middle
     return most
-
-
-def _tables(side: Side) -> Iterator[tuple[str, bytes]]:
-    """Variables that begin with numbers, and those, without zeros at the end."""
-    for variable in side.module.variables:
-        for one in variable.declarators if variable.space in ("global", "const") else ():
-            if one.initializer is not None and not names_others(one.initializer):
-                yield one.name, side.loaded.variable(one.name).tobytes().rstrip(b"\0")
 
 
 def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[str, int]:

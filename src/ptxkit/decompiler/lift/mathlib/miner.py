@@ -24,6 +24,7 @@ from ptxkit.decompiler.lift.mathlib.templates import Node, Recorder, Template
 from ptxkit.decompiler.lift.mathlib.terms import Terms
 from ptxkit.decompiler.lift.signatures import Signatures
 from ptxkit.decompiler.lift.values import Value, apart, raw
+from ptxkit.decompiler.lift.written_tables import with_written_tables
 from ptxkit.errors import PtxkitError, ToolchainError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module, Scopes
@@ -215,6 +216,7 @@ def templates(wanted: Sequence[Wanted], arch: str, flags: Flags) -> list[Templat
             module = compile_cuda(text, arch=arch, options=flags.options, cache=False)
     except ToolchainError:
         return []
+    module = with_written_tables(module)
     with apart():
         found = [template for one in wanted for template in mined(one, module, flags)]
     store.write(entry, json.dumps([astuple(t) for t in found]).encode())

@@ -108,10 +108,24 @@ def place_of(address: Value) -> Value:
     if address.op in ("add", "sub"):
         for base, rest in (address.args, address.args[::-1]):
             if base.op == "symbol":
-                return raw("place", 64, (rest,), (address.op, offset))
+                rest, more = _counted_from(rest)
+                return raw("place", 64, (rest,), (address.op, (offset + more) % (1 << 64)))
     if address.op == "symbol":
         return raw("place", 64, (), ("", offset))
     return address
+
+
+def _counted_from(rest: Value) -> tuple[Value, int]:
+    """``4 * (6 - n)`` as ``4 * -n`` and 24: what is in memory is not beyond any number."""
+    if rest.op not in ("mul", "shl") or rest.args[1].op != "const" or rest.args[0].op != "sext":
+        return rest, 0
+    inner = rest.args[0].args[0]
+    if inner.op != "sub" or inner.args[0].op != "const":
+        return rest, 0
+    first, second = inner.args
+    times = rest.args[1].data if rest.op == "mul" else 1 << rest.args[1].data
+    minus = make("sext", rest.args[0].width, raw("neg", inner.width, (second,)))
+    return raw(rest.op, rest.width, (minus, rest.args[1])), first.data * times
 
 
 @dataclass(slots=True)
