@@ -7,6 +7,7 @@ asks it again and again, and ends with what it has.
 
 from __future__ import annotations
 
+import os
 import time
 from math import inf
 
@@ -14,6 +15,8 @@ from ptxkit.toolchain import aside
 
 #: Seconds of computing for one function, where nobody says otherwise.
 SECONDS = 60.0
+#: No more seconds of computing go by in one of a clock.
+_AT_ONCE = (os.cpu_count() or 1) + 1
 
 
 def _computed() -> float:
@@ -41,6 +44,8 @@ class Budget:
         self._said = seconds
         """The seconds that are over when these are: of the whole, or of a step."""
         self._end = _computed() + seconds
+        self._sure = 0.0
+        """Until then on a clock it cannot be over: to ask how long one has computed takes long."""
 
     def part(self, share: float) -> Budget:
         """A budget for one step: so much of the whole, and no more than is left.
@@ -63,7 +68,12 @@ class Budget:
     @property
     def over(self) -> bool:
         """Whether nothing is left."""
-        return _computed() >= self._end
+        now = time.perf_counter()
+        if now < self._sure:
+            return False
+        left = self._end - _computed()
+        self._sure = now + left / _AT_ONCE
+        return left <= 0
 
     @property
     def reason(self) -> str:

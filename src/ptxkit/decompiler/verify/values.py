@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,10 @@ KINDS = (
 #: What the next number is above the last one.
 _STEPS = {"rising": 1, "falling": -1}
 Generator = np.random.Generator
+#: What a generator is about to give.
+_State = tuple[int, int, int, int]
+#: So many numbers are worth keeping, and so many times: some 80 MB in all.
+_MANY, _KEPT = 256, 512
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
@@ -44,7 +49,40 @@ def filled(
     generator: Generator,
     marks: Collection[int | float] = (),
 ) -> Bytes:
-    """That many numbers of a PTX type, as bytes."""
+    """That many numbers of a PTX type, as bytes that nobody may write to."""
+    if count < _MANY:
+        return _filled(type, count, kind, generator, marks)
+    state = generator.bit_generator.state
+    own = state["state"]
+    before = own["state"], own["inc"], state["has_uint32"], state["uinteger"]
+    numbers, after = _kept(type, count, kind, before, tuple(marks) if kind == "marks" else ())
+    own["state"], own["inc"], state["has_uint32"], state["uinteger"] = after
+    generator.bit_generator.state = state
+    return numbers
+
+
+@lru_cache(maxsize=_KEPT)
+def _kept(
+    type: str, count: int, kind: str, state: _State, marks: tuple[int | float, ...]
+) -> tuple[Bytes, _State]:
+    """The numbers that a generator gives in a state, and its state after them.
+
+    Every candidate for a function is tried on the same numbers, and so are functions with the same
+    parameters.
+    """
+    bits = np.random.PCG64(0)
+    own = {"state": state[0], "inc": state[1]}
+    bits.state = {**bits.state, "state": own, "has_uint32": state[2], "uinteger": state[3]}
+    numbers = _filled(type, count, kind, np.random.Generator(bits), marks)
+    numbers.flags.writeable = False
+    after = bits.state
+    own = after["state"]
+    return numbers, (own["state"], own["inc"], after["has_uint32"], after["uinteger"])
+
+
+def _filled(
+    type: str, count: int, kind: str, generator: Generator, marks: Collection[int | float]
+) -> Bytes:
     if type.endswith("x2"):
         type, count = type[:-2], 2 * count
     if type == "b128":  # two halves, each a number

@@ -182,6 +182,7 @@ class _Pair:
         self.programs = self._make()
         self.product = Product(self.programs, budget=budget)
         self._work = 0
+        self._too_long = False
         self._unset: dict[Register, Register] = {}
         """Registers of the candidate that are read unset, and which of the original they are."""
 
@@ -206,6 +207,8 @@ class _Pair:
         wanted = CUTS if self._is_short() else CUTS_OF_LONG
         joins = paired(*self.programs)
         made: dict[tuple[Cuts, bool], tuple[Program, Program]] = {}
+        # What failed, but not for want of work, and what was known of unset registers after it.
+        failed: dict[tuple[Cuts, bool, int | None], int] = {}
         for number, (cases, joined, share) in enumerate(_PASSES):
             left = share * work
             done: list[list[list[int]]] = []
@@ -216,8 +219,12 @@ class _Pair:
                 if heads in done:
                     continue  # there is nothing else to cut at
                 done.append(heads)
+                if failed.get((*key, cases)) == len(self._unset):
+                    continue
                 if self._with_turns(programs, cases, left):
                     return True
+                if not self._too_long:
+                    failed[(*key, cases)] = len(self._unset)
                 left -= self._work if share == 1.0 else 0.0
             work = work if number else left
         return False
@@ -231,6 +238,7 @@ class _Pair:
         """
         turned: set[tuple[int, int]] = set()
         self._work = 0
+        self._too_long = False
         again: tuple[Program, Program] | None = programs
         while again is not None:
             left = work - self._work
@@ -238,8 +246,8 @@ class _Pair:
             try:
                 if not (self.product.settle() or self.product.difference()):
                     return True
-            except GiveUpError:
-                pass
+            except GiveUpError as error:
+                self._too_long |= str(error) == TOO_LONG
             self._work += self.product.decisions.work
             unset = self.product.unset()
             if len(unset) > len(self._unset):
