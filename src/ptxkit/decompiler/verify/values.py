@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.run.layout import scalar_bytes
 
 #: The ways to fill memory, in the order they are tried. Arrays that are "alike" hold the same
 #: numbers, shifted and with few changes; "marks" are those that the code compares with; of
@@ -29,8 +30,8 @@ _STEPS = {"rising": 1, "falling": -1}
 Generator = np.random.Generator
 #: What a generator is about to give.
 _State = tuple[int, int, int, int]
-#: So many numbers are worth keeping, and so many times: some 80 MB in all.
-_MANY, _KEPT = 256, 512
+#: So many numbers are worth keeping, up to so many bytes, and so many times: 80 MB in all.
+_MANY, _MOST, _KEPT = 256, 160 << 10, 512
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
@@ -50,14 +51,12 @@ def filled(
     marks: Collection[int | float] = (),
 ) -> Bytes:
     """That many numbers of a PTX type, as bytes that nobody may write to."""
-    if count < _MANY:
+    if count < _MANY or count * scalar_bytes(type) > _MOST:
         return _filled(type, count, kind, generator, marks)
-    state = generator.bit_generator.state
-    own = state["state"]
-    before = own["state"], own["inc"], state["has_uint32"], state["uinteger"]
-    numbers, after = _kept(type, count, kind, before, tuple(marks) if kind == "marks" else ())
-    own["state"], own["inc"], state["has_uint32"], state["uinteger"] = after
-    generator.bit_generator.state = state
+    numbers, after = _kept(
+        type, count, kind, _state(generator.bit_generator), tuple(marks) if kind == "marks" else ()
+    )
+    _set_state(generator.bit_generator, after)
     return numbers
 
 
@@ -71,13 +70,22 @@ def _kept(
     parameters.
     """
     bits = np.random.PCG64(0)
-    own = {"state": state[0], "inc": state[1]}
-    bits.state = {**bits.state, "state": own, "has_uint32": state[2], "uinteger": state[3]}
+    _set_state(bits, state)
     numbers = _filled(type, count, kind, np.random.Generator(bits), marks)
     numbers.flags.writeable = False
-    after = bits.state
-    own = after["state"]
-    return numbers, (own["state"], own["inc"], after["has_uint32"], after["uinteger"])
+    return numbers, _state(bits)
+
+
+def _state(bits: Any) -> _State:
+    whole = bits.state
+    return whole["state"]["state"], whole["state"]["inc"], whole["has_uint32"], whole["uinteger"]
+
+
+def _set_state(bits: Any, to: _State) -> None:
+    own = {"state": to[0], "inc": to[1]}
+    bits.state = {
+        "bit_generator": "PCG64", "state": own, "has_uint32": to[2], "uinteger": to[3]
+    }  # fmt: skip
 
 
 def _filled(

@@ -219,12 +219,12 @@ class _Pair:
                 if heads in done:
                     continue  # there is nothing else to cut at
                 done.append(heads)
-                if failed.get((*key, cases)) == len(self._unset):
+                if failed.get((cuts, joined, cases)) == len(self._unset):
                     continue
                 if self._with_turns(programs, cases, left):
                     return True
                 if not self._too_long:
-                    failed[(*key, cases)] = len(self._unset)
+                    failed[cuts, joined, cases] = len(self._unset)
                 left -= self._work if share == 1.0 else 0.0
             work = work if number else left
         return False
