@@ -417,6 +417,7 @@ class Places:
             operator = "+" if times > 0 else "-"
             assert isinstance(result.type, Scalar)
             assert isinstance(made.type, Scalar)
+            result = self._without_sign(result, common(result.type, made.type))
             both = n.Binary(operator, result.node, made.node)
             result = Expr(both, common(result.type, made.type))
         assert result is not None
@@ -478,7 +479,18 @@ class Places:
             return made
         assert isinstance(made.type, Scalar)
         factor = n.Literal(abs(times), INT if abs(times) < 1 << 31 else LONG_LONG)
+        made = self._without_sign(made, common(made.type, INT))
         return Expr(n.Binary("*", made.node, factor), common(made.type, INT))
+
+    def _without_sign(self, made: Expr, type: Scalar) -> Expr:
+        """A number that may overflow in what it is used for, where no compiler may know better.
+
+        What has a sign never overflows in C++, and compilers conclude from that.
+        """
+        if not self.emitter.careful or not type.signed:
+            return made
+        want = UNSIGNED[bits_of(type)]
+        return Expr(n.Cast(want, made.node), want)
 
 
 def _whole_vector(values: list[Value]) -> Variable | None:

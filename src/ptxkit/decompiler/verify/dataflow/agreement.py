@@ -17,7 +17,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import as_signed, bounds, whole
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.fields import lowest
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
-from ptxkit.decompiler.verify.dataflow.terms import Term
+from ptxkit.decompiler.verify.dataflow.terms import Question, Term
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 
 #: Cases to look at, at most; and where little work may be done at all.
@@ -190,9 +190,9 @@ class Agreement:
 
         Some may be ``given``.
         """
-        words: dict[Term, Term] = dict(given)
-        lower: list[_Lowest] = []
         rows = [(self.terms.rows[asked], holds) for asked, holds in facts]
+        words = self._unsigned(rows) | dict(given)
+        lower: list[_Lowest] = []
         for row, holds in rows:
             if row[0] != "eq" or not holds:
                 continue
@@ -208,14 +208,25 @@ class Agreement:
             lower += self._lowest(width, found)
         for one in lower:
             words = self._with(words, self._rejoined(words, one))
-        words = self._unsigned(rows) | words
+        return words if not words or self._consistent(words, facts) else None
+
+    def _consistent(self, words: dict[Term, Term], facts: tuple[Fact, ...]) -> bool:
+        """Whether no question is, in other words, one that has another answer."""
         rewriter = self._rewriter(words)
-        for row, holds in rows:
-            if row[0] in ("eq", "lt") and words:
-                values = [rewriter.term(one) for one in row[2 if row[0] == "eq" else 3 :]]
-                if self._decided(row, values) not in (None, holds):
-                    return None
-        return words
+        answers = dict(facts)
+        for one, holds in facts:
+            row = self.terms.rows[one]
+            if row[0] not in ("eq", "lt"):
+                continue
+            values = [rewriter.term(one) for one in row[2 if row[0] == "eq" else 3 :]]
+            question = self._asked(row, values)
+            if question is None:
+                continue
+            asked, turned = question
+            answer = asked is not None and answers.setdefault(asked, holds != turned)
+            if (answer != turned) != holds:
+                return False
+        return True
 
     def _with(self, words: dict[Term, Term], found: dict[Term, Term]) -> dict[Term, Term]:
         """What terms must be, with more that was found."""
@@ -264,9 +275,9 @@ class Agreement:
         for row, holds in rows:
             if row[0] != "lt" or not row[1] or row[2] not in _WIDER:
                 continue
-            # Not less than 0 or more, or more than that.
-            number = self.terms.constant_of(row[3] if holds else row[4])
-            if number is not None and as_signed(row[2], number) >= (-1 if holds else 0):
+            # Not less than what is 0 or more, or more than that.
+            least = bounds(self.terms, row[3] if holds else row[4], row[2], True)[0]
+            if least >= (-1 if holds else 0):
                 found |= self._natural(row[2], row[4] if holds else row[3])
         return found
 
@@ -328,15 +339,14 @@ class Agreement:
             made = terms.add(more, made, terms.scale(more, rows[one][3], factor))
         return more, made
 
-    def _decided(self, row: tuple[Any, ...], values: list[Term | None]) -> bool | None:
+    def _asked(self, row: tuple[Any, ...], values: list[Term | None]) -> Question | None:
+        """A comparison of other values; None where these are not told."""
         if any(value is None for value in values):
             return None
         first = values[0] or 0
         if row[0] == "eq":
-            asked, answer = self.terms.equal(row[1], first, self.terms.constant(row[1], 0))
-        else:
-            asked, answer = self.terms.less(row[1], row[2], first, values[1] or 0)
-        return answer if asked is None else None
+            return self.terms.equal(row[1], first, self.terms.constant(row[1], 0))
+        return self.terms.less(row[1], row[2], first, values[1] or 0)
 
     def _is_empty(self, facts: tuple[Fact, ...]) -> bool:
         """Whether facts leave no number for some term."""

@@ -104,7 +104,8 @@ class Refinement:
                 continue
             held = (self.decisions.term(self.registers.held(way, name)) for way in ways)
             least = min(self._zeros(width, one) for one in held)
-            if least < meeting.zeros.get(c, width):
+            if least < meeting.zeros.get(c, width + 1):
+                # What is 0 at first is a multiple of anything, until a loop adds to it.
                 changed |= c in meeting.zeros
                 meeting.zeros[c] = least
             if meeting.limits.get(c) == ():

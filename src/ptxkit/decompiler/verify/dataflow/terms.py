@@ -446,8 +446,6 @@ class Terms:
             row = self.rows[term]
             if row[0] == kind and row[2] == width:
                 least = max(least, row[1])
-            elif self.constant_of(term) is None:
-                return width
         bottom, top = whole(least, signed) if least else (0, 0)
         limits = [bounds(self, one, width, signed) for one in (a, b)]
         fits = least and all(bottom <= low and high <= top for low, high in limits)
