@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Diagram
-from ptxkit.decompiler.verify.dataflow.meetings import Compared, Meeting, Name, Way
+from ptxkit.decompiler.verify.dataflow.meetings import Compared, Meeting, Way
+from ptxkit.decompiler.verify.dataflow.questions import asked, held_by, operands_of
 from ptxkit.decompiler.verify.dataflow.registers import Registers
-from ptxkit.decompiler.verify.dataflow.terms import Term
 
 #: Comparisons of a meeting at most, and nodes of conditions that are looked into.
 _MOST, _NODES = 12, 48
@@ -51,7 +50,7 @@ class Invariants:
                 else self.registers.incoming(meeting, *operand)
                 for operand in one.operands
             ]
-            found = self.decisions.both(found, self._asked(one, values))
+            found = self.decisions.both(found, asked(self.decisions, one, values))
         return found
 
     def _holds(self, one: Compared, way: Way) -> bool:
@@ -63,49 +62,23 @@ class Invariants:
         ]
         if self.decisions.undefined in values:
             return False
-        against = self.decisions.negate(self._asked(one, values))
+        against = self.decisions.negate(asked(self.decisions, one, values))
         against = self.decisions.both(way.condition, against)
         if against == self.decisions.false:
             return True
         return Agreement(self.decisions, self.timeless).never(against)
-
-    def _asked(self, one: Compared, values: list[Diagram]) -> Diagram:
-        def ask(first: Term, second: Term) -> Diagram:
-            asked, turned = self.terms.less(one.signed, one.width, first, second)
-            if asked is None:
-                return self.decisions.true if turned else self.decisions.false
-            answer = self.decisions.ask(asked)
-            return self.decisions.negate(answer) if turned else answer
-
-        key = "compared", one.signed, one.width
-        found = self.decisions.apply(key, ask, (values[0], values[1]))
-        return found if one.holds else self.decisions.negate(found)
 
     def _proposed(self, meeting: Meeting, way: Way) -> Iterator[Compared]:
         """Comparisons that follow from the condition of a way."""
         nodes = self.decisions.reached(way.condition, _NODES)
         if len(nodes) > _NODES:
             return
-        names: dict[Term, list[Name]] = {}
-        for name in self.registers.names(meeting):
-            held = self.decisions.term(self.registers.held(way, name))
-            if held is not None and not self.timeless.term(held):
-                names.setdefault(held, []).append(name)
+        names = held_by(self.registers, way, self.registers.names(meeting))
         proposed = (
             Compared(bool(row[1]), row[2], operands, holds)
-            for asked in sorted({self.decisions.nodes[node][0] for node in nodes} - {LEAF})
-            if (row := self.terms.rows[asked])[0] == "lt"
+            for question in sorted({self.decisions.nodes[node][0] for node in nodes} - {LEAF})
+            if (row := self.terms.rows[question])[0] == "lt"
             for holds in (True, False)
-            for operands in self._operands(row, names)
+            for operands in operands_of(self.timeless, row, names)
         )
         yield from islice((one for one in proposed if self._holds(one, way)), _MOST)
-
-    def _operands(
-        self, row: tuple[Any, ...], names: dict[Term, list[Name]]
-    ) -> Iterator[tuple[Name | Term, Name | Term]]:
-        """Two numbers, of which at least one is in a register and may change."""
-        found: list[list[Name | Term]] = []
-        for one in row[3:5]:
-            found.append([one] if self.timeless.term(one) else [*names.get(one, ())])
-        if not all(map(self.timeless.term, row[3:5])):
-            yield from ((first, second) for first in found[0] for second in found[1])

@@ -15,6 +15,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import as_signed
 from ptxkit.decompiler.verify.dataflow.combined import combinations
 from ptxkit.decompiler.verify.dataflow.decisions import Diagram
 from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Name, Way
+from ptxkit.decompiler.verify.dataflow.questions import Questions
 from ptxkit.decompiler.verify.dataflow.registers import Registers
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.terms import Term
@@ -37,6 +38,7 @@ class Words:
         self.decisions = registers.decisions
         self.timeless = registers.timeless
         self.narrow = registers.narrow
+        self._questions = Questions(registers)
         self._changing: dict[Name, frozenset[Term] | None] = {}
         """For registers of the meeting that is looked at, the parts that do not stay."""
 
@@ -73,7 +75,7 @@ class Words:
         changed = False
         alone: list[Name] = []
         # What is written in words of the other side must not be the words for that.
-        for name, c in sorted(left.items()):
+        for name, c in sorted(left.items(), key=self._questions_last):
             if name in meeting.opaque:
                 alone += [name] if c not in both and name[0] else []
                 continue
@@ -106,6 +108,8 @@ class Words:
                     made = self._extended(meeting, ways, name, [*shared, *free])
                 if made is None and self.narrow:
                     made = self._combined(meeting, ways, name, [*shared, *free])
+                if made is None and self.narrow and self.registers.width(name) == 1:
+                    made = self._questions.about(meeting, ways, name, [*shared, *free, *alone])
                 alone += [name] if made is None and name[0] else []
             changed |= made != meeting.derived.get(name)
             if made is not None:
@@ -179,6 +183,10 @@ class Words:
             for way, rewriter in zip(ways, rewriters, strict=True)
         }
         return found.pop() if len(found) == 1 else None
+
+    def _questions_last(self, one: tuple[Name, int]) -> tuple[bool, Name]:
+        """An order in which predicates come behind the numbers that they are about."""
+        return self.registers.width(one[0]) == 1, one[0]
 
     def _in_step(
         self,
