@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,16 @@ def test_exact_forms_leave_nothing_to_turn_round() -> None:
     sums = [_sums(one) for one in (module, compiled_again(text, "sm_90"))]
     assert sums[0] == sums[1] and len(sums[0]) == 4
     assert not any(i.name == "rem" for i in compiled_again(text, "sm_90")["k"].instructions)
+
+
+def test_no_index_of_a_careful_form_overflows_with_a_sign() -> None:
+    source = """extern "C" __global__ void k(int *x, int n) {
+        __shared__ int tile[4096];
+        tile[threadIdx.x + n * 256] = n; __syncthreads(); x[threadIdx.x] = tile[threadIdx.x]; }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    text = {careful: lifted_text(module, Options(careful=careful)) for careful in (False, True)}
+    assert "(unsigned int)n1 * 256" in text[True]
+    assert "unsigned" not in text[False]
 
 
 def _sums(module: ptxkit.Module) -> list[tuple[str, ...]]:

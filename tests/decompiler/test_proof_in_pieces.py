@@ -267,8 +267,12 @@ def test_what_a_loop_bounds_does_not_overflow() -> None:
     one, other = (TILES.format(tile=512, index=index) for index in (wide, narrow))
     assert proved(one, other, bounds)
     assert proved(other, one, bounds)
-    # Tiles that are smaller than blocks leave room for an overflow.
+    # The last multiple of 256 that is not above 2**32 - 257 is 2**32 - 512.
     one, other = (TILES.format(tile=256, index=index) for index in (wide, narrow))
+    assert proved(one, other, bounds)
+    assert not proved(one, other, ".maxntid 513")
+    # Other tiles that are smaller than blocks leave room for an overflow.
+    one, other = (TILES.format(tile=255, index=index) for index in (wide, narrow))
     assert not proved(one, other, bounds)
     # So does a loop that does not say where it ends.
     free = TILES.replace("setp.le.u32 %p1, %r3, %r4", "setp.ne.u32 %p1, %r3, %r1")

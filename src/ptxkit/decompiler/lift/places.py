@@ -417,16 +417,16 @@ class Places:
             operator = "+" if times > 0 else "-"
             assert isinstance(result.type, Scalar)
             assert isinstance(made.type, Scalar)
-            result = self._without_sign(result, common(result.type, made.type))
-            both = n.Binary(operator, result.node, made.node)
-            result = Expr(both, common(result.type, made.type))
+            type = common(result.type, made.type)
+            left, type = self._without_sign(result.node, type)
+            result = Expr(n.Binary(operator, left, made.node), type)
         assert result is not None
         node: n.Expression = result.node
         if number:
             if not narrow and bits_of(result.type) < 64:
                 node = n.Cast(LONG_LONG, node)
-            type = INT if abs(number) < 1 << 31 else LONG_LONG
-            node = n.Binary("+" if number > 0 else "-", node, n.Literal(abs(number), type))
+            whole = INT if abs(number) < 1 << 31 else LONG_LONG
+            node = n.Binary("+" if number > 0 else "-", node, n.Literal(abs(number), whole))
         return node
 
     def _gathered(self, total: Sum, size: int) -> Sum:
@@ -479,18 +479,18 @@ class Places:
             return made
         assert isinstance(made.type, Scalar)
         factor = n.Literal(abs(times), INT if abs(times) < 1 << 31 else LONG_LONG)
-        made = self._without_sign(made, common(made.type, INT))
-        return Expr(n.Binary("*", made.node, factor), common(made.type, INT))
+        node, type = self._without_sign(made.node, common(made.type, INT))
+        return Expr(n.Binary("*", node, factor), type)
 
-    def _without_sign(self, made: Expr, type: Scalar) -> Expr:
-        """A number that may overflow in what it is used for, where no compiler may know better.
+    def _without_sign(self, node: n.Expression, type: Scalar) -> tuple[n.Expression, Scalar]:
+        """The first operand of a sum or product of a type, with all care.
 
         What has a sign never overflows in C++, and compilers conclude from that.
         """
         if not self.emitter.careful or not type.signed:
-            return made
+            return node, type
         want = UNSIGNED[bits_of(type)]
-        return Expr(n.Cast(want, made.node), want)
+        return n.Cast(want, node), want
 
 
 def _whole_vector(values: list[Value]) -> Variable | None:

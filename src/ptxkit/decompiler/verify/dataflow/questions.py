@@ -1,4 +1,4 @@
-"""Predicates that only one of two functions keeps, as questions about numbers that it keeps as well.
+"""Predicates that only one of two functions keeps, as questions about numbers that it keeps, too.
 
 The one asks whether a thread is inside before a loop, and keeps the answer; the other asks again
 behind it. On a way where the answer is known the question may be, too, since comparisons that led
@@ -8,6 +8,7 @@ to a loop hold on in it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
@@ -16,6 +17,9 @@ from ptxkit.decompiler.verify.dataflow.meetings import Compared, Meeting, Name, 
 from ptxkit.decompiler.verify.dataflow.registers import Registers
 from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
+
+#: Questions of a way that are looked at, and nodes of conditions that are looked into.
+_MOST, _NODES = 6, 48
 
 
 def asked(decisions: Decisions, one: Compared, values: Sequence[Diagram]) -> Diagram:
@@ -75,21 +79,31 @@ class Questions:
         return None
 
     def _proposed(self, way: Way, name: Name, names: Sequence[Name]) -> Iterator[Compared]:
+        """What was asked for it on a way, or what led there, where that is the answer."""
         decisions = self.decisions
         top, yes, no = decisions.nodes[self.registers.held(way, name)]
-        if top == LEAF or {yes, no} != {decisions.true, decisions.false}:
-            return
-        row = decisions.terms.rows[top]
-        if row[0] != "lt":
+        if top != LEAF and {yes, no} == {decisions.true, decisions.false}:
+            questions = [top]
+        elif top == LEAF:
+            nodes = decisions.reached(way.condition, _NODES)
+            several = {decisions.nodes[node][0] for node in nodes} - {LEAF}
+            questions = sorted(several) if len(nodes) <= _NODES else []
+        else:
             return
         held = held_by(self.registers, way, names)
-        for operands in operands_of(self.registers.timeless, row, held):
-            yield Compared(bool(row[1]), row[2], operands, yes == decisions.true)
+        proposed = (
+            Compared(bool(row[1]), row[2], operands, holds)
+            for question in questions
+            if (row := decisions.terms.rows[question])[0] == "lt"
+            for operands in operands_of(self.registers.timeless, row, held)
+            for holds in (True, False)
+        )
+        yield from islice((one for one in proposed if self._is_answer(one, way, name)), _MOST)
 
     def _value(self, operand: Name | Term, meeting: Meeting) -> Diagram:
         if isinstance(operand, int):
             return self.decisions.leaf(operand)
-        return self.registers.carried(meeting, operand)
+        return self.registers.incoming(meeting, *operand)
 
     def _is_answer(self, one: Compared, way: Way, name: Name) -> bool:
         """Whether a predicate is the answer to a question wherever a way is gone."""

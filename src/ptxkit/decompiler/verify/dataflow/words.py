@@ -72,6 +72,7 @@ class Words:
         staying = [name for name in shared if meeting.steps.get(name) == 0]
         keeping = [self._rewriter(meeting, way, staying) for way in ways] if staying else []
         more: dict[int, list[Rewriter]] = {}
+        numbers = [name for name in left if self.registers.width(name) > 1]
         changed = False
         alone: list[Name] = []
         # What is written in words of the other side must not be the words for that.
@@ -109,7 +110,7 @@ class Words:
                 if made is None and self.narrow:
                     made = self._combined(meeting, ways, name, [*shared, *free])
                 if made is None and self.narrow and self.registers.width(name) == 1:
-                    made = self._questions.about(meeting, ways, name, [*shared, *free, *alone])
+                    made = self._questions.about(meeting, ways, name, numbers)
                 alone += [name] if made is None and name[0] else []
             changed |= made != meeting.derived.get(name)
             if made is not None:
