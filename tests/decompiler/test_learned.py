@@ -202,6 +202,18 @@ def test_choosing_takes_milliseconds() -> None:
         assert min(seconds) < 0.02, kernel.name
 
 
+def test_what_asks_the_last_step_twice_is_soon_described() -> None:
+    lines = "\n".join(f"unsigned v{k + 1} = (v{k} >> 1) ^ (v{k} & 3);" for k in range(40))
+    source = f"""extern "C" __global__ void bits(unsigned *x) {{
+        unsigned v0 = x[threadIdx.x];
+        {lines}
+        x[threadIdx.x] = v40;
+    }}"""
+    tree = lift_module(ptxkit.compile_cuda(source, arch="sm_90"), Options(order="line"))
+    function = next(i for i in tree.items if isinstance(i, n.Function))
+    assert max(len(found.words) for found in contexts(function).values()) < 200
+
+
 def test_training_gives_the_same_bytes(tmp_path: Path) -> None:
     sources = tmp_path / "sources"
     for number, kernel in enumerate(suite()[:12:2]):

@@ -185,3 +185,30 @@ def test_an_address_that_was_computed_from_another() -> None:
     assert "n2 + n2" not in text
     verdict = ptxkit.decompile(ptxkit.compile_cuda(MULTIPLES, arch="sm_90"), engine="symbolic")
     assert verdict.verdict.level == "E1"
+
+
+HEADS = """
+extern "C" __global__ void scores(float *out, const float *in, int steps, int width, int heads) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int h = i % heads;
+    int t = (i / heads) % steps;
+    int b = i / (heads * steps);
+    int size = width / heads;
+    const float *query = in + b * steps * width + t * width + h * size;
+    float sum = 0.0f;
+    for (int k = 0; k < size; k++) sum += query[k];
+    out[i] = sum;
+}
+"""
+
+
+def test_steps_to_a_row_are_taken_one_by_one() -> None:
+    text = lifted(HEADS)
+    row = next(line for line in text.splitlines() if "row = p1 + " in line)
+    assert row.count("+") == 3
+    assert "p1 + (" not in row
+
+
+def test_a_remainder_that_was_asked_for_first() -> None:
+    text = lifted(HEADS)
+    assert text.index("% n4;") < text.index("/ n4;")

@@ -29,6 +29,9 @@ _LOOPS = (n.For, n.While, n.DoWhile)
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 #: So far up a tree a use is described.
 _HEIGHT = 3
+#: So many things a value is made of: where each step of many asks the last one twice, there are
+#: twice as many behind each.
+_NATURES = 16
 
 
 @dataclass(slots=True)
@@ -145,13 +148,13 @@ class _Reader:
                     inner = self._natures(left, depth + 1)
                     return frozenset(f"{one}{operator}{right.value}" for one in inner)
                 both = self._natures(left, depth + 1) | self._natures(right, depth + 1)
-                return _with_global(both)
+                return _few(_with_global(both))
             case n.Call(function=function):
                 return frozenset((f"{function}()",))
         found: frozenset[str] = frozenset()
         for child in node.children():
             found |= self._natures(child, depth + 1)  # type: ignore[arg-type]
-        return found
+        return _few(found)
 
     def _named(self, name: str, depth: int) -> frozenset[str]:
         if name in self.known:
@@ -364,6 +367,13 @@ def _with_global(natures: frozenset[str]) -> frozenset[str]:
         if block <= natures:
             natures = natures - block - {f"blockDim.{axis}"} | {f"globalIdx.{axis}"}
     return natures
+
+
+def _few(natures: frozenset[str]) -> frozenset[str]:
+    """The plainest of what a value is made of."""
+    if len(natures) <= _NATURES:
+        return natures
+    return frozenset(sorted(natures, key=lambda nature: (len(nature), nature))[:_NATURES])
 
 
 def names_in(node: n.Node) -> Iterator[str]:

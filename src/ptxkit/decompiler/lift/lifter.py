@@ -22,6 +22,7 @@ from ptxkit.decompiler.lift.counting import Counting, without_unread
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.declared import declared_rows
 from ptxkit.decompiler.lift.emit import Emitter
+from ptxkit.decompiler.lift.first_remainders import with_first_remainders
 from ptxkit.decompiler.lift.flags import WIDE, Flags, shown_flags
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
 from ptxkit.decompiler.lift.frames import with_own_arrays
@@ -257,7 +258,7 @@ class ModuleLifter:
         body = Declarer(by_name, known).run(body)
         if not self.options.careful:
             body = with_wide_variables(with_plain_sums(body, by_name), by_name)
-            body = with_loop_starts(body)
+            body = with_loop_starts(with_first_remainders(body))
             each = self.options.order != "free"
             body = with_row_pointers(body, places.steps, by_name, known, each=each)
         if self.options.keep_loops:

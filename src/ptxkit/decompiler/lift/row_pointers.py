@@ -145,7 +145,7 @@ class _Rows:
             type = self.types[base]
             assert isinstance(type, Pointer)
             type = self.types[name] = replace(type, restrict=False)
-            start = n.Declare(type, name, n.Binary("+", n.Name(base), _total(steps)))
+            start = n.Declare(type, name, _total((n.Name(base), *steps)))
             use = partial(self._stepped, row=row, name=name)
             made = (bottom_up(s, use) for s in body[users[0] :])
             body = (*body[: users[0]], start, *made)
