@@ -6,6 +6,8 @@ remainder was asked for first: behind a quotient that others read, it is compute
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.rewrite import Body, rebuilt_lists
 
@@ -20,7 +22,7 @@ def with_first_remainders(body: Body) -> Body:
     int y = i / n;
     """
     made = [rebuilt_lists(statement, with_first_remainders) for statement in body]
-    for place, (first, second) in enumerate(zip(made, made[1:], strict=False)):
+    for place, (first, second) in enumerate(pairwise(tuple(made))):
         match first, second:
             case (
                 n.Declare(value=n.Binary("/", whole, by)),

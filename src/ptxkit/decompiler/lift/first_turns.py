@@ -18,6 +18,7 @@ from ptxkit.decompiler.lift.many_turns import (
 from ptxkit.decompiler.lift.rewrite import (
     accesses,
     bottom_up,
+    terms_of,
 )
 
 Body = tuple[n.Statement, ...]
@@ -60,7 +61,7 @@ def first_written_out(
         moves = [n.Assign(n.Name(index), value) for value in (*following, *names)]
         condition = _again(body[many], index, rest.mask + 1)
         kept = [s for s in turn if s not in moves]
-        strided = _strided(turn, second, index, first) if condition is None else None
+        strided = _strided(turn, second, index, first, values) if condition is None else None
         if strided is not None:
             by, text = strided
             condition = _again(body[many], index, rest.mask + 1, by)
@@ -134,25 +135,47 @@ def _second_turn(
 
 
 def _strided(
-    first_turn: list[n.Statement], second: Body, index: str, first: n.Expression
+    first_turn: list[n.Statement],
+    second: Body,
+    index: str,
+    first: n.Expression,
+    values: Mapping[str, n.Expression],
 ) -> tuple[n.Expression, Body] | None:
     """By how much an index moves on in every turn, and what the second turn does, by the index.
 
     The first turn knows more: what it adds up may begin at 0.
     """
-    moves = [s for s in first_turn if target_of(s) == index]
-    match moves:
-        case [n.Assign(value=n.Binary("+", start, n.Literal(value=int()) as by) as next)] if (
-            start == first
-        ):
+    moves = [s.value for s in first_turn if isinstance(s, n.Assign) and target_of(s) == index]
+    if len(moves) != 1:
+        return None
+    (next,) = moves  # It may have been computed before, and have a name.
+    match values.get(next.name) if isinstance(next, n.Name) else next:
+        case n.Binary("+", start, n.Literal(value=int()) as by) if start == first:
             pass
         case _:
             return None
     kept = tuple(s for s in second if target_of(s) != index and not isinstance(s, n.If))
     made = tuple(bottom_up(s, partial(with_instead, old=next, new=n.Name(index))) for s in kept)
+    back = partial(_moved_back, first=first, by=by.value, index=index)
+    made = tuple(bottom_up(s, back) for s in made)
     if len(kept) + 1 != len(first_turn) or any(p == first for s in made for p in s.walk()):
         return None
     return by, made
+
+
+def _moved_back(node: n.Node, first: n.Expression, by: int | float, index: str) -> n.Node:
+    """An element of the second turn, ``x[first + a + by]``, by the index: ``x[index + a]``."""
+    if not isinstance(node, n.Index):
+        return node
+    terms = terms_of(node.index)
+    numbers = [t.value for t in terms if isinstance(t, n.Literal)]
+    if terms.count(first) != 1 or numbers != [by]:
+        return node
+    left = [n.Name(index) if t == first else t for t in terms if not isinstance(t, n.Literal)]
+    total = left[0]
+    for term in left[1:]:
+        total = n.Binary("+", total, term)
+    return n.Index(node.base, total)
 
 
 def _does(many: n.Statement, times: int, turn: Sequence[n.Statement]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
@@ -36,7 +36,8 @@ def without_guards(body: Body, types: dict[str, Type], often: Container[str] = f
     def change(node: n.Node) -> n.Node:
         match node:
             case n.If(condition, then, ()):
-                then = _inlined(_loops(then, types), once)
+                asked = [_meant(p, named) for p in _parts(condition)]
+                then = _inlined(_loops(then, types, asked), once)
                 left = [p for p in _parts(condition) if not _asked_inside(_meant(p, named), then)]
                 if len(left) < len(_parts(condition)):
                     then = tuple(map(_by_quotient, _loads_inside(then, sets, counts)))
@@ -196,8 +197,11 @@ def _flat(body: Body) -> Body:
     return tuple(made)
 
 
-def _loops(body: Body, types: dict[str, Type]) -> Body:
-    """``i = 0; do { ...; i += 1; } while (i < n);`` as ``for``, on trust that ``n`` is not 0."""
+def _loops(body: Body, types: dict[str, Type], holds: Sequence[n.Expression] = ()) -> Body:
+    """``i = 0; do { ...; i += 1; } while (i < n);`` as ``for``, on trust that ``n`` is not 0.
+
+    ``holds`` is what is known before.
+    """
     made: list[n.Statement] = []
     for statement in _flat(body):
         made.append(_halving(statement))
@@ -228,6 +232,16 @@ def _loops(body: Body, types: dict[str, Type]) -> Body:
             ] if index == own == asked and not _leaves(turn) and _is_unsigned(types.get(index)):
                 # There is nothing that 0 is more than.
                 made[-2:] = [n.For(made[-2], condition, step, tuple(turn))]
+            case [
+                n.Assign(n.Name(name=index), first, "=") as start,
+                n.DoWhile(
+                    (*turn, n.Assign(n.Name(name=own), _, "+=") as step),
+                    n.Binary("<=", n.Name(name=same), _) as condition,
+                ),
+            ] if index == own == same and not _leaves(turn) and _fixed(first, turn):
+                loop = n.For(start, condition, step, tuple(turn))
+                if any(_asks(part, loop) for part in holds):
+                    made[-2:] = [loop]
             case [
                 n.Assign(n.Name(name=index), n.Literal(value=0), "="),
                 n.DoWhile(
@@ -362,6 +376,11 @@ def _asks(part: n.Expression, loop: n.For) -> bool:
                 whole = _rounded_up(limit)
                 forms += [] if whole is None else [n.Binary(">=", whole[0], _ONE)]
             return part in forms or _ask_pointers(part, first, limit)
+        case n.For(n.Assign(n.Name(name=index), first), n.Binary("<=", n.Name(name=own), limit)):
+            return index == own and part in (
+                n.Binary("<=", first, limit),
+                n.Binary(">=", limit, first),
+            )
         case n.For(n.Assign(n.Name(name=index), first), n.Binary("!=", n.Name(name=own), limit)):
             return index == own and _ask_pointers(part, first, limit)
     return False

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Type
-from ptxkit.decompiler.lift.rewrite import Body, bottom_up
+from ptxkit.decompiler.lift.many_turns import with_instead
+from ptxkit.decompiler.lift.rewrite import Body, bottom_up, written
 
 
 def with_reached_limits(body: Body, types: dict[str, Type]) -> Body:
@@ -35,47 +37,68 @@ def with_reached_limits(body: Body, types: dict[str, Type]) -> Body:
     names = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
 
     def change(node: Any) -> Any:
-        match node:
-            case n.DoWhile(
-                body=(
-                    *turn,
-                    n.Assign(
-                        n.Name(name=flag),
-                        n.Binary("<" | "!=", n.Name(name=index) as left, limit),
-                        "=",
-                    ),
-                    n.Assign(n.Name(name=stepped), n.Literal(value=1), "+=") as step,
-                ),
-                condition=n.Name(name=asked),
-            ) if (
-                flag == asked
-                and names[flag] == 2
-                and index == stepped
-                and index not in limit.names()
-                and types.get(index) == INT
-            ):
-                return replace(node, body=(*turn, step), condition=n.Binary("<=", left, limit))
-            case n.DoWhile(
-                body=(
-                    *turn,
-                    n.Assign(n.Name(name=kept), n.Name(name=index) as counter, "="),
-                    n.Assign(
-                        n.Name(name=stepped),
-                        n.Binary("+", n.Name(name=taken), n.Literal(value=1) as one),
-                        "=",
-                    ),
-                ),
-                condition=condition,
-            ) if (
-                kept == taken and index == stepped and names[kept] == 3 and types.get(index) == INT
-            ):
-                asked = bottom_up(condition, lambda part: _reached(part, kept, counter))
-                if kept not in asked.names():
-                    step = n.Assign(counter, one, "+=")
-                    return replace(node, body=(*turn, step), condition=asked)
-        return node
+        if not isinstance(node, n.DoWhile):
+            return node
+        return _asked_before(node, names, types) or _kept_before(node, names, types) or node
 
     return tuple(bottom_up(statement, change) for statement in body)
+
+
+def _asked_before(node: n.DoWhile, names: Counter[str], types: dict[str, Type]) -> n.DoWhile | None:
+    """A loop that asks, steps on, and goes on if the answer was yes."""
+    for place, statement in enumerate(node.body):
+        match statement:
+            case n.Assign(
+                n.Name(name=flag) as own,
+                n.Binary("<" | "!=" | "<=" as operator, n.Name(name=index) as left, limit),
+                "=",
+            ) if own == node.condition and names[flag] == 2 and types.get(index) == INT:
+                pass
+            case _:
+                continue
+        step = n.Assign(left, n.Literal(1, INT), "+=")
+        behind = node.body[place + 1 :]
+        others = [s for s in behind if s != step]
+        touched = {name for s in others for name in (*s.names(), *written(s))}
+        if behind.count(step) != 1 or index in limit.names() or index in touched:
+            return None
+        if touched & limit.names():
+            return None
+        asked = n.Binary("<=", left, limit)
+        if operator == "<=":
+            asked = n.Binary("<", left, n.Binary("+", limit, n.Literal(2, INT)))
+        return replace(node, body=(*node.body[:place], *others, step), condition=asked)
+    return None
+
+
+def _kept_before(node: n.DoWhile, names: Counter[str], types: dict[str, Type]) -> n.DoWhile | None:
+    """A loop that keeps the number of a turn, and asks that whether to go on."""
+    match node.body:
+        case (
+            *turn,
+            n.Assign(
+                n.Name(name=index) as counter,
+                n.Binary("+", n.Name(name=kept) as old, n.Literal(value=1) as one),
+                "=",
+            ),
+        ) if index != kept and types.get(index) == INT:
+            pass
+        case _:
+            return None
+    keeps = n.Assign(old, counter)
+    if keeps not in (turn[0], turn[-1]) if turn else True:
+        return None
+    inside = Counter(p.name for p in node.walk() if isinstance(p, n.Name))
+    others = [s for s in turn if s != keeps]
+    if inside[kept] != names[kept] or {kept, index} & {x for s in others for x in written(s)}:
+        return None
+    asked = bottom_up(node.condition, lambda part: _reached(part, kept, counter))
+    if kept in asked.names():
+        return None
+    use = partial(with_instead, old=old, new=counter)
+    turned = tuple(bottom_up(s, use) for s in others)
+    step = n.Assign(counter, one, "+=")
+    return replace(node, body=(*turned, step), condition=asked)
 
 
 def _reached(part: Any, kept: str, counter: n.Name) -> Any:

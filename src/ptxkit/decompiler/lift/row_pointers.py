@@ -81,15 +81,22 @@ class _Rows:
             for name in written(statement):
                 sets[name] += 1
         self.changing = {name for name, times in sets.items() if times > 1}
-        self.changing |= {p.name for s in body for p in s.walk()
-                          if isinstance(p, n.Declare) and p.value is None}  # fmt: skip
+        nodes = [p for s in body for p in s.walk()]
+        self.changing |= {p.name for p in nodes if isinstance(p, n.Declare) and p.value is None}
+        # What a loop declares and counts with stays the same in a turn.
+        self.changing -= {
+            p.start.name for p in nodes
+            if isinstance(p, n.For) and isinstance(p.start, n.Declare)
+            and not any(p.start.name in set(written(s)) for s in p.body)
+        }  # fmt: skip
         found: dict[_Row, None] = {}
         for part, loops in self._elements(body, ()):
             base = _base(part)
             if base in self.changing:
                 continue
-            # Outside of loops compilers compute one address from another, too.
-            for inside in loops:
+            # Outside of loops compilers compute one address from another, too. In the inner one of
+            # two, everything but what it counts was known before.
+            for inside in (*loops[-1:], *loops):
                 row = tuple(step for step in self.steps[part]
                             if self._stays(step) and inside.isdisjoint(step.names()))  # fmt: skip
                 if row and len(row) < len(self.steps[part]):
