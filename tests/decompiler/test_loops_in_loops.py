@@ -35,6 +35,34 @@ extern "C" __global__ void causal(float *out, const float *weights, const float 
     }
 }"""
 
+BLUR = """
+extern "C" __global__ void blur(float *out, const float *in, int width, int height, int reach) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+    float sum = 0.0f;
+    int count = 0;
+    for (int dy = -reach; dy <= reach; dy++)
+        for (int dx = -reach; dx <= reach; dx++) {
+            sum += in[min(max(y + dy, 0), height - 1) * width + min(max(x + dx, 0), width - 1)];
+            count++;
+        }
+    out[y * width + x] = sum / count;
+}"""
+
+COLORS = """
+extern "C" __global__ void colors(int *out, const unsigned char *in, int width, int reach) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    int red = 0, green = 0;
+    for (int i = -reach; i <= reach; i++)
+        for (int j = -reach; j <= reach; j++) {
+            red += in[((y + i) * width + x + j) * 3];
+            green += in[((y + i) * width + x + j) * 3 + 1];
+        }
+    out[y * width + x] = red - green;
+}"""
+
 
 def _rolled(source: str) -> str:
     return lifted_text(ptxkit.compile_cuda(source, arch="sm_90"), Options(roll=True))
@@ -60,6 +88,19 @@ def test_a_row_of_the_inner_loop_is_declared_in_the_outer_one() -> None:
     rows = [k for k, line in enumerate(lines) if line.startswith("const float *row")]
     assert rows
     assert rows[-1] > outer
+
+
+def test_what_counts_turns_beside_the_index_counts_each() -> None:
+    text = _rolled(BLUR)
+    assert text.count("for (") == 2
+    assert text.count("++;\n") == 1
+    assert "+ 2;" not in text
+
+
+def test_a_loop_whose_last_turn_is_asked_for_is_one_loop() -> None:
+    text = _rolled(COLORS)
+    assert text.count("for (") == 2
+    assert "do {" not in text
 
 
 def test_they_are_equal() -> None:

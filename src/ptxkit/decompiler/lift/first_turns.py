@@ -78,6 +78,7 @@ def first_written_out(
         step = n.Assign(n.Name(index), _ONE, "+=")
         ahead = _second_turn(second, name, index, (*following, *names), len(kept))
         if ahead and _does(body[many], rest.mask + 1, ahead):
+            ahead = _counting_on(ahead, body[many], rest.mask + 1, 2)
             body[place] = n.For(body[begun], condition, step, ahead)
             for gone in (many, begun):
                 del body[gone]
@@ -92,6 +93,7 @@ def first_written_out(
                 )
         use = partial(with_instead, old=first, new=n.Name(index))
         loop = _moving_on(tuple(bottom_up(s, use) for s in loop), body[:place])
+        loop = _counting_on(loop, body[many], rest.mask + 1, 1)
         body[place] = n.For(body[begun], condition, step, loop)
         for gone in (many, begun):
             del body[gone]
@@ -114,6 +116,25 @@ def _moving_on(turn: Body, before: Sequence[n.Statement]) -> Body:
                 early = tuple(bottom_up(s, use) for s in turn[:place])
                 turn = (*early, n.Assign(moved, by, "+="), *turn[place + 1 :])
     return turn
+
+
+def _counting_on(turn: Body, many: n.Statement, times: int, number: int) -> Body:
+    """A turn that knows its number, as every turn: ``count = before + 2`` as ``count += 1``."""
+
+    def change(statement: n.Statement) -> n.Statement:
+        match statement:
+            case n.Assign(
+                n.Name() as moved,
+                n.Binary("+", n.Name() as before, n.Literal(value=int() as by)),
+                "=",
+            ) if before != moved and by % number == 0:
+                step = n.Literal(by // number, INT)
+                all = n.Assign(moved, n.Literal(by // number * times, INT), "+=")
+                if any(part == all for part in many.walk()):
+                    return n.Assign(moved, step, "+=")
+        return statement
+
+    return tuple(map(change, turn))
 
 
 def _second_turn(
@@ -188,9 +209,17 @@ def _again(
 ) -> n.Expression | None:
     """Whether the loop of many turns goes on, asked of the index itself."""
     loop = loop_of(many)
+    last_one = n.Binary("+", n.Name(index), n.Literal(times - 1, INT))
     match getattr(loop, "condition", None):
+        case n.Name() as flag:
+            for statement in getattr(loop, "body", ()):
+                match statement:
+                    case n.Assign(target, n.Binary("<", asked, limit), "=") if (
+                        target == flag and asked == last_one and steps_by(many, index, _ONE, times)
+                    ):
+                        return n.Binary("<=", n.Name(index), limit)
         case n.Binary("<", n.Name(name=asked), limit) as condition:
-            last = n.Assign(n.Name(asked), n.Binary("+", n.Name(index), n.Literal(times - 1, INT)))
+            last = n.Assign(n.Name(asked), last_one)
             if last in getattr(loop, "body", ()) and steps_by(many, index, _ONE, times):
                 return n.Binary("<=", n.Name(index), limit)
             if not steps_by(many, asked, by, times):

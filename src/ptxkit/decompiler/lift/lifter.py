@@ -235,7 +235,8 @@ class ModuleLifter:
             often = {name for name, times in uses.items() if times > 2}
             cascades = Cascades(by_name, index)
             turns = KnownTurns(by_name)
-            body = with_reached_limits(with_one_loop(with_late_steps(body)), by_name)
+            body = with_one_loop(with_late_steps(body))
+            body = with_reached_limits(body, by_name, places.steps)
             body = rolled(with_elements(body, by_name), cascades)
             whole = Copies(by_name, index, known_names).run(turns.with_one_mover(body))
             whole = with_last_turns(turns.with_single_turns(whole))

@@ -16,8 +16,14 @@ from ptxkit.decompiler.lift.many_turns import with_instead
 from ptxkit.decompiler.lift.rewrite import Body, bottom_up, written
 
 
-def with_reached_limits(body: Body, types: dict[str, Type]) -> Body:
+Steps = dict[n.Index, tuple[n.Expression, ...]]
+"""What is known of elements."""
+
+
+def with_reached_limits(body: Body, types: dict[str, Type], steps: Steps | None = None) -> Body:
     """``do { ...; c = i < n; i++; } while (c);`` as ``do { ...; i++; } while (i <= n);``.
+
+    What is known of elements, ``steps``, is known of them under their new names, too.
 
     >>> from ptxkit.cuda.printer import print_function
     >>> from ptxkit.cuda.types import BOOL, VOID
@@ -35,11 +41,12 @@ def with_reached_limits(body: Body, types: dict[str, Type]) -> Body:
     }
     """
     names = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
+    known = {} if steps is None else steps
 
     def change(node: Any) -> Any:
         if not isinstance(node, n.DoWhile):
             return node
-        return _asked_before(node, names, types) or _kept_before(node, names, types) or node
+        return _asked_before(node, names, types) or _kept_before(node, names, types, known) or node
 
     return tuple(bottom_up(statement, change) for statement in body)
 
@@ -71,7 +78,9 @@ def _asked_before(node: n.DoWhile, names: Counter[str], types: dict[str, Type]) 
     return None
 
 
-def _kept_before(node: n.DoWhile, names: Counter[str], types: dict[str, Type]) -> n.DoWhile | None:
+def _kept_before(
+    node: n.DoWhile, names: Counter[str], types: dict[str, Type], known: Steps
+) -> n.DoWhile | None:
     """A loop that keeps the number of a turn, and asks that whether to go on."""
     match node.body:
         case (
@@ -97,6 +106,9 @@ def _kept_before(node: n.DoWhile, names: Counter[str], types: dict[str, Type]) -
         return None
     use = partial(with_instead, old=old, new=counter)
     turned = tuple(bottom_up(s, use) for s in others)
+    for element, steps in list(known.items()):
+        if kept in element.names():
+            known[bottom_up(element, use)] = tuple(bottom_up(step, use) for step in steps)
     step = n.Assign(counter, one, "+=")
     return replace(node, body=(*turned, step), condition=asked)
 
