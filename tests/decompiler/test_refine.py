@@ -238,3 +238,25 @@ def test_versions_that_are_alike_wait_in_their_order() -> None:
         search.known.clear()
         search._compile([changed])
     assert [entry[2] for entry in sorted(search.waiting)] == [1, 2]
+
+
+def test_a_pointer_that_elements_are_of_keeps_its_name() -> None:
+    source = """__global__ void k(float *x, const float *y, int n, int m) {
+        const float *row = y + blockIdx.x * n + blockIdx.y * m;
+        x[threadIdx.x] = row[threadIdx.x];
+    }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    tree = lift_module(module)
+    own = next(i for i in tree.items if isinstance(i, n.Function))
+    row = read("(let (ptr float const) row (+ (+ p1 n2) n3))")
+    store = read("(= ([] p0 threadIdx.x) ([] row threadIdx.x))")
+    function = replace(own, body=(row, store))
+    name = module.kernels[0].name
+    code = Code.in_module(module.emit())[name]
+
+    class AllAlike(Search):
+        def _scores(self, functions: list[n.Function]) -> list[float]:
+            return [0.0] * len(functions)
+
+    search = AllAlike(code, function.name, "sm_90", tree=tree, limit=1e9)
+    assert "row[" in print_function(search._plainer(function))

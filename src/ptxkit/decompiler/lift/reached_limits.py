@@ -15,7 +15,6 @@ from ptxkit.cuda.types import INT, Type
 from ptxkit.decompiler.lift.many_turns import with_instead
 from ptxkit.decompiler.lift.rewrite import Body, bottom_up, written
 
-
 Steps = dict[n.Index, tuple[n.Expression, ...]]
 """What is known of elements."""
 

@@ -178,7 +178,7 @@ class Search:
             shorter = {
                 made: None for edit in edits(function)
                 if edit.kind in _SHORTENS and (made := applied(function, edit)) is not None
-                and size(made) < size(function)
+                and size(made) < size(function) and _indexed_sums(made) <= _indexed_sums(function)
             }  # fmt: skip
             some = sorted(shorter, key=size)[:_TOGETHER]
             same = [one for one, score in zip(some, self._scores(some), strict=True) if score == 0]
@@ -372,6 +372,12 @@ def _length(function: n.Function) -> tuple[int, int]:
     """How long a function is: its statements, then everything in it."""
     nodes = [node for _, node in nodes_in(function)]
     return sum(isinstance(node, n.Declare | n.Assign) for node in nodes), len(nodes)
+
+
+def _indexed_sums(function: n.Function) -> int:
+    """How often an element is that of a sum, ``(x + i)[k]``: people name such a pointer."""
+    nodes = (node for _, node in nodes_in(function))
+    return sum(isinstance(node, n.Index) and isinstance(node.base, n.Binary) for node in nodes)
 
 
 def _related(function: n.Function, places: set[Path]) -> set[Path]:
