@@ -34,6 +34,9 @@ FLOAT_COMPARISONS = {
     "geu": ("lt", False, True), "ne": ("equ", False, True), "equ": ("equ", False, False),
     "num": ("num", False, False), "nan": ("num", False, True),
 }  # fmt: skip
+#: The smaller and the greater of two integers.
+_EXTREMES = frozenset(f"{name}.{type}" for name in ("min", "max")
+                      for type in ("s16", "u16", "s32", "u32", "s64", "u64"))  # fmt: skip
 
 
 def source_types(step: Step) -> list[str]:
@@ -72,6 +75,9 @@ def _integer(self: Semantics, state: State, step: Step, guard: Diagram | None) -
     values = tuple(self.value(state, s, t) for s, t in zip(step.sources, types, strict=True))
 
     def compute(*terms: Term) -> Diagram:
+        chosen = _all_but_one(self, step, terms)
+        if chosen is not None:
+            return chosen
         made = meaning(self.terms, step, terms)
         if made is None:
             raise _UnknownError
@@ -84,6 +90,31 @@ def _integer(self: Semantics, state: State, step: Step, guard: Diagram | None) -
         return False
     self.write(state, step.targets[0], value, guard)
     return True
+
+
+def _all_but_one(self: Semantics, step: Step, values: tuple[Term, ...]) -> Diagram | None:
+    """The smaller of a number and the greatest but one, or the greater and the least but one.
+
+    Compilers ask whether it is the one number that becomes another.
+    """
+    if step.opcode not in _EXTREMES:
+        return None
+    width, signed = SCALAR_TYPES[step.type].width, step.type[0] == "s"
+    constants = [self.terms.constant_of(one) for one in values]
+    if (constants[0] is None) == (constants[1] is None):
+        return None
+    place = 0 if constants[0] is None else 1
+    number, limit = values[place], values[1 - place]
+    least = step.name == "min"
+    above = self.terms.add(width, limit, self.terms.constant(width, int(least)))
+    asked, turned = self.terms.less(signed, width, number, above)
+    if asked is None or self.terms.rows[asked][0] != "eq":
+        return None
+    # The smaller of the two is the number where that is less, the greater where it is not.
+    kept, other = (self.decisions.leaf(one) for one in (number, limit))
+    return self.decisions.choose(
+        self.decisions.ask(asked), *((kept, other) if least != turned else (other, kept))
+    )
 
 
 def _mov(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:

@@ -163,6 +163,8 @@ class Semantics:
         """Several values as one."""
         parts = tuple(self.value(state, p, type) for p in operand.parts)
         make, leaf = self.terms.make, self.decisions.leaf
+        if len(parts) == 1:
+            return parts[0]
         return self.decisions.apply("tuple", lambda *a: leaf(make("tuple", *a)), parts)
 
     def address(self, state: State, operand: Operand) -> Diagram:

@@ -28,6 +28,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import (
     unbounded_sum,
     whole,
 )
+from ptxkit.decompiler.verify.dataflow.conversions import CONVERSIONS, converted
 from ptxkit.decompiler.verify.dataflow.fields import below, low_bits, lowest, rejoined, zeros
 
 Term = int
@@ -128,6 +129,11 @@ class Terms:
         """
         if opcode.startswith("sub"):
             opcode, values = self._added(opcode, values)
+        if opcode in CONVERSIONS:
+            constant = self.constant_of(values[0])
+            found = None if constant is None else converted(opcode, constant)
+            if found is not None:
+                return self.constant(*found)
         if opcode.partition(".")[0] in _COMMUTATIVE and ".cc" not in opcode:
             values = (*sorted(values[:2]), *values[2:])
         return self.make("op", opcode, number, *values)
