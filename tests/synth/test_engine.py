@@ -375,3 +375,12 @@ def test_stats_and_validate_commands(whole: Path, tmp_path: Path) -> None:
     result = _command("dataset", "validate", str(whole))
     assert result.exit_code == 0 and "is sound: 90 rows" in result.output
     assert _command("dataset", "stats", str(tmp_path)).exit_code == 2
+
+
+def test_all_may_be_refused(tmp_path: Path) -> None:
+    """As where the assembler is older than the compiler: there are no rows, and it is told why."""
+    known = tuple(Polynomials().sample(3, k, Settings()).text for k in range(4))
+    plan = replace(PLAN, count=4, shard_size=2, avoid=known)
+    manifest = generate(plan, tmp_path / "none", workers=1)
+    assert manifest["counts"] == {"train": 0, "validation": 0, "test": 0, "rejected": 4}
+    assert {row["stage"] for row in Dataset(tmp_path / "none").rejected()} == {"decontaminate"}

@@ -106,7 +106,8 @@ def _read(path: Path, columns: Sequence[str] | None = None) -> Any:
 def _of_split(split: str, table: Any) -> Any:
     pa = import_extra("pyarrow", extra="synth")
     mask = [split_of(hash) == split for hash in table["shape_hash"].to_pylist()]
-    return table.filter(pa.array(mask))
+    # Of no rows pyarrow would not know that these are truths.
+    return table.filter(pa.array(mask, pa.bool_()))
 
 
 class _Spread:
