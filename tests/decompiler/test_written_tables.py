@@ -50,6 +50,12 @@ def test_the_functions_are_found() -> None:
     assert "i2opi" not in text and "fmaf" not in text
 
 
+def test_the_table_is_known_by_its_numbers() -> None:
+    """Datasets call it by other names; other numbers are no digits of 2/pi."""
+    assert "ld.global.nc.u32" not in written(WAVES.replace("__cudart_i2opi_f", "k0_global_0"))
+    assert written(WAVES.replace("{65, 144,", "{65, 145,")).count("ld.global.nc.u32") == 2
+
+
 def test_a_table_in_code_is_one_in_order() -> None:
     numbers = (70_000, 80_000, -90_000)
     table = b"".join(number.to_bytes(4, "little", signed=True) for number in numbers)

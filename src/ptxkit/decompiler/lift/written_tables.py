@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator
 
 from ptxkit.syntax import BasicBlock, Function, Instruction, Module
 
-#: What the library reduces arguments by.
-_TABLE = "__cudart_i2opi_f"
+#: What the library reduces arguments by: the first binary digits of 2/pi. It calls its table
+#: ``__cudart_i2opi_f``; who renames things calls it something else.
+_DIGITS = 0xA2F9836E_4E441529_FC2757D1_F534DDC0_DB629599_3C439041
 _BYTES = re.compile(r"\{([\d,\s]*)\}")
 _NUMBER = re.compile(r"-?\d+")
-#: The bytes of a number, and more turns than the loop has.
-_SIZE, _MOST = 4, 8
+#: The bytes of a number, and of the table; and more turns than the loop has.
+_SIZE, _WHOLE, _MOST = 4, 24, 8
+#: The numbers that it holds.
+_NUMBERS = tuple(_DIGITS >> 8 * k & 0xFFFFFFFF for k in range(0, _WHOLE, _SIZE))
 #: A number, or how far into the table something points: the flag says which.
 _Known = tuple[bool, int]
 #: What becomes of numbers in the instructions that count turns and move pointers on.
@@ -43,11 +46,12 @@ def with_written_tables(module: Module) -> Module:
     >>> m = ptxkit.parse('''.version 8.0
     ... .target sm_80
     ... .address_size 64
-    ... .global .align 4 .b8 __cudart_i2opi_f[8] = {1, 0, 0, 0, 2, 1, 0, 0};
+    ... .global .align 4 .b8 digits[24] = {65, 144, 67, 60, 153, 149, 98, 219, 192, 221, 52, 245,
+    ...     209, 87, 39, 252, 41, 21, 68, 78, 110, 131, 249, 162};
     ... .visible .entry k(.param .u64 o) {
     ...     .reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .pred %p<2>;
     ...     mov.u32 %r1, 0;
-    ...     mov.u64 %rd1, __cudart_i2opi_f;
+    ...     mov.u64 %rd1, digits;
     ... $again:
     ...     ld.global.nc.u32 %r2, [%rd1];
     ...     add.s64 %rd1, %rd1, 4;
@@ -57,19 +61,19 @@ def with_written_tables(module: Module) -> Module:
     ...     ret;
     ... }''')
     >>> [i.text for i in with_written_tables(m)["k"].instructions if i.name == "mov"][2:]
-    ['mov.u32 %r2, 1;', 'mov.u32 %r2, 258;']
+    ['mov.u32 %r2, 1011060801;', 'mov.u32 %r2, 3680671129;']
     """
-    numbers = _numbers(module)
-    if not numbers:
+    tables = _tables(module)
+    if not tables:
         return module
     edit = module.edit()
     changed = False
     for function in module.functions:
-        if not function.has_body or _TABLE not in function.text:
+        if not function.has_body or not any(name in function.text for name in tables):
             continue
-        constant = _constants(function)
+        constant = _constants(function, tables)
         for block in function.cfg().blocks:
-            written = _written(block, constant, numbers)
+            written = _written(block, constant)
             if written is None:
                 continue
             edit.replace(block.instructions[0], " ".join(written))
@@ -79,32 +83,31 @@ def with_written_tables(module: Module) -> Module:
     return edit.apply() if changed else module
 
 
-def _numbers(module: Module) -> list[int]:
-    """What the table holds."""
+def _tables(module: Module) -> dict[str, _Known]:
+    """The names of the table: pointers to its beginning."""
+    found: dict[str, _Known] = {}
     for variable in module.variables:
-        for one in variable.declarators:
-            if one.name == _TABLE and one.initializer is not None:
-                found = _BYTES.search(one.initializer.text)
-                held = bytes(int(x) for x in found[1].split(",")) if found else b""
-                if len(held) % _SIZE == 0 and len(held) <= _SIZE * _MOST:
-                    places = range(0, len(held), _SIZE)
-                    return [int.from_bytes(held[k : k + _SIZE], "little") for k in places]
-    return []
+        for one in variable.declarators if variable.space == "global" else ():
+            held = _BYTES.search(one.initializer.text) if one.initializer is not None else None
+            # Longer ones are none of this.
+            numbers = held[1].split(",") if held and len(held[1]) < _MOST * _WHOLE else []
+            digits = sum(int(n) << 8 * k for k, n in enumerate(numbers))
+            if len(numbers) == _WHOLE and digits == _DIGITS:
+                found[one.name] = True, 0
+    return found
 
 
-def _constants(function: Function) -> dict[str, _Known]:
-    """Registers that one instruction alone gives a number."""
+def _constants(function: Function, tables: dict[str, _Known]) -> dict[str, _Known]:
+    """What is known anywhere: the table, and registers that one instruction alone sets."""
     times = Counter(name for i in function.instructions for name in _set(i))
-    known: dict[str, _Known] = {}
+    known = dict(tables)
     for instruction in function.instructions:
         if not instruction.guard and all(times[name] == 1 for name in _set(instruction)):
             _follow(instruction, known)
     return known
 
 
-def _written(
-    block: BasicBlock, constant: dict[str, _Known], numbers: list[int]
-) -> list[str] | None:
+def _written(block: BasicBlock, constant: dict[str, _Known]) -> list[str] | None:
     """All turns of a loop that is one block, reads a number of the table in each, and ends."""
     before = [one for one in block.predecessors if one != block]
     if block not in block.successors or len(before) != 1 or len(block.instructions) < _SIZE:
@@ -123,10 +126,10 @@ def _written(
             place = _place(instruction, known)
             if place is None:
                 written.append(instruction.text)
-            elif place % _SIZE or not 0 <= place < _SIZE * len(numbers):
+            elif place % _SIZE or not 0 <= place < _WHOLE:
                 return None
             else:
-                number = numbers[place // _SIZE]
+                number = _NUMBERS[place // _SIZE]
                 written.append(f"mov.u32 {instruction.operands[0].text}, {number};")
                 reads += 1
             _follow(instruction, known)
@@ -171,8 +174,6 @@ def _may_point(opcode: str, given: list[_Known]) -> bool:
 
 
 def _value(text: str, known: dict[str, _Known]) -> _Known | None:
-    if text == _TABLE:
-        return True, 0
     return (False, int(text)) if _NUMBER.fullmatch(text) else known.get(text)
 
 
