@@ -345,3 +345,34 @@ def test_texts_are_numbered_by_each_compiler() -> None:
         ptxkit.parse(m.emit().replace("\n.global", "\n.visible .global")) for m in (texts, renamed)
     ]
     assert "the variable '$a' differs" in same_execution(*public, "k").reason
+
+
+GREATEST = """extern "C" __global__ void k(const float *x, float *value, int *place, int n) {
+    __shared__ float values[128];
+    __shared__ int places[128];
+    int t = threadIdx.x, i = blockIdx.x * 128 + t;
+    values[t] = i < n ? x[i] : -1e30f;
+    places[t] = i;
+    __syncthreads();
+    for (int s = 64; s > 0; s >>= 1) {
+        if (t < s && values[t + s] > values[t]) {
+            values[t] = values[t + s];
+            places[t] = places[t + s];
+        }
+        __syncthreads();
+    }
+    if (t == 0) { value[blockIdx.x] = values[0]; place[blockIdx.x] = places[0]; }
+}"""
+
+
+@pytest.mark.parametrize("last", [63, 31, 7])
+def test_the_last_thread_of_the_largest_block_matters(last: int) -> None:
+    """Where larger blocks are out of bounds few others have so many threads, all with work."""
+    original = ptxkit.compile_cuda(GREATEST, arch="sm_90")
+    text = original.emit()
+    asked = f"setp.gt.s32 \t%p{ {63: 2, 31: 4, 7: 8}[last] }, %r2, {last};"
+    assert text.count(asked) == 1
+    less = ptxkit.parse(text.replace(asked, asked.replace(f" {last};", f" {last - 1};")))
+    found = same_execution(original, less, "k")
+    assert not found.equal and found.different
+    assert same_execution(original, original, "k").equal

@@ -36,6 +36,7 @@ from ptxkit.decompiler.verify.trials import (
     alone,
     block_shapes,
     crowded,
+    full,
     lonely,
     trials,
 )
@@ -225,12 +226,13 @@ class Comparison:
                 faults.clear()
 
     def _crowded(self) -> Iterator[Against]:
-        """Launches with one block, and where the order of threads matters those of many threads."""
+        """Launches of full blocks, of one, and where the order matters those of many threads."""
         pair = self.pair
         end = pair.cost + _ALIASED
         starts = [trial for trial in pair.tried if min(trial.sizes, default=1) > 0][-1:]
         more = chain(lonely(pair.rules, starts), crowded(pair.rules, starts))
-        for trial in chain(alone(starts), more if pair.unordered else ()):
+        usual = tuple(pair.tried)
+        for trial in chain(full(usual), alone(starts), more if pair.unordered else ()):
             if pair.cost > end:
                 break
             outcome = self._launch(trial)

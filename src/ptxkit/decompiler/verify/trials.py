@@ -6,7 +6,7 @@ A trial is made from its number alone, so that a result can be had again.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -170,6 +170,24 @@ def crowded(rules: LaunchRules, starts: list[Trial]) -> Iterator[Trial]:
                 start, number=start.number + number, kind=KINDS[number % len(KINDS)],
                 grid=grid, block=block, sizes=sizes,
             )  # fmt: skip
+
+
+def full(tried: Sequence[Trial]) -> Iterator[Trial]:
+    """Launches with the largest blocks that said something, work for all threads, and any numbers.
+
+    Where larger blocks are out of bounds few launches had as large ones, and of those few had work
+    for their last threads: what these alone do is seen with numbers that make it matter.
+    """
+    large = max((math.prod(trial.block) for trial in tried), default=0)
+    start = next((trial for trial in tried if math.prod(trial.block) == large), None)
+    if start is None or large == 1:
+        return
+    for number, kind in enumerate(dict.fromkeys(KINDS)):
+        blocks = 1 + number % 3 if start.grid[0] > 1 else 1
+        width = blocks * start.block[0]
+        sizes = tuple(size if size <= 0 else max(size, width) for size in start.sizes)
+        grid = (blocks * max(1, start.cluster), *start.grid[1:])
+        yield replace(start, number=start.number + number, kind=kind, grid=grid, sizes=sizes)
 
 
 def alone(starts: list[Trial]) -> Iterator[Trial]:
