@@ -32,7 +32,7 @@ test: $(VENV)/.installed ## Run the whole suite, doctests included
 	@for name in chromium chromium-browser google-chrome chrome; do \
 	  command -v $$name >/dev/null && exit 0; done; \
 	  echo 'make test: no Chromium here, the page is not tested in a browser: apt-get install -y chromium'
-	$(VENV)/bin/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/gpu --ignore=tests/corpus
+	$(VENV)/bin/python -m pytest -n $(JOBS) --ignore=tests/gpu --ignore=tests/corpus
 
 lint: $(VENV)/.installed ## Check style, format and types
 	$(VENV)/bin/python -m ruff check .

@@ -231,7 +231,8 @@ class Comparison:
         end = pair.cost + _ALIASED
         starts = [trial for trial in pair.tried if min(trial.sizes, default=1) > 0][-1:]
         more = chain(lonely(pair.rules, starts), crowded(pair.rules, starts))
-        usual = tuple(pair.tried)
+        # Where launches take long there is no time for these.
+        usual = () if self.late else tuple(pair.tried)
         for trial in chain(full(usual), alone(starts), more if pair.unordered else ()):
             if pair.cost > end:
                 break
