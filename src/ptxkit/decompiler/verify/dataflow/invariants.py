@@ -13,7 +13,7 @@ from itertools import islice
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Diagram
 from ptxkit.decompiler.verify.dataflow.meetings import Compared, Meeting, Way
-from ptxkit.decompiler.verify.dataflow.questions import asked, held_by, operands_of
+from ptxkit.decompiler.verify.dataflow.questions import asked, held_by, operands_of, values_at
 from ptxkit.decompiler.verify.dataflow.registers import Registers
 
 #: Comparisons of a meeting at most, and nodes of conditions that are looked into.
@@ -54,13 +54,8 @@ class Invariants:
         return found
 
     def _holds(self, one: Compared, way: Way) -> bool:
-        values = [
-            self.decisions.leaf(operand)
-            if isinstance(operand, int)
-            else self.registers.held(way, operand)
-            for operand in one.operands
-        ]
-        if self.decisions.undefined in values:
+        values = values_at(self.registers, one, way)
+        if values is None:
             return False
         against = self.decisions.negate(asked(self.decisions, one, values))
         against = self.decisions.both(way.condition, against)

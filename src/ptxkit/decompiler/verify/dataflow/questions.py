@@ -59,6 +59,16 @@ def operands_of(
         yield from ((first, second) for first in found[0] for second in found[1])
 
 
+def values_at(registers: Registers, one: Compared, way: Way) -> list[Diagram] | None:
+    """What a comparison is of at the end of a way; None where nothing is known of a register."""
+    decisions = registers.decisions
+    values = [
+        decisions.leaf(operand) if isinstance(operand, int) else registers.held(way, operand)
+        for operand in one.operands
+    ]
+    return None if decisions.undefined in values else values
+
+
 class Questions:
     """Finds the question that a predicate answers."""
 
@@ -107,13 +117,8 @@ class Questions:
 
     def _is_answer(self, one: Compared, way: Way, name: Name) -> bool:
         """Whether a predicate is the answer to a question wherever a way is gone."""
-        values = [
-            self.decisions.leaf(operand)
-            if isinstance(operand, int)
-            else self.registers.held(way, operand)
-            for operand in one.operands
-        ]
-        if self.decisions.undefined in values:
+        values = values_at(self.registers, one, way)
+        if values is None:
             return False
         both = (asked(self.decisions, one, values), self.registers.held(way, name))
         first, second = (self.registers.under(way.condition, value) for value in both)
