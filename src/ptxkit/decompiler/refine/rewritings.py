@@ -24,6 +24,7 @@ from ptxkit.decompiler.refine.restricted import all_restricted
 from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.stored import through_memory
+from ptxkit.decompiler.refine.turn_rows import rows_of_turns
 from ptxkit.decompiler.refine.walking import walking
 from ptxkit.decompiler.tidy.passes import PASSES
 
@@ -47,6 +48,8 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "expand", other
     for other in by_quotients(function):
         yield "remainder", other
+    for other in rows_of_turns(function):
+        yield "address", other
     for other in arguments_first(function):
         yield "name", other
     for other in shaped(function):
