@@ -20,6 +20,7 @@ from ptxkit.decompiler.lift.rewrite import (
     bottom_up,
     terms_of,
 )
+from ptxkit.decompiler.lift.window_turns import Turns
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
@@ -76,7 +77,10 @@ def first_written_out(
         if not _does(body[many], rest.mask + 1, kept):
             continue
         step = n.Assign(n.Name(index), _ONE, "+=")
-        ahead = _second_turn(second, name, index, (*following, *names), len(kept))
+        turns = (tuple(kept), *_following(second, name, index))
+        ahead = Turns(index, first, values).turn(turns) or _second_turn(
+            second, name, index, (*following, *names), len(kept)
+        )
         if ahead and _does(body[many], rest.mask + 1, ahead):
             ahead = _counting_on(ahead, body[many], rest.mask + 1, 2)
             body[place] = n.For(body[begun], condition, step, ahead)
@@ -99,6 +103,19 @@ def first_written_out(
             del body[gone]
         return index
     return ""
+
+
+def _following(second: Body, rest: str, index: str) -> list[Body]:
+    """The turns behind the first one, without what moves the index on."""
+    found: list[Body] = []
+    while second:
+        inner: Body = ()
+        match second[-1]:
+            case n.If(n.Binary("!=", n.Name(name=name), n.Literal()), inner, ()) if name == rest:
+                second = second[:-1]
+        found.append(tuple(s for s in second if target_of(s) != index))
+        second = inner
+    return found
 
 
 def _moving_on(turn: Body, before: Sequence[n.Statement]) -> Body:

@@ -20,8 +20,13 @@ from ptxkit.decompiler.refine.moves import Body, Change
 IsFloat = Callable[[n.Expression], bool]
 
 
-def branched(body: Body, at: Container[int], is_float: IsFloat) -> Iterator[Change]:
-    """Other forms of the ``if`` and the loops in a list of statements."""
+def branched(
+    body: Body, at: Container[int], is_float: IsFloat, *, outermost: bool = False
+) -> Iterator[Change]:
+    """Other forms of the ``if`` and the loops in a list of statements.
+
+    ``outermost`` is whether it is all of a function that gives nothing back.
+    """
     for place, statement in enumerate(body):
         if place not in at:
             continue
@@ -38,6 +43,9 @@ def branched(body: Body, at: Container[int], is_float: IsFloat) -> Iterator[Chan
                 if leave.value is None:
                     wrapped = n.If(negate(condition, is_float), tuple(rest))
                     yield "guard", place, len(body), (wrapped,)
+            case n.If(condition=condition, then=then, otherwise=()), () if outermost:
+                leave = n.If(negate(condition, is_float), (n.Return(None),))
+                yield "guard", place, place + 1, (leave, *then)
 
 
 def _others(statement: n.Statement, is_float: IsFloat) -> Iterator[tuple[str, Body]]:

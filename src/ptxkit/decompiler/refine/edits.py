@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, Pointer, Scalar, Type
+from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, VOID, Pointer, Scalar, Type
 from ptxkit.decompiler.learned.forms import only, questions, rewritten
 from ptxkit.decompiler.refine.branching import branched
 from ptxkit.decompiler.refine.expressions import COMMUTE, factored, other_expressions
@@ -81,6 +81,7 @@ def edits(
             yield from (Edit(kind, path, node, one) for kind, one in _written(node))
             if isinstance(node, n.Index) and (index := written_out(node.index)) is not None:
                 yield Edit("expand", path, node, n.Index(node.base, index))
+    returns_nothing = function.returns == VOID
     for path, body in bodies_in(function):
         here = frozenset(k for k in range(len(body)) if holding is None or (*path, k) in holding)
         if here:
@@ -92,7 +93,7 @@ def edits(
                 inlined(body, here, types),
                 named(body, here, types),
                 rebased(body, here, types),
-                branched(body, here, is_float),
+                branched(body, here, is_float, outermost=path == ("body",) and returns_nothing),
             ):
                 for kind, start, end, new in changes:
                     yield Edit(kind, path, body[start:end], new, start)
