@@ -56,6 +56,9 @@ class Sum:
         plus = [(node, times) for node, times in self.terms.items() if times > 0]
         minus = [(node, -times) for node, times in self.terms.items() if times < 0]
         if not plus:
+            match minus, self.number:
+                case [(node, 1)], 0:
+                    return n.Unary("-", node)
             return None
         made: n.Expression | None = None
         for operator, some in (("+", plus), ("-", minus)):
@@ -69,6 +72,15 @@ class Sum:
         return made
 
 
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """A variable that moves on by a number in every turn, from where it begins."""
+
+    name: str
+    start: n.Expression
+    by: int
+
+
 @dataclass(slots=True)
 class Turns:
     """Turns one after the other, from where an index begins."""
@@ -78,6 +90,8 @@ class Turns:
     """Where the index begins."""
     values: Mapping[str, n.Expression]
     """What variables are set to that are set once."""
+    moving: Sequence[Moving] = ()
+    """What else moves on in every turn."""
     renamed: dict[str, str] = field(default_factory=dict)
 
     def turn(self, turns: Sequence[Body]) -> Body | None:
@@ -163,6 +177,11 @@ class Turns:
         for start in starts:
             total = Sum().add(one).add(start, -by).add(n.Name(self.index), by)
             found += [total, self._in_full(total)]
+        for one_more in self.moving:
+            times, left = divmod(by, one_more.by)
+            if not left:
+                total = Sum().add(one).add(one_more.start, -times)
+                found.append(total.add(n.Name(one_more.name), times))
         texts = [text for total in sorted(found, key=_length) if (text := total.expression())]
         return texts[0] if texts else None
 
