@@ -107,6 +107,14 @@ def _loops(statement: n.Statement) -> Iterator[tuple[str, Body]]:
                 whole = n.DoWhile((*body, *steps), condition, statement.unroll)
                 yield "loop", (*starts, whole)
                 yield "loop", (*starts, n.If(condition, (whole,)))
+        case n.While(
+            condition=n.Binary("!=", n.Name() as left, n.Literal(value=0) as zero),
+            body=(*body, n.Assign(target=target, value=n.Binary(">>", halved, n.Literal() as by))),
+        ) if body and target == left and left in (halved, getattr(halved, "operand", None)):
+            # What is halved is above 0, which a compiler knows where that is a number with a sign.
+            step = n.Assign(left, by, ">>=")
+            made = n.For(None, n.Binary(">", left, zero), step, tuple(body), statement.unroll)
+            yield "loop", (made,)
         case n.DoWhile(body=(*body, n.Assign() as step), condition=condition) if body:
             yield "loop", (n.For(None, condition, step, tuple(body), statement.unroll),)
             yield "loop", (n.While(condition, (*body, step), statement.unroll),)
