@@ -26,6 +26,7 @@ from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.stored import through_memory
 from ptxkit.decompiler.refine.turn_rows import rows_of_turns
+from ptxkit.decompiler.refine.turned import asked_plainly
 from ptxkit.decompiler.refine.walking import walking
 from ptxkit.decompiler.tidy.passes import PASSES
 
@@ -49,6 +50,8 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "expand", other
     for other in by_quotients(function):
         yield "remainder", other
+    for other in asked_plainly(function):
+        yield "turn", other
     for other in squares_in_place(function):
         yield "power", other
     for other in rows_of_turns(function):
