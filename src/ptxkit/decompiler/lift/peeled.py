@@ -45,6 +45,8 @@ def rests(body: Body) -> dict[str, Rest]:
                 mask in (1, 3, 7)
             ):
                 found[name] = Rest(turns, int(mask))
+            case n.Assign(n.Name(name=name), n.Name(name=other), "=") if other in found:
+                found[name] = found[other]
     if found:
         sets.update(name for statement in body for name in written(statement))
     # A rest that is counted down is set twice.

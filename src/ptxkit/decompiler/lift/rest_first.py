@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ptxkit.cuda import nodes as n
@@ -22,8 +22,10 @@ from ptxkit.decompiler.lift.rewrite import (
     spelled_out,
     written,
 )
+from ptxkit.decompiler.lift.window_turns import Sum
 
 _LOOPS = (n.DoWhile, n.While, n.For)
+_UNSIGNED = frozenset("threadIdx blockIdx blockDim gridDim".split())
 _ONE, _ZERO = n.Literal(1, INT), n.Literal(0, INT)
 
 
@@ -59,6 +61,11 @@ def rest_first(
         return ""
     values = {target_of(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
     first = values.get(index) or _begin(rest.turns, known)
+    begun_late = _one_before(first) if operator == "<" else None
+    if begun_late is not None and not _is_read(index, loop.body):
+        # What counts is one behind the index, of which nothing else is left.
+        first, operator = begun_late, "<="
+        values[index] = first
     # What moves may begin where something else does that moves.
     moving = {x: values[x] for x in steps if x in values and x != index}
     starts = {x: _resolved(value, moving) for x, value in moving.items()}
@@ -84,8 +91,8 @@ def rest_first(
     gone = {index, name, *places, *numbers}
     turn = tuple(_at(s, places) for s in loop.body if target_of(s) not in gone)
     for x, number in numbers.items():
-        use = partial(with_instead, old=n.Name(x), new=number)
-        turn = tuple(bottom_up(s, use) for s in turn)
+        use = partial(with_instead, old=n.Name(x), new=_signed(number))
+        turn = tuple(bottom_up(bottom_up(s, use), _shortened) for s in turn)
     used = {p.name for s in turn for p in s.walk() if isinstance(p, n.Name)}
     # What is set up before the rest, and not by a number, must be gone.
     begun = {target_of(s) for s in setup if isinstance(s, n.Assign) and not _is_literal(s.value)}
@@ -98,6 +105,35 @@ def rest_first(
     del body[many]
     body[:] = [s for s in body if target_of(s) not in (index, name)]
     return index
+
+
+def _signed(number: n.Expression) -> n.Expression:
+    """A number that was an ``int``, though it is written with others now that have no sign."""
+    return n.Cast(INT, number) if not _UNSIGNED.isdisjoint(number.names()) else number
+
+
+def _shortened(node: n.Node) -> n.Node:
+    """``a + 3 + i - 3`` as ``a + i``."""
+    match node:
+        case n.Binary("+" | "-", n.Cast(type=type, operand=total), n.Literal() as by) if (
+            type == INT
+        ):
+            made = Sum().add(n.Binary(node.operator, total, by)).expression()
+            return n.Cast(INT, made) if made is not None else node
+    return node
+
+
+def _one_before(first: n.Expression | None) -> n.Expression | None:
+    """What ``~x`` is one before: ``-x``."""
+    match first:
+        case n.Unary("~", operand):
+            return n.Unary("-", operand)
+    return None
+
+
+def _is_read(name: str, body: Sequence[n.Statement]) -> bool:
+    """Whether a variable does more than count."""
+    return any(name in s.names() for s in body if target_of(s) != name)
 
 
 def _far(

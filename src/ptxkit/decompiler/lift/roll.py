@@ -8,6 +8,7 @@ second is not proved here: a rolled loop is a proposal, for the verifier to deci
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 from functools import partial
 
@@ -29,7 +30,7 @@ _MASKS = (1, 3, 7, 15)
 def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None) -> Body:
     """The body with its unrolled loops rolled up."""
     if known is None:
-        body = _unfolded(body)
+        body = _odd_rests(_unfolded(body))
         known = rests(body)
         cascades.learn(body)
     made = [_inside(statement, cascades, known) for statement in body]
@@ -69,15 +70,17 @@ def _unfolded(body: Body) -> Body:
                 made += (start, n.If(again, (loop,)))
             case _:
                 made.append(_counted_down(statement))
-    return tuple(_odd_rests(made))
+    return tuple(made)
 
 
-def _odd_rests(body: list[n.Statement]) -> list[n.Statement]:
-    """A list whose rests are asked for, though they are odd, and so never nothing.
+def _odd_rests(body: Body, odd: Set[str] = frozenset()) -> Body:
+    """A body whose rests are asked for, though they are odd, and so never nothing.
+
+    ``odd`` are the variables that hold such a rest already.
 
     >>> from ptxkit.cuda import print_statements, read
     >>> texts = "(= r (- (& (| x 1) 3) 1))", "(do (!= r -1) (+= s 2) (-= r 1))"
-    >>> print(print_statements(tuple(_odd_rests([read(text) for text in texts]))), end="")
+    >>> print(print_statements(_odd_rests(tuple(map(read, texts)))), end="")
     r = (x | 1) & 3;
     if (r != 0) {
         do {
@@ -86,28 +89,52 @@ def _odd_rests(body: list[n.Statement]) -> list[n.Statement]:
         } while (r != 0);
     }
     """
+    made = list(body)
     for place, statement in enumerate(body):
         match statement:
-            case n.DoWhile(
-                condition=n.Binary("!=", n.Name() as rest, n.Literal(value=0 | -1 as end))
-            ):
-                set = next((k for k in range(place) if target_of(body[k]) == rest.name), None)
-            case _:
-                continue
-        match body[set] if set is not None else None:
-            case n.Assign(value=n.Binary("-", odd, n.Literal(value=1))) if end == -1:
-                pass
-            case n.Assign(value=odd) if end == 0:
-                pass
-            case _:
-                continue
-        match odd:
-            case n.Binary("&", n.Binary("|", _, n.Literal(value=1)), n.Literal(value=1 | 3 | 7)):
-                asks = n.Binary("!=", rest, n.Literal(0, INT))
-                assert set is not None
-                body[set] = n.Assign(rest, odd)
-                body[place] = n.If(asks, (replace(statement, condition=asks),))
-    return body
+            case n.Assign(n.Name(name=name), value, "=") if _is_odd(value, frozenset()):
+                odd |= {name}
+            case n.DoWhile(condition=n.Binary("!=", n.Name(name=name), n.Literal(value=end))):
+                set = next((k for k in range(place) if target_of(made[k]) == name), None)
+                start = made[set] if set is not None else None
+                rest = _counted(start, int(end), odd) if isinstance(start, n.Assign) else None
+                if rest is not None and set is not None:
+                    loop = _down(replace(statement, body=_odd_rests(statement.body, odd)), name)
+                    made[set] = n.Assign(n.Name(name), rest)
+                    made[place] = n.If(loop.condition, (loop,))
+                    continue
+        made[place] = rebuilt_lists(made[place], partial(_odd_rests, odd=odd))
+    return tuple(made)
+
+
+def _is_odd(value: n.Expression, odd: Set[str]) -> bool:
+    match value:
+        case n.Name(name=name):
+            return name in odd
+        case n.Binary("&", n.Binary("|", _, n.Literal(value=1)), n.Literal(value=1 | 3 | 7)):
+            return True
+    return False
+
+
+def _counted(start: n.Assign, end: int, odd: Set[str]) -> n.Expression | None:
+    """The odd number of turns that a variable counts, from where it starts to an end."""
+    match start.value, end:
+        case n.Binary("-", rest, n.Literal(value=1)), -1:
+            pass
+        case n.Unary("~", n.Binary("-", rest, n.Literal(value=1))), 0:
+            pass
+        case rest, 0:
+            pass
+        case _:
+            return None
+    return rest if _is_odd(rest, odd) else None
+
+
+def _down(loop: n.DoWhile, name: str) -> n.DoWhile:
+    """A loop that counts down to 0."""
+    up, down = (n.Assign(n.Name(name), n.Literal(1, INT), operator) for operator in ("+=", "-="))
+    body = tuple(down if s == up else s for s in loop.body)
+    return replace(loop, body=body, condition=n.Binary("!=", n.Name(name), n.Literal(0, INT)))
 
 
 def _counted_down(node: n.Statement) -> n.Statement:
