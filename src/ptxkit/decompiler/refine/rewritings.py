@@ -25,6 +25,7 @@ from ptxkit.decompiler.refine.restricted import all_restricted
 from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.stored import through_memory
+from ptxkit.decompiler.refine.switching import asked_inside
 from ptxkit.decompiler.refine.turn_rows import rows_of_turns
 from ptxkit.decompiler.refine.turned import asked_plainly
 from ptxkit.decompiler.refine.walking import walking
@@ -52,6 +53,8 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "remainder", other
     for other in asked_plainly(function):
         yield "turn", other
+    for other in asked_inside(function):
+        yield "loop", other
     for other in squares_in_place(function):
         yield "power", other
     for other in rows_of_turns(function):
