@@ -26,6 +26,7 @@ from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.stored import through_memory
 from ptxkit.decompiler.refine.switching import asked_inside
+from ptxkit.decompiler.refine.tree_places import in_a_tree
 from ptxkit.decompiler.refine.turn_rows import rows_of_turns
 from ptxkit.decompiler.refine.turned import asked_plainly
 from ptxkit.decompiler.refine.walking import walking
@@ -55,6 +56,8 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "turn", other
     for other in asked_inside(function):
         yield "loop", other
+    for other in in_a_tree(function):
+        yield "expand", other
     for other in squares_in_place(function):
         yield "power", other
     for other in rows_of_turns(function):
