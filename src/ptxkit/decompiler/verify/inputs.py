@@ -12,7 +12,7 @@ import numpy as np
 
 from ptxkit.decompiler.verify.pointing import Origin
 from ptxkit.decompiler.verify.rooms import Rooms
-from ptxkit.decompiler.verify.trials import FEW_BLOCKS, LARGE, MIXED, Exchange, Trial
+from ptxkit.decompiler.verify.trials import EXTREME, FEW_BLOCKS, LARGE, MIXED, Exchange, Trial
 from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.decompiler.verify.values import KINDS, Bytes, filled, integers, places, shifted
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
@@ -276,8 +276,22 @@ class InputMaker:
                 float_type = next((f for f in sorted(floats) if scalar_bytes(f) == width), type)
                 kind = "special" if trial.kind == MIXED else trial.kind
                 value = filled(float_type, 1, kind, generator, self.usage.marks).tobytes()
+                if kind == EXTREME and SCALAR_TYPES[float_type].kind != FLOAT:
+                    place = origin.offset // width + self.items.index(item)
+                    value = _end(8 * width, trial.number, place).to_bytes(width, "little")
             data[origin.offset : origin.offset + width] = value[:width]
         return bytes(data[: item.size])
+
+
+def _end(bits: int, number: int, place: int) -> int:
+    """The greatest and the least integers of a type, in turn; other ones in other places.
+
+    >>> [hex(_end(8, number, 0)) for number in range(4)], hex(_end(8, 0, 1))
+    (['0x7f', '0x80', '0x7e', '0xff'], '0x80')
+    """
+    half = 1 << bits - 1
+    ends = half - 1, half, half - 2, 2 * half - 1
+    return ends[(number + place * (1 + number // len(ends))) % len(ends)]
 
 
 def _typed(item: Item, data: bytes) -> Any:
