@@ -152,6 +152,19 @@ PAIRS = {
         CHOSEN % "int v = p[t]; y[t] = 1; y[t + n] = v;",
         CHOSEN % "y[t] = 1; y[t + n] = p[t];",
     ),
+    "a negative zero where a pointer is not aligned": (
+        LINES % ("float *x, float *y, int n",
+                 "{ if ((long long)x & 15) y[i] = x[i] + 0.0f; else y[i] = x[i]; }"),
+        LINES % ("float *x, float *y, int n", "y[i] = x[i];"),
+    ),
+    "a variable that a host has in its own memory": (
+        "__managed__ int f;" + ONE + "y[t] = f; }", "__device__ int f;" + ONE + "y[t] = f; }",
+    ),
+    "the quotient of the least number": (
+        LINES % ("int *y, int n, int m, int q", "y[i] = (m + i) / (q | 1);"),
+        LINES % ("int *y, int n, int m, int q", "y[i] = m < -1 && q < -1 ?"
+                 " (-m - i) / -(q | 1) : (m + i) / (q | 1);"),
+    ),
     "what a sum carries": (
         PLACED % "blockIdx.x",
         (PLACED % "b").replace("int i", TAKEN % (

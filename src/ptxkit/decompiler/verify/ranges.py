@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ptxkit.decompiler.verify.pointing import Origin
 from ptxkit.decompiler.verify.trials import EXTREME, LARGE, Exchange, Trial, dynamic_shared
 from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.decompiler.verify.values import KINDS
@@ -28,8 +29,9 @@ _EXTREMES = (-(1 << 31), (1 << 31) - 1, 1 << 30, (1 << 24) + 1, -(1 << 30))
 #: The same of 64 bits: what 32 bits of it say something else of, and what a double rounds.
 _WIDE_EXTREMES = (100 - (1 << 32), (1 << 53) + 1, -(1 << 31) - 1)
 _SQUARE = 1 << 16
-#: Launches in which other numbers than sizes are where their type ends.
-_ENDS = 8
+#: Launches in which other numbers than sizes are where their type ends: all of them, then the first
+#: ones by themselves.
+_ENDS = 20
 #: From so many launches.
 _FROM = 2
 #: More than a byte counts, and what sizes are to be beside it.
@@ -82,11 +84,20 @@ def marked_trials(
 
 
 def missing_trials(usage: Usage, starts: list[Trial]) -> Iterator[list[Trial]]:
-    """Launches that said something, without a pointer that may be missing, with all numbers."""
-    for one in usage.optional[:_PLACES]:
-        without = frozenset((Exchange(one, None),))
+    """Launches that said something, with all numbers, where a pointer is one that code asks for.
+
+    One that may be missing is, and one that may not be aligned is not.
+    """
+    missing = [Exchange(one, None) for one in usage.optional[:_PLACES]]
+    beside = [Exchange(one, one, _beside(usage, one)) for one in usage.aligned[:_PLACES]]
+    for one in (*missing, *beside):
         for start in starts[-1:]:
-            yield [replace(start, kind=kind, instead=without) for kind in KINDS]
+            yield [replace(start, kind=kind, instead=frozenset((one,))) for kind in KINDS]
+
+
+def _beside(usage: Usage, pointer: Origin) -> int:
+    """The bytes of an element, after which the next one is no place for a vector."""
+    return scalar_bytes(usage.element(pointer))
 
 
 def wide_trials(usage: Usage, starts: list[Trial]) -> Iterator[list[Trial]]:
