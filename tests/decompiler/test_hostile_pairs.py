@@ -80,8 +80,96 @@ MANY_ARRAYS = LINES % (
     " float *q, int n",
     "{ a[i] = 1; b[i] = 1; c[i] = 1; d[i] = 1; e[i] = 1; f[i] = 1; g[i] = 1; %s }",
 )
+COUNTED_ON = """extern "C" __global__ void k(int *y, int a) {
+    y[threadIdx.x] = (int)((%s threadIdx.x * 5 + a) / 3); }"""
+WORDS = """__device__ const unsigned T[4] = {%s}; extern "C" __global__
+    void k(const unsigned *x, unsigned *y, int n) { %s
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] ^ T[blockIdx.x >> 12 & 3]; }"""
+LEVELS = "cudaTextureObject_t t, float *y, int n, float a, float b"
+VALUES = """struct R { float *x, *y; }; extern "C" __global__ void k(R r, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { %s } }"""
+CHOSEN = """extern "C" __global__ void k(int *y, int n, int f) {
+    __shared__ int s[256]; int t = threadIdx.x; s[t] = t; __syncthreads();
+    int *p = f ? s : y; %s }"""
+TAKEN = 'unsigned b; asm("%s" : "=r"(b) : "r"(blockIdx.x));'
 #: What it is about: the original, and what is no copy of it.
 PAIRS = {
+    "a sum that overflows, with more bits": (
+        COUNTED_ON % "(int)", COUNTED_ON % "(long long)",
+    ),
+    "two bytes of a block's number": (
+        PLACED % "blockIdx.x", PLACED % "__byte_perm(blockIdx.x, 0, 0x4410)",
+    ),
+    "half of a block's number, in a sum of products": (
+        PLACED % "blockIdx.x", PLACED % "__dp2a_lo(blockIdx.x, 1u, 0u)",
+    ),
+    "a product of 24 bits": (
+        PLACED % "blockIdx.x",
+        (PLACED % "b").replace("int i", TAKEN % "mul24.lo.u32 %0, %1, 1;" + " int i"),
+    ),
+    "bits that are moved out of a number": (
+        PLACED % "blockIdx.x",
+        (PLACED % "b").replace(
+            "int i", TAKEN % "shl.b32 %0, %1, 12; shr.s32 %0, %0, 12;" + " int i"),
+    ),
+    "bits that a function of three does not need": (
+        PLACED % "blockIdx.x",
+        (PLACED % "b").replace("int i", TAKEN % "lop3.b32 %0, %1, 131071, 0, 0xC0;" + " int i"),
+    ),
+    "a block's number through a float": (PLACED % "blockIdx.x", PLACED % "(int)(float)blockIdx.x"),
+    "a table of other numbers beside code that has the right ones": (
+        WORDS % ("1011060801, 3680671129, 4113882560, 4230436817", ""),
+        WORDS % ("1011060801, 3680671129, 4230436817, 4113882560",
+                 'asm volatile("{.reg .u32 t; mov.u32 t, 1011060801; mov.u32 t, 3680671129;'
+                 ' mov.u32 t, 4113882560; mov.u32 t, 4230436817;}");'),
+    ),
+    "another level of a texture": (
+        LINES % (LEVELS, "y[i] = tex2DLod<float>(t, i * a, b, a);"),
+        LINES % (LEVELS, "y[i] = tex2DLod<float>(t, i * a, b, b);"),
+    ),
+    "one level of a texture for all": (
+        LINES % (LEVELS, "y[i] = tex2DLod<float>(t, i * a, b, a);"),
+        LINES % (LEVELS, "y[i] = tex2D<float>(t, i * a, b);"),
+    ),
+    "arrays of a record that begin elsewhere in each other": (
+        VALUES % "float v = r.x[i + 3]; r.y[i] = 1; r.y[i + n] = v;",
+        VALUES % "r.y[i] = 1; r.y[i + n] = r.x[i + 3];",
+    ),
+    "arrays that meet two rows on": (
+        LINES % ("const float *x, float *y, int n, int w",
+                 "{ float v = x[2 * w + i]; y[i] = 1; y[i + n] = v; }"),
+        LINES % ("const float *x, float *y, int n, int w",
+                 "{ y[i] = 1; y[i + n] = x[2 * w + i]; }"),
+    ),
+    "arrays that meet where an index says": (
+        LINES % ("const int *p, const int *x, int *y, int n",
+                 "{ int v = x[i]; y[p[i]] = 1; y[i + n] = v; }"),
+        LINES % ("const int *p, const int *x, int *y, int n",
+                 "{ y[p[i]] = 1; y[i + n] = x[i]; }"),
+    ),
+    "what the second block does again": (
+        CHOSEN % "int v = p[t]; y[t] = 1; y[t + n] = v;",
+        CHOSEN % "y[t] = 1; y[t + n] = p[t];",
+    ),
+    "a negative zero where a pointer is not aligned": (
+        LINES % ("float *x, float *y, int n",
+                 "{ if ((long long)x & 15) y[i] = x[i] + 0.0f; else y[i] = x[i]; }"),
+        LINES % ("float *x, float *y, int n", "y[i] = x[i];"),
+    ),
+    "a variable that a host has in its own memory": (
+        "__managed__ int f;" + ONE + "y[t] = f; }", "__device__ int f;" + ONE + "y[t] = f; }",
+    ),
+    "the quotient of the least number": (
+        LINES % ("int *y, int n, int m, int q", "y[i] = (m + i) / (q | 1);"),
+        LINES % ("int *y, int n, int m, int q", "y[i] = m < -1 && q < -1 ?"
+                 " (-m - i) / -(q | 1) : (m + i) / (q | 1);"),
+    ),
+    "what a sum carries": (
+        PLACED % "blockIdx.x",
+        (PLACED % "b").replace("int i", TAKEN % (
+            "{.reg .u32 t; add.cc.u32 t, %1, -16777216; addc.u32 %0, %1, 0;}") + " int i"),
+    ),
     "the upper end of a range": (
         LINES % ("const int *x, int *y, int n", "y[i] = x[i] >= 1000 && x[i] < 3000;"),
         LINES % ("const int *x, int *y, int n", "y[i] = x[i] >= 1000 && x[i] < 3500;"),

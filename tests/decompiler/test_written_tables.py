@@ -43,6 +43,12 @@ def test_a_loop_that_begins_anywhere_is_left_alone() -> None:
     assert written(begun).count("ld.global.nc.u32") == 1
 
 
+def test_the_second_answer_to_a_question_is_the_opposite() -> None:
+    turned = WAVES.replace("setp.ne.s32 \t%p4, %r105, 6;", "setp.ne.s32 \t%p9|%p4, %r105, 1;")
+    assert turned != WAVES
+    assert written(turned).count("ld.global.nc.u32") == 1
+
+
 def test_the_functions_are_found() -> None:
     """The compiler at hand writes these loops out, or not: both are the same function."""
     text = lifted_text(ptxkit.parse(WAVES))

@@ -161,9 +161,11 @@ def _follow(instruction: Instruction, known: dict[str, _Known]) -> None:
         elif instruction.opcode in _MOVES and _may_point(instruction.opcode, given):
             number = _MOVES[instruction.opcode](*(value for _, value in given))
             found = any(points for points, _ in given), number
-    for name in _set(instruction):
+    names = list(_set(instruction))
+    for name in names:
         known.pop(name, None)
-        if found is not None:
+        # Of two that a comparison sets, the second is the opposite.
+        if found is not None and len(names) == 1:
             known[name] = found
 
 

@@ -6,8 +6,9 @@ memory in such a way race for it, and what they leave says nothing: so one runs 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from ptxkit.decompiler.verify.pointing import Origin
 from ptxkit.decompiler.verify.trials import Exchange, Trial
@@ -21,6 +22,11 @@ _SHIFTS = (1, -1, 4)
 #: How far apart accesses of one thread are, and sizes: so many of each are tried as distances, too,
 #: with as many launches to start from.
 _DISTANCES, _FARTHEST, _FAR_STARTS = 4, 2048, 2
+#: So many distances at most at which two accesses of a thread meet, and how far these may be.
+_MEETINGS, _REACH = 6, 24 << 10
+
+Touched = tuple[Origin, int, bool]
+"""An access of a thread: behind which pointer, how many bytes on, and whether it writes."""
 
 
 def aliased_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Iterator[Trial]:
@@ -61,16 +67,50 @@ def aliased_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Ite
                 yield from _alone(replace(start, instead=moved), rules)
 
 
+def lone_trials(rules: LaunchRules, starts: list[Trial]) -> list[Trial]:
+    """The last launches of some, each with one thread, to see what memory that touches."""
+    starts = [t for t in dict.fromkeys(reversed(starts)) if not t.instead][:_FAR_STARTS]
+    return list(dict.fromkeys(one for start in starts for one in _alone(start, rules)))
+
+
+def meeting_trials(usage: Usage, start: Trial, touched: Sequence[Touched]) -> Iterator[Trial]:
+    """A launch of one thread, with arrays so far apart that two accesses of it meet.
+
+    >>> from ptxkit.decompiler.verify.usage import Access
+    >>> x, y = Origin("x"), Origin("y")
+    >>> usage = Usage(pointers=[x, y], accesses={x: Access(stored=True), y: Access(read=True)})
+    >>> start = Trial(0, "small", (1, 1, 1), (1, 1, 1), (7,))
+    >>> touched = [(y, 56, False), (x, 0, True), (x, 28, True)]
+    >>> [str(t).rpartition(", ")[2] for t in meeting_trials(usage, start, touched)]
+    ['y as x-56', 'y as x-28']
+    """
+    for one, other in _pairs(usage)[:_PAIRS]:
+        width = max(usage.accesses[o].widest for o in (one, other))
+        shifts = (
+            stored - place
+            for origin, place, _ in touched
+            if origin == one
+            for target, stored, writes in touched
+            if target == other and writes
+        )
+        fitting = (by for by in dict.fromkeys(shifts) if not by % width and abs(by) <= _REACH)
+        for shift in islice(fitting, _MEETINGS):
+            yield replace(start, instead=frozenset((Exchange(one, other, shift),)))
+
+
 def _distances(usage: Usage, start: Trial, width: int) -> Iterator[int]:
     """Bytes after which one element of a thread may be another one of it, if there are two arrays.
 
     >>> start = Trial(0, "small", (1, 1, 1), (32, 1, 1), (7, 2))
-    >>> list(_distances(Usage(offsets={4, 68}), start, 4))
-    [-68, 68, -28, 28, -8, 8]
+    >>> list(_distances(Usage(offsets={4, 68}, shifts={-3}), start, 4))
+    [-68, 68, -12, 12, -28, 28, -8, 8]
     """
     offsets = sorted(abs(by) for by in usage.offsets if width < abs(by) <= _FARTHEST)
+    # What is added to an index of 32 bits, which may wrap, is no part of an address.
+    shifts = sorted(abs(by) * width for by in usage.shifts if abs(by) * width <= _FARTHEST)
     sizes = (size * width for size in start.sizes[:_DISTANCES] if 1 < size <= _FARTHEST)
-    for distance in dict.fromkeys((*offsets[:_DISTANCES], *sizes)):
+    near = (*offsets[:_DISTANCES], *shifts[:_DISTANCES])
+    for distance in dict.fromkeys((*near, *sizes)):
         yield from (-distance, distance)
 
 

@@ -218,6 +218,16 @@ class Dialect:
             space, set()
         )
 
+    def _loaded(self) -> set[int]:
+        """The sizes in bits of what is loaded and stored, anywhere."""
+        spaces = (*self.widths, *self.vectors)
+        return {width for space in spaces for width, _ in self._sizes(space)}
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it works with bytes, or with other parts of words."""
+        return bool(self.cuts or self.parts) or min(self._loaded(), default=32) < 32
+
     def _reckons(self) -> bool:
         """Whether it does more with floating-point numbers than to move and compare them."""
         return not _RECKONING.isdisjoint(self.operations)
@@ -256,14 +266,11 @@ class Dialect:
             if smaller:
                 return f"loads or stores {smaller[0]} bits in {space} memory"
         # Who works with bytes may cut to bytes in any way, but only parts of what he did before.
-        spaces = (*self.widths, *self.vectors)
-        loaded = {width for space in spaces for width, _ in self._sizes(space)}
-        narrow = self.cuts or self.parts or min(loaded, default=32) < 32
         for few, many in sorted(
-            (other.parts - self.parts) | (set() if narrow else other.cuts - self.cuts)
+            (other.parts - self.parts) | (set() if self.is_narrow else other.cuts - self.cuts)
         ):
             return f"keeps {few} of {many} bits of an integer"
-        has_short = 16 in {few for few, _ in self.cuts | self.parts} or 16 in loaded
+        has_short = 16 in {few for few, _ in self.cuts | self.parts} or 16 in self._loaded()
         if other.counts_short and not (self.counts_short or has_short):
             return "counts in 16 bits"
         for constant, divisions in other.comparisons.items():

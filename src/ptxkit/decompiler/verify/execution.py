@@ -16,14 +16,16 @@ from itertools import chain, islice
 from typing import Any
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget, OverdueError
-from ptxkit.decompiler.verify.aliases import aliased_trials
+from ptxkit.decompiler.verify.aliases import aliased_trials, lone_trials, meeting_trials
 from ptxkit.decompiler.verify.dead import dead_blocks
+from ptxkit.decompiler.verify.dropped import leaves_out
 from ptxkit.decompiler.verify.gpu import LAUNCHES, OnGpu
 from ptxkit.decompiler.verify.looking import Looking
 from ptxkit.decompiler.verify.outcome import Side
 from ptxkit.decompiler.verify.pair import Against, Pair, first_line
 from ptxkit.decompiler.verify.ranges import (
     deep_trials,
+    ending_trials,
     extreme_trials,
     large_trials,
     marked_trials,
@@ -38,6 +40,7 @@ from ptxkit.decompiler.verify.trials import (
     crowded,
     full,
     lonely,
+    single,
     trials,
 )
 from ptxkit.decompiler.verify.unreached import Ground, ground
@@ -233,7 +236,8 @@ class Comparison:
         more = chain(lonely(pair.rules, starts), crowded(pair.rules, starts))
         # Where launches take long there is no time for these.
         usual = () if self.late else tuple(pair.tried)
-        for trial in chain(full(usual), alone(starts), more if pair.unordered else ()):
+        few = chain(single(pair.usage, usual), full(usual), alone(starts))
+        for trial in chain(few, more if pair.unordered else ()):
             if pair.cost > end:
                 break
             outcome = self._launch(trial)
@@ -313,12 +317,20 @@ class Comparison:
         """Launches that reached something, with pointers to the same memory."""
         pair = self.pair
         end = pair.cost + _ALIASED
-        for trial in aliased_trials(pair.usage, pair.rules, pair.search.pool):
+        usual = aliased_trials(pair.usage, pair.rules, pair.search.pool)
+        for trial in chain(self._meeting(), usual):
             if self.pair.cost > end:
                 break
             outcome = pair.launch(trial)
             if isinstance(outcome, Against):
                 yield outcome
+
+    def _meeting(self) -> Iterator[Trial]:
+        """Launches of one thread that reads through one pointer what it wrote through another."""
+        pair = self.pair
+        several = len(pair.usage.pointers) > 1
+        for start in lone_trials(pair.rules, pair.search.pool) if several else ():
+            yield from meeting_trials(pair.usage, start, self.looking.touched(start))
 
     def _large(self) -> Iterator[Against]:
         """Launches that are larger than people's, or have sizes that the code compares with."""
@@ -343,11 +355,11 @@ class Comparison:
                 yield outcome
 
     def _extreme(self) -> Iterator[Against]:
-        """Launches with sizes where numbers end; what runs for long with these says nothing."""
+        """Launches with numbers where these end; what runs for long with them says nothing."""
         pair = self.pair
         end = pair.cost + _EXTREME
         starts = [self._aligned(t) for t in pair.search.pool if not t.instead]
-        for trial in extreme_trials(pair.usage, starts):
+        for trial in chain(ending_trials(pair.usage, starts), extreme_trials(pair.usage, starts)):
             if pair.cost > end:
                 break
             self.last = trial
@@ -399,6 +411,7 @@ class Comparison:
             return self._done(False, why)
         found = self._ground()
         foreign = pair.sides[0].dialect.foreign(pair.sides[1].dialect)
+        foreign = foreign or leaves_out(*pair.coverage, pair.sides[0].dialect.is_narrow)
         if pair.trusts_more:
             foreign = foreign or "takes memory behind a pointer for constant"
         if pair.wider:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ptxkit.decompiler.verify.pointing import Origin
 from ptxkit.decompiler.verify.rooms import Rooms
-from ptxkit.decompiler.verify.trials import FEW_BLOCKS, LARGE, MIXED, Exchange, Trial
+from ptxkit.decompiler.verify.trials import EXTREME, FEW_BLOCKS, LARGE, MIXED, Exchange, Trial
 from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.decompiler.verify.values import KINDS, Bytes, filled, integers, places, shifted
 from ptxkit.isa.types import FLOAT, SCALAR_TYPES
@@ -108,6 +108,8 @@ class InputMaker:
         """Bytes behind a pointer."""
         self._held: dict[tuple[Origin, int], Arena] = {}
         self._rooms = Rooms()
+        known = {*usage.sizes, *usage.pointers, *usage.textures}
+        self._numbers = [origin for origin in usage.slots if origin not in known]
 
     def grow(self) -> bool:
         """Put more memory behind pointers from now on; whether there may be more."""
@@ -276,8 +278,29 @@ class InputMaker:
                 float_type = next((f for f in sorted(floats) if scalar_bytes(f) == width), type)
                 kind = "special" if trial.kind == MIXED else trial.kind
                 value = filled(float_type, 1, kind, generator, self.usage.marks).tobytes()
+                if kind == EXTREME and SCALAR_TYPES[float_type].kind != FLOAT:
+                    end = _end(8 * width, trial.number, self._numbers.index(origin))
+                    value = value if end is None else end.to_bytes(width, "little")
             data[origin.offset : origin.offset + width] = value[:width]
         return bytes(data[: item.size])
+
+
+def _end(bits: int, number: int, place: int) -> int | None:
+    """The greatest and the least integers of a type, in turn; other ones in other places.
+
+    Later launches have one such number each, and others beside it.
+
+    >>> [hex(_end(8, number, 0)) for number in range(4)], hex(_end(8, 0, 1))
+    (['0x7f', '0x80', '0x7e', '0xff'], '0x80')
+    >>> hex(_end(8, 9, 0)), _end(8, 9, 1), hex(_end(8, 12, 1))
+    ('0x80', None, '0x7f')
+    """
+    half = 1 << bits - 1
+    ends = half - 1, half, half - 2, 2 * half - 1
+    turn, which = divmod(number, len(ends))
+    if turn < 2:
+        return ends[(which + place * (1 + turn)) % len(ends)]
+    return ends[which] if turn - 2 == place else None
 
 
 def _typed(item: Item, data: bytes) -> Any:

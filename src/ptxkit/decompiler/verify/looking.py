@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ptxkit.decompiler.verify.aliases import Touched
 from ptxkit.decompiler.verify.choices import ByValue, Together, unmatched
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.accesses import accesses
@@ -218,6 +219,22 @@ class Looking:
                 if why:
                     return f"with {trial}, {why}"
         return ""
+
+    def touched(self, trial: Trial) -> list[Touched]:
+        """What memory the first thread of a launch of the original touches, in order."""
+        inputs = self.pair.maker.make(trial)
+        request = TraceRequest.of((0, 0, 0), (0, 0, 0), limit=_RECORDS, last=False)
+        try:
+            run = self.pair.outcome(0, trial, inputs, seconds=PATIENT, trace=request)
+        except PtxkitError:
+            return []
+        found: dict[Touched, None] = {}
+        for record in run.report.trace or ():
+            for access in record.accesses if record.active and record.instruction else ():
+                for arena in inputs.arenas if access.space == "global" else ():
+                    if 0 <= access.address - arena.base < arena.whole.size:
+                        found[arena.origin, access.address - arena.address, access.write] = None
+        return list(found)
 
     def _misordered(
         self, trial: Trial, thread: tuple[int, ...], block: tuple[int, ...], wanted: set[int]

@@ -6,7 +6,7 @@ or with another number on the side that never came, leaves the same behind.
 
 A comparison that never came near to where it turns round is one of them: other numbers than those
 that were compared may have given the same. And what keeps little of what it is given (an atomic
-that compares, a vote, a match, a lane to read from) never shows enough.
+that compares, a vote, a match, a lane to read from, a level of a texture) never shows enough.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ NEAR = 12
 #: What keeps so little of its operands that runs never tell enough.
 _LOSSY = frozenset(("vote", "match", "redux", "shfl"))
 _LOSSY_ATOMICS = frozenset((".cas", ".inc", ".dec", ".min", ".max"))
+#: What chooses among smaller copies of a texture: those of launches have one.
+_LEVELS = frozenset((".level", ".grad"))
 #: What moves an address, and the types of registers that hold one.
 _MOVING = frozenset(("add", "sub", "mov", "cvta", "mad", "selp"))
 _ADDRESSES = frozenset(("b64", "u64", "s64"))
@@ -267,8 +269,10 @@ class Openings(Expressions):
 
 def is_lossy(step: Step) -> bool:
     """Whether runs never tell enough of what a step is given."""
-    return step.name in _LOSSY or bool(
-        step.name in ("atom", "red") and step.modifiers & _LOSSY_ATOMICS
+    return (
+        step.name in _LOSSY
+        or bool(step.name in ("atom", "red") and step.modifiers & _LOSSY_ATOMICS)
+        or bool(step.name == "tex" and step.modifiers & _LEVELS)
     )
 
 

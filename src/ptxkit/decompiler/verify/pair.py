@@ -142,6 +142,12 @@ class Pair:
             for one in variable.declarators if variable.linkage else ():
                 if one.name in self.variables and one.name not in self._names[1]:
                     return f"the variable '{one.name}' is missing"
+        for name, other in self._names[1].items():
+            # A host may use one that is managed as its own memory.
+            attributes = [_attributes(side.module, which) for side, which in
+                          zip(self.sides, (name, other), strict=True)]  # fmt: skip
+            if attributes[0] != attributes[1]:
+                return f"the variable '{name}' is declared otherwise"
         for name in sorted(self._kept):
             # One launch may leave something there for the next.
             return f"it writes to a variable '{name}' that the original does not have"
@@ -466,6 +472,16 @@ def _least(least: int, most: int, runs: Callable[[int], bool]) -> int:
         else:
             least = middle
     return most
+
+
+def _attributes(module: Module, name: str) -> list[str]:
+    """What is said of a variable beside its type."""
+    return sorted(
+        "".join(attribute.text.split())
+        for variable in module.variables
+        if any(one.name == name for one in variable.declarators)
+        for attribute in variable.attributes
+    )
 
 
 def _variables(module: Module, usage: Usage, initialised: bool = True) -> dict[str, int]:

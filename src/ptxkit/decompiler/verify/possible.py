@@ -211,9 +211,13 @@ class Possible:
             return _ones(self._special[source.value][1]) & whole
         return whole
 
+    def told(self, step: Step) -> Step:
+        """A step with numbers in the place of registers that never hold another one."""
+        return self._steps[id(step)]
+
     def impossible(self, step: Step) -> int:
         """Sides of an instruction that can never come, as bits."""
-        step = self._steps[id(step)]
+        step = self.told(step)
         if step.type[0] not in "usb" or len(step.sources) < 2:
             return 0
         width = _width(step.type)

@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ptxkit.decompiler.verify.trials import LARGE, Exchange, Trial, dynamic_shared
+from ptxkit.decompiler.verify.pointing import Origin
+from ptxkit.decompiler.verify.trials import EXTREME, LARGE, Exchange, Trial, dynamic_shared
 from ptxkit.decompiler.verify.usage import Usage
 from ptxkit.decompiler.verify.values import KINDS
 from ptxkit.run.layout import scalar_bytes
@@ -28,6 +29,9 @@ _EXTREMES = (-(1 << 31), (1 << 31) - 1, 1 << 30, (1 << 24) + 1, -(1 << 30))
 #: The same of 64 bits: what 32 bits of it say something else of, and what a double rounds.
 _WIDE_EXTREMES = (100 - (1 << 32), (1 << 53) + 1, -(1 << 31) - 1)
 _SQUARE = 1 << 16
+#: Launches in which other numbers than sizes are where their type ends: all of them, then the first
+#: ones by themselves.
+_ENDS = 20
 #: From so many launches.
 _FROM = 2
 #: More than a byte counts, and what sizes are to be beside it.
@@ -80,11 +84,20 @@ def marked_trials(
 
 
 def missing_trials(usage: Usage, starts: list[Trial]) -> Iterator[list[Trial]]:
-    """Launches that said something, without a pointer that may be missing, with all numbers."""
-    for one in usage.optional[:_PLACES]:
-        without = frozenset((Exchange(one, None),))
+    """Launches that said something, with all numbers, where a pointer is one that code asks for.
+
+    One that may be missing is, and one that may not be aligned is not.
+    """
+    missing = [Exchange(one, None) for one in usage.optional[:_PLACES]]
+    beside = [Exchange(one, one, _beside(usage, one)) for one in usage.aligned[:_PLACES]]
+    for one in (*missing, *beside):
         for start in starts[-1:]:
-            yield [replace(start, kind=kind, instead=without) for kind in KINDS]
+            yield [replace(start, kind=kind, instead=frozenset((one,))) for kind in KINDS]
+
+
+def _beside(usage: Usage, pointer: Origin) -> int:
+    """The bytes of an element, after which the next one is no place for a vector."""
+    return scalar_bytes(usage.element(pointer))
 
 
 def wide_trials(usage: Usage, starts: list[Trial]) -> Iterator[list[Trial]]:
@@ -114,6 +127,19 @@ def extreme_trials(usage: Usage, starts: list[Trial]) -> Iterator[Trial]:
         if len(places) > 1:
             sizes = tuple(_SQUARE if k in places else old for k, old in enumerate(start.sizes))
             yield replace(start, sizes=sizes)
+
+
+def ending_trials(usage: Usage, starts: list[Trial]) -> Iterator[Trial]:
+    """Launches that said something, with numbers that are no sizes where those of their type end.
+
+    A sum with the number of a thread overflows there and nowhere else, or does not where it is made
+    with more bits.
+    """
+    known = {*usage.sizes, *usage.pointers, *usage.textures}
+    if any(type[0] in "usb" for one, type in usage.slots.items() if one not in known):
+        for start in starts[-1:]:
+            for number in range(_ENDS):
+                yield replace(start, number=number, kind=EXTREME)
 
 
 def deep_trials(usage: Usage, rules: LaunchRules, starts: list[Trial]) -> Iterator[list[Trial]]:

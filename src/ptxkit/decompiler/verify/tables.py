@@ -17,10 +17,15 @@ _SIZE, _COMMON = 4, 16
 
 def missing_table(sides: Sequence[Side], used: Container[str]) -> str:
     """A table that the original uses, and that is nowhere in the candidate."""
-    theirs = {data for _, data in _tables(sides[1])}
-    for name, data in _tables(sides[0]):
-        there = not data or data in theirs
-        if name in used and not (there or written_out(data, sides[1].coverage.instructions())):
+    mine, theirs = ([*_tables(side)] for side in sides)
+    known = {data for _, data in theirs}
+    # A table of its own may stand for the one that is missing, and hold other numbers.
+    alone = known <= {b"", *(data for _, data in mine)}
+    for name, data in mine:
+        there = not data or data in known
+        if alone and not there:
+            there = written_out(data, sides[1].coverage.instructions())
+        if name in used and not there:
             return name
     return ""
 

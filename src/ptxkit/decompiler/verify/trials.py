@@ -38,6 +38,8 @@ _NEAR = 4
 _CLUSTERED = ("%cluster", "%nclusterid", "%is_explicit")
 #: A way to fill memory beside those of `values`: each field of a record has its own.
 MIXED = "mixed"
+#: And one in which numbers that are no sizes are the least or the greatest of their type.
+EXTREME = "extreme"
 #: Threads of a block of :func:`crowded`, and how many launches with each kind of numbers.
 _CROWD, _CROWDS = 32, 4
 #: Sizes of :func:`alone`, with all rests that loops of four leave.
@@ -188,6 +190,24 @@ def full(tried: Sequence[Trial]) -> Iterator[Trial]:
         sizes = tuple(size if size <= 0 else max(size, width) for size in start.sizes)
         grid = (blocks * max(1, start.cluster), *start.grid[1:])
         yield replace(start, number=start.number + number, kind=kind, grid=grid, sizes=sizes)
+
+
+def single(usage: Usage, tried: Sequence[Trial]) -> Iterator[Trial]:
+    """Launches that said something, with one block, where more of them do the same again.
+
+    What the second block leaves behind may hide what the first did. Blocks that do not know which
+    one they are all do the same; and so may others for sizes that leave no work.
+
+    >>> two = Trial(0, "small", (2, 1, 1), (32, 1, 1), (7, 0))
+    >>> one = replace(two, sizes=(7, 7))
+    >>> [t.grid for t in single(Usage(special={"%ctaid.x"}), [two, one])]
+    [(1, 1, 1)]
+    """
+    apart = any(name.startswith("%ctaid") for name in usage.special)
+    for trial in tried:
+        several = math.prod(trial.grid) > 1 and not (trial.cluster or trial.cooperative)
+        if several and (not apart or min(trial.sizes, default=1) <= 0):
+            yield replace(trial, grid=(1, 1, 1))
 
 
 def alone(starts: list[Trial]) -> Iterator[Trial]:

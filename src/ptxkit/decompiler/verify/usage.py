@@ -466,7 +466,8 @@ class _Tracker:
         address = next((o for o in node.operands if o.kind == "Address"), None)
         if address is None:
             return
-        for origin, level in self._value(function, address).items():
+        # What follows the handle are coordinates, which may be parameters as well.
+        for origin, level in self._value(function, address.children[0]).items():
             if level == SAME:
                 self.usage.textures.setdefault(origin, node.opcode)
 
