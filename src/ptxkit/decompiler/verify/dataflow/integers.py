@@ -215,8 +215,8 @@ def _same(terms: Terms, step: Step, width: int, values: Values) -> Term | None:
 _RULES: dict[str, Callable[[Terms, Step, int, Values], Term | None]] = {
     "add": _add, "sub": _add, "mul": _multiply, "mad": _multiply, "shl": _shl, "shr": _shr,
     "neg": _negate, "not": _not, "and": _bitwise, "or": _bitwise, "xor": _bitwise,
-    "div": _divide, "rem": _remainder, "min": _extreme, "max": _extreme, "bfe": _bfe, "bfi": _bfi, "prmt": _prmt,
-    "shf": _shf, "cvt": _convert, "cvta": _same,
+    "div": _divide, "rem": _remainder, "min": _extreme, "max": _extreme, "bfe": _bfe, "bfi": _bfi,
+    "prmt": _prmt, "shf": _shf, "cvt": _convert, "cvta": _same,
 }  # fmt: skip
 #: The instructions that have a meaning here.
 KNOWN = frozenset(_RULES)
