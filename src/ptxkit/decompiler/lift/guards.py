@@ -43,7 +43,9 @@ def without_guards(body: Body, types: dict[str, Type], often: Container[str] = f
                     then = tuple(map(_by_quotient, _loads_inside(then, sets, counts)))
                 if not left:
                     return n.Block(then)
-                return n.If(_joined(left), _flat(then))
+                # Compilers ask otherwise where one asks for what two others say together.
+                whole = len(left) == len(_parts(condition))
+                return n.If(condition if whole else _joined(left), _flat(then))
             case n.If(condition, then, otherwise):
                 return n.If(condition, _flat(then), _flat(otherwise))
             case n.For() | n.While() | n.DoWhile():
