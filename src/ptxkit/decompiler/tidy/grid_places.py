@@ -55,8 +55,9 @@ def grid_places(function: n.Function, take: Callable[[], bool]) -> n.Function:
                     x = declared("x", statement.type, _column(statement.value))
                     made.append(x)
                     if not isinstance(row, n.Name):
-                        made.append(declared("y", statement.type, row))
-                        row = n.Name(made[-1].name)
+                        y = declared("y", statement.type, row)
+                        made.append(y)
+                        row = n.Name(y.name)
                     rest = n.Binary("*", n.Binary("*", row, _size("gridDim")), _size("blockDim"))
                     whole = _like(statement.value, n.Name(x.name), rest)
                     statement = replace(statement, value=whole)
