@@ -1,4 +1,4 @@
-"""Unrolled loops of an odd number of turns: what is left over is never nothing.
+"""Unrolled loops of an odd number of turns, with the rest behind them: it is never nothing.
 
 Of ``2 * r + 1`` turns, four at a time, one or three are left, and a compiler that knows does not
 ask whether there is one: it counts what is left but one down to -1. Here that is asked again, and
@@ -86,7 +86,8 @@ def with_odd_counts(body: Body) -> Body:
             return (*made[:start], *between, loop, *made[place + 1 :])
         return _written_out(made, odd)
 
-    return _with_sums(asked(body), values, frozenset())
+    made = asked(body)
+    return body if made == body else _with_sums(made, values, frozenset())
 
 
 def _written_out(body: list[n.Statement], odd: set[str]) -> Body:
