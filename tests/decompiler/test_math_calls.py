@@ -293,6 +293,26 @@ def test_functions_of_a_number_and_powers_of_one_to_an_integer() -> None:
     assert "asm" not in text
 
 
+@pytest.mark.parametrize(
+    "type, call",
+    [
+        ("int", "atan2f(p2[i], p1[i])"),
+        ("short", "atan2f((float)p2[i], (float)p1[i])"),
+        ("int", "atan2((double)p2[i], (double)p1[i])"),
+        ("int", "logf(p1[i])"),
+    ],
+)
+def test_compilers_ask_integers_for_what_is_made_of_them(type: str, call: str) -> None:
+    """Whether ``(float)x`` is less than 0 is whether ``x`` is."""
+    expression = call.replace("p1", "a").replace("p2", "b")
+    text, same = lifted(
+        f"""__global__ void k(double *o, const {type} *a, const {type} *b, int n) {{
+        int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) o[i] = {expression}; }}"""
+    )
+    assert call in text
+    assert same
+
+
 def test_powers_of_doubles_to_an_integer_are_of_doubles() -> None:
     text, same = lifted(kernel("k", "double", "pow(a[i], (double)i) + pow(2.0, (double)i)"))
     assert "pow(p1[i], (double)i)" in text

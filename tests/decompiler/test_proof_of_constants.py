@@ -38,6 +38,38 @@ def test_what_overflows_or_is_no_number_stays_as_it_is() -> None:
     assert not proved(plain.format("0x7E00"), made.format("0f7FC00000"))
 
 
+def test_a_float_that_becomes_an_integer_is_that_integer() -> None:
+    store = "st.global.u32 [%rd1], %r3; ret;"
+    made = "mov.f32 %f1, {}; cvt.rzi.{}.f32 %r3, %f1;" + store
+    plain = "mov.u32 %r3, {};" + store
+    assert proved(plain.format("8"), made.format("0f41080000", "s32"))  # 8.5
+    assert proved(plain.format("-1"), made.format("0fBFC00000", "s32"))  # -1.5
+    assert not proved(plain.format("-2"), made.format("0fBFC00000", "s32"))
+    assert proved(plain.format("0x80000000"), made.format("0f4F000000", "u32"))
+    # Too large, below zero, and no number: what instructions make of these is not said here.
+    assert not proved(plain.format("0x7FFFFFFF"), made.format("0f4F000000", "s32"))
+    assert not proved(plain.format("0"), made.format("0fBF800000", "u32"))
+    assert not proved(plain.format("0"), made.format("0f7FC00000", "s32"))
+    # A register of more bits is filled up with the sign.
+    wide = "mov.f32 %f1, 0fBFC00000; cvt.rzi.s32.f32 %rd2, %f1; st.global.u64 [%rd1], %rd2; ret;"
+    assert not proved("mov.u64 %rd2, 0xFFFFFFFF; st.global.u64 [%rd1], %rd2; ret;", wide)
+
+
+def test_a_remainder_by_a_number_is_what_compilers_make_of_it() -> None:
+    store = "st.global.u32 [%rd1], %r3; ret;"
+    left = "mov.u32 %r4, {}; rem.{} %r3, %r2, %r4;" + store
+    masked = "and.b32 %r3, %r2, 7;" + store
+    assert proved(masked, left.format(8, "u32"))
+    assert not proved(masked, left.format(8, "s32"))  # of -1 it is -1
+    assert not proved(masked, left.format(7, "u32"))
+    thread = "mov.u32 %r2, %tid.x;"
+    assert proved(thread + masked, thread + left.format(8, "s32"))
+    signed = "shr.s32 %r3, %r2, 31; shr.u32 %r3, %r3, 29; add.s32 %r3, %r2, %r3;"
+    signed += "and.b32 %r3, %r3, -8; sub.s32 %r3, %r2, %r3;" + store
+    assert proved(signed, left.format(8, "s32"))
+    assert not proved(signed, left.format(16, "s32"))
+
+
 def test_the_one_number_that_a_limit_changes() -> None:
     least = "min.s32 %r3, %r2, 2147483646; st.global.u32 [%rd1], %r3; ret;"
     asked = (

@@ -445,3 +445,40 @@ def test_an_index_with_bits_turned_around_is_one() -> None:
     text = lifted_text(ptxkit.parse(PARTNERS), Options())
     assert text.count("x[threadIdx.x ^ 2]") == 2
     assert "(char *)" not in text and "long long" not in text
+
+
+def test_questions_stay_together_as_they_were_asked() -> None:
+    """``a && b && (c && d)`` is other PTX than the same without parentheses."""
+    module = ptxkit.compile_cuda(
+        """extern "C" __global__ void k(const float *x, float *y, int rows, int cols, int n) {
+        int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+        if ((i > 0 && i < rows - 1) && (j > 0 && j < cols - 1)) {
+            float sum = 0.0f;
+            for (int k = 0; k < n; ++k) sum += x[k * cols + j];
+            y[i * cols + j] = sum;
+        }
+    }""",
+        arch="sm_90",
+    )
+    assert "< n2 - 1 && (" in lifted_text(module, Options(roll=True))
+
+
+def test_what_is_an_integer_too_is_not_declared_wide() -> None:
+    asked = n.Binary("<", n.Cast(UNSIGNED_LONG_LONG, n.Name("i")), n.Name("size"))
+    store = n.Assign(n.Index(n.Name("p"), n.Cast(INT, n.Name("i"))), n.integer(0))
+    first = n.Declare(UINT, "i", n.Member(n.Name("threadIdx"), "x"))
+    types = {"i": UINT, "size": UNSIGNED_LONG_LONG, "p": Pointer(INT)}
+    body = (first, n.If(asked, (store,)))
+    assert with_wide_variables(body, types) == body
+
+
+def test_a_place_in_a_grid_has_a_column_and_a_row() -> None:
+    source = """extern "C" __global__ void k(float *x, int n) {
+        int x1 = threadIdx.x + blockIdx.x * blockDim.x;
+        int y1 = threadIdx.y + blockIdx.y * blockDim.y;
+        int at = x1 + y1 * blockDim.x * gridDim.x;
+        if (at < n) x[at] *= 2;
+    }"""
+    made = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic", names="plain")
+    assert made.verdict.level == "E1"
+    assert "y * gridDim.x * blockDim.x" in made.cuda

@@ -285,3 +285,61 @@ def test_a_tree_whose_turns_begin_with_a_barrier() -> None:
     assert found.verdict.same_ptx
     assert found.cuda.count("__syncthreads") == 1
     assert re.search(r"> 0; \w+ >>= 1\) \{\s+__syncthreads\(\);", found.cuda)
+
+
+ODD = {
+    "signed": """__global__ void k(const float *x, const float *w, float *y, int n, int r) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) {
+            float sum = 0.0f;
+            for (int j = 0; j < 2 * r + 1; ++j) sum += x[i + j] * w[j];
+            y[i] = sum;
+        }
+    }""",
+    "unsigned": """
+    __global__ void k(const float *x, const float *w, float *y, unsigned n, unsigned r) {
+        unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) {
+            float sum = 0.0f;
+            for (unsigned j = 0; j < 2 * r + 1; ++j) sum += x[i + j] * w[j];
+            y[i] = sum;
+        }
+    }""",
+    "window": """
+    __global__ void k(const float *x, const float *w, float *y, int r, int cols, int rows) {
+        int column = blockIdx.x * blockDim.x + threadIdx.x;
+        int row = blockIdx.y * blockDim.y + threadIdx.y;
+        float sum = 0.0f;
+        for (int i = 0; i < 2 * r + 1; i++) {
+            for (int j = 0; j < 2 * r + 1; j++) {
+                int a = row - r + i, b = column - r + j;
+                if (a >= 0 && a < rows && b >= 0 && b < cols) {
+                    sum += w[i * (2 * r + 1) + j] * x[a * cols + b];
+                }
+            }
+        }
+        y[row * cols + column] = sum;
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_nobody_asks_for_what_is_left_of_an_odd_number_of_turns(name: str) -> None:
+    text = lifted_text(ptxkit.compile_cuda(ODD[name], arch="sm_90"), Options(roll=True))
+    assert text.count("sum +=") == 1
+    assert "max(" not in text and "ptr" not in text
+
+
+def test_a_pointer_that_moves_with_a_number_that_is_compared_is_that_place() -> None:
+    source = """
+    __global__ void k(const float *x, const float *w, float *y, unsigned n, unsigned r) {
+        unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+        float sum = 0.0f;
+        for (unsigned j = 0; j < r; ++j) {
+            int at = (int)i - (int)j + (int)r;
+            if (at >= 0 && at < n) sum += x[at] * w[j];
+        }
+        y[i] = sum;
+    }"""
+    text = lifted_text(ptxkit.compile_cuda(source, arch="sm_90"), Options(roll=True))
+    assert re.search(r"int (n\d*) = .*\n.*\bp0\[\1\]", text), text

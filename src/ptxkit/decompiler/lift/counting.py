@@ -51,6 +51,14 @@ class _Mover:
     down: bool = False
     """Whether the step is taken off: numbers may, pointers are left as they are."""
 
+    @property
+    def by(self) -> int | tuple[n.Expression, bool]:
+        """How far it moves: a number with its sign, where the step is one."""
+        match self.step:
+            case n.Literal(value=int() as value):
+                return -value if self.down else value
+        return self.step, self.down
+
 
 @dataclass(slots=True)
 class Counting:
@@ -181,8 +189,15 @@ class Counting:
             first.append(n.Assign(n.Name(name), value))
             del movers[name]
             for other, along in list(movers.items()):
-                together = (along.step, along.down) == (mover.step, mover.down)
-                more = _without(along.start, mover.start) if together else None
+                if along.by != mover.by:
+                    continue
+                match along.start:
+                    case n.Binary("+", n.Name() as base, place) if place == mover.start:
+                        if isinstance(self.types.get(other), Pointer):
+                            body = tuple(_pointed(s, other, base, n.Name(name)) for s in body)
+                            del movers[other]
+                            continue
+                more = _without(along.start, mover.start)
                 if more is not None and self.types.get(other) in _NUMBERS:
                     beside = n.Binary("+", more, n.Name(name))
                     body = tuple(_renamed(s, {other}, beside) for s in body)
@@ -334,6 +349,25 @@ def _without(total: n.Expression, part: n.Expression) -> n.Expression | None:
             return None
         left.remove(term)
     return reduce(lambda one, two: n.Binary("+", one, two), left) if left else None
+
+
+def _pointed(
+    node: n.Statement, pointer: str, base: n.Expression, place: n.Expression
+) -> n.Statement:
+    """A statement with a pointer as a place behind another one."""
+    whole = n.Binary("+", base, place)
+
+    def change(part: n.Node) -> n.Node:
+        match part:
+            case n.Name(name=name) if name == pointer:
+                return whole
+            case n.Unary("*", operand) if operand == whole:
+                return n.Index(base, place)
+            case n.Index(operand, inner) if operand == whole:
+                return n.Index(base, n.Binary("+", place, inner))
+        return part
+
+    return bottom_up(node, change)  # type: ignore[no-any-return]
 
 
 def _indexed(

@@ -43,7 +43,9 @@ def without_guards(body: Body, types: dict[str, Type], often: Container[str] = f
                     then = tuple(map(_by_quotient, _loads_inside(then, sets, counts)))
                 if not left:
                     return n.Block(then)
-                return n.If(_joined(left), _flat(then))
+                # Compilers ask otherwise where one asks for what two others say together.
+                whole = len(left) == len(_parts(condition))
+                return n.If(condition if whole else _joined(left), _flat(then))
             case n.If(condition, then, otherwise):
                 return n.If(condition, _flat(then), _flat(otherwise))
             case n.For() | n.While() | n.DoWhile():
@@ -345,7 +347,18 @@ def _asked_inside(part: n.Expression, body: Body) -> bool:
     rest = [s for s in body if not isinstance(s, n.For)]
     if len(loops) != 1 or any(not isinstance(s, n.Assign) or _touches(s) for s in rest):
         return False
-    return _asks(part, loops[0]) or _asked_within(part, loops[0].body)
+    return _asks(part, _spelled(loops[0], rest)) or _asked_within(part, loops[0].body)
+
+
+def _spelled(loop: n.For, before: Sequence[n.Statement]) -> n.For:
+    """A loop with what its limit is one more than twice of, if that was given a name."""
+    match loop.condition:
+        case n.Binary(operator, index, n.Name() as limit):
+            for one in before:
+                match one:
+                    case n.Assign(target, value, "=") if target == limit and _half(value):
+                        return replace(loop, condition=n.Binary(operator, index, value))
+    return loop
 
 
 def _asked_within(part: n.Expression, body: Body) -> bool:
@@ -375,6 +388,8 @@ def _asks(part: n.Expression, loop: n.For) -> bool:
                 forms += [n.Binary(">=", limit, _ONE), n.Binary("!=", bare, _ZERO)]
                 whole = _rounded_up(limit)
                 forms += [] if whole is None else [n.Binary(">=", whole[0], _ONE)]
+                half = _half(limit)
+                forms += [] if half is None else [n.Binary(">=", half, _ZERO)]
             return part in forms or _ask_pointers(part, first, limit)
         case n.For(n.Assign(n.Name(name=index), first), n.Binary("<=", n.Name(name=own), limit)):
             return index == own and part in (
@@ -395,6 +410,16 @@ def _rounded_up(limit: n.Expression) -> tuple[n.Expression, int] | None:
             n.Literal(value=int() as bits),
         ) if more == (1 << bits) - 1:
             return whole, 1 << bits
+    return None
+
+
+def _half(limit: n.Expression) -> n.Expression | None:
+    """The number that a limit is one more than twice of."""
+    match limit:
+        case n.Binary("+", n.Binary("<<", half, n.Literal(value=1)), n.Literal(value=1)):
+            return half
+        case n.Binary("+", n.Binary("*", half, n.Literal(value=2)), n.Literal(value=1)):
+            return half
     return None
 
 

@@ -15,6 +15,7 @@ from ptxkit.cuda.types import BFLOAT16, BOOL, HALF, INT, VOID, Pointer, Scalar, 
 from ptxkit.decompiler.lift.byte_counters import count_elements
 from ptxkit.decompiler.lift.byte_vectors import with_byte_vectors
 from ptxkit.decompiler.lift.cascade import Cascades
+from ptxkit.decompiler.lift.common_starts import with_common_starts
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.continues import with_continues
 from ptxkit.decompiler.lift.copies import Copies
@@ -45,6 +46,7 @@ from ptxkit.decompiler.lift.module_variables import ModuleVariables, shared_by_s
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.nesting import nested
 from ptxkit.decompiler.lift.objects import typed_objects, with_single_fetches
+from ptxkit.decompiler.lift.odd_counts import with_odd_counts
 from ptxkit.decompiler.lift.offsets import count_in_elements
 from ptxkit.decompiler.lift.one_counter import with_one_counter
 from ptxkit.decompiler.lift.order import Order
@@ -237,7 +239,8 @@ class ModuleLifter:
             turns = KnownTurns(by_name)
             body = with_one_loop(with_late_steps(body))
             body = with_reached_limits(body, by_name, places.steps)
-            body = rolled(with_elements(body, by_name), cascades)
+            body = with_odd_counts(with_common_starts(with_elements(body, by_name)))
+            body = rolled(body, cascades)
             whole = Copies(by_name, index, known_names).run(turns.with_one_mover(body))
             whole = with_last_turns(turns.with_single_turns(whole))
             indices |= cascades.peeled | turns.counters

@@ -74,7 +74,8 @@ class _Uses:
         match node:
             case n.Cast(type=type, operand=n.Name(name=name)) if name in self.names:
                 self.cast[name] += type == UNSIGNED_LONG_LONG
-                self.narrow[name] += not (isinstance(type, Scalar) and type.is_integer)
+                wide = isinstance(type, Scalar) and type.is_integer and type.bits == 64
+                self.narrow[name] += not wide
                 return
             case n.Index(base=base, index=n.Name()) if isinstance(
                 type_of(base, self.types), Pointer

@@ -21,6 +21,7 @@ from ptxkit.decompiler.tidy.dead_stores import without_dead_stores
 from ptxkit.decompiler.tidy.elements import plain_elements
 from ptxkit.decompiler.tidy.ends import counted_to_the_end
 from ptxkit.decompiler.tidy.exchanges import rolled_exchanges
+from ptxkit.decompiler.tidy.grid_places import grid_places
 from ptxkit.decompiler.tidy.indices import indices_by_counters
 from ptxkit.decompiler.tidy.known_values import without_known_values
 from ptxkit.decompiler.tidy.late_declarations import late_declarations
@@ -66,5 +67,5 @@ PASSES: tuple[Pass, ...] = (
     without_old_counts, computed_again, last_turns, indices_by_counters, single_precision,
     swapping_loops, counted_to_the_end, implicit_conversions, started_loops, pointers_by_counters,
     known_sums, plain_numbers, named_indices, without_dead_stores, late_declarations,
-    changed_together, without_copies,
+    changed_together, without_copies, grid_places,
 )  # fmt: skip

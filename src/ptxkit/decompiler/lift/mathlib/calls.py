@@ -12,7 +12,7 @@ from ptxkit.decompiler.lift.halves import HALF_HEADERS, is_half
 from ptxkit.decompiler.lift.mathlib.dead import Sweep
 from ptxkit.decompiler.lift.mathlib.known_ways import take_known_ways
 from ptxkit.decompiler.lift.mathlib.matcher import Library, Match
-from ptxkit.decompiler.lift.mathlib.miner import half_library, library, specialised
+from ptxkit.decompiler.lift.mathlib.miner import INTEGERS, half_library, library, specialised
 from ptxkit.decompiler.lift.mathlib.terms import Place, Terms
 from ptxkit.decompiler.lift.reading import exit_values, set_exit
 from ptxkit.decompiler.lift.values import Definition, FactTable, Step, Value, raw, replaced, var
@@ -101,9 +101,10 @@ def _has_halves(program: Program) -> bool:
     )
 
 
-def _converts(program: Program) -> bool:
-    """Whether integers are made floating point."""
-    return any(part.op == "cvt" and part.data[1] == "s32" for part in _values(program))
+def _converts(program: Program) -> frozenset[str]:
+    """The types of integers that are made floating point."""
+    found = {part.data for part in _values(program) if part.op == "cvt"}
+    return frozenset(of for to, of in found if of in INTEGERS and to not in INTEGERS)
 
 
 def _has_callees(program: Program) -> bool:
@@ -259,11 +260,16 @@ class _Rewriter:
             data = (template.gives, True)
             arguments = [raw("fneg", a.width, (a,), data) for a in arguments]
         takes = template.takes
-        if template.gives == "f64":
-            # Of doubles and integers there are other functions under the same name.
-            rows = zip(arguments, takes, strict=True)
-            arguments = [raw("cvt", 64, (a,), ("f64", t)) if t == "s32" else a for a, t in rows]
-            takes = ("f64",) * len(takes)
+        # Of doubles and integers there are other functions under the same name; and a short
+        # number is no argument to tell whether it has a sign.
+        explicit = INTEGERS if template.gives == "f64" else INTEGERS - {"s32"}
+        if explicit & {*takes}:
+            gives, width = template.gives, match.root.width
+            rows = list(zip(arguments, takes, strict=True))
+            arguments = [
+                raw("cvt", width, (a,), (gives, t)) if t in explicit else a for a, t in rows
+            ]
+            takes = tuple(gives if t in explicit else t for t in takes)
         header = HALF_HEADERS.get(template.gives, "")
         call = Intrinsic(template.call, takes, template.gives, header=header)
         made = raw("call", match.root.width, tuple(arguments), call)

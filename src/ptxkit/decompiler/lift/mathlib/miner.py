@@ -39,7 +39,10 @@ _TERNARY = "norm3d rnorm3d".split()
 _FAST = "__sinf __cosf __tanf __expf __exp10f __logf __log2f __log10f __powf".split()
 _BOTH = {"sincosf": "f32", "sincos": "f64", "sincospif": "f32", "sincospi": "f64"}
 _WORDS = {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16",
-          "f16x2": "__half2", "bf16x2": "__nv_bfloat162", "s32": "int"}  # fmt: skip
+          "f16x2": "__half2", "bf16x2": "__nv_bfloat162", "s32": "int", "u32": "unsigned int",
+          "s16": "short", "u16": "unsigned short"}  # fmt: skip
+#: The integers that arguments are made of.
+INTEGERS = frozenset(("s32", "u32", "s16", "u16"))
 #: Powers of integers: a compiler asks the integer whether it is 0, or less.
 _WITH_INTEGERS = {"powf": ("f32", "s32"), "pow": ("f64", "s32")}
 #: Functions of one half, by how many arguments they take; with a 2 in it, of two at once.
@@ -101,14 +104,15 @@ class Wanted:
     @property
     def gives(self) -> str:
         """The type of the result: that of the arguments, integers apart."""
-        return next(type for type in self.takes if type != "s32")
+        floats = (type for type in self.takes if type not in INTEGERS)
+        return next(floats, None) or FUNCTIONS[self.call][0]
 
     @property
     def kernel(self) -> str:
         """The name of the kernel that makes the call."""
         bits = "".join("_x" if f is None else f"_{f:x}" for f in self.fixed)
         type = f"_{self.takes[0]}" if is_half(self.takes[0]) else ""
-        type += "".join("i" if t == "s32" else "_" for t in self.takes) * ("s32" in self.takes)
+        type += "".join(f"_{t}" if t in INTEGERS else "_" for t in self.takes).rstrip("_")
         type += "_p" * self.positive
         return f"t_{self.call}{type}{bits}{'_minus' if self.negated else ''}"
 
@@ -281,11 +285,11 @@ def specialised(
     numbers: frozenset[tuple[int, int]],
     alone: frozenset[str] = frozenset(),
     *,
-    integers: bool = False,
+    integers: frozenset[str] = frozenset(),
 ) -> Library:
     """Functions with their argument negated, or with one of some numbers for it, or for one of two.
 
-    The other one may be an integer, which compilers ask in the place of what it is made.
+    Others may be integers of some types, which compilers ask in the place of what they are made.
 
     Some functions call others, of which compilers make one for a number where nobody else calls
     it: those are compiled ``alone``, too.
@@ -298,11 +302,15 @@ def specialised(
         if len(takes) == 1:
             wanted.append(Wanted(name, takes, negated=True))
             wanted += [Wanted(name, takes, (bits,)) for bits in given]
+            wanted += [Wanted(name, (type,)) for type in sorted(integers)]
         if len(takes) != 2:
             continue
+        for type in sorted(integers):
+            some = ((type, type), (type, takes[1]), (takes[0], type))
+            wanted += [Wanted(name, own) for own in some]
         for bits in given:
             wanted += [Wanted(name, takes, (None, bits)), Wanted(name, takes, (bits, None))]
-            if integers:
+            if "s32" in integers:
                 wanted.append(Wanted(name, ("s32", takes[1]), (None, bits)))
                 wanted.append(Wanted(name, (takes[0], "s32"), (bits, None)))
     found = templates(wanted, arch, flags) if wanted else []

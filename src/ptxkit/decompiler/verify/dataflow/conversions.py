@@ -1,13 +1,13 @@
-"""Constants in one floating-point format that become constants in another.
+"""Constants in one floating-point format that become constants in another, or integers.
 
 ``__float2half(0.0f)`` is an instruction to compilers, since cuda_fp16.h has it as assembly; others
-write the number itself.
+write the number itself. ``(int)__powf(2.0f, 3.0f)`` is known to be 8 too late for them to see it.
 """
 
 from __future__ import annotations
 
 import struct
-from math import isfinite
+from math import isfinite, trunc
 
 #: How the bits of a format are read as an integer and as a number, and how many there are.
 _FORMATS = {"f16": ("<H", "<e", 16), "f32": ("<I", "<f", 32), "f64": ("<Q", "<d", 64)}
@@ -19,6 +19,11 @@ CONVERSIONS = {
         ("", "f32", "f16"), ("", "f64", "f16"), ("", "f64", "f32"),
     )
 }  # fmt: skip
+#: The integers and formats that instructions take numbers to and from, towards zero.
+TRUNCATIONS = {
+    f"cvt.rzi.{sign}{bits}.{source}": (sign, bits, source)
+    for sign in "su" for bits in (32, 64) for source in ("f32", "f64")
+}  # fmt: skip
 
 
 def converted(opcode: str, number: int) -> tuple[int, int] | None:
@@ -29,8 +34,8 @@ def converted(opcode: str, number: int) -> tuple[int, int] | None:
     >>> converted("cvt.f64.f16", 0x0001) == (64, 0x3E70000000000000)
     True
     """
-    target, source = (_FORMATS[name] for name in CONVERSIONS[opcode])
-    (value,) = struct.unpack(source[1], struct.pack(source[0], number))
+    name, source = CONVERSIONS[opcode]
+    target, value = _FORMATS[name], _number(source, number)
     if not isfinite(value):
         return None
     try:
@@ -38,3 +43,27 @@ def converted(opcode: str, number: int) -> tuple[int, int] | None:
     except OverflowError:
         return None
     return target[2], struct.unpack(target[0], made)[0]
+
+
+def truncated(opcode: str, number: int) -> int | None:
+    """What integer becomes of a number; None where it has not enough bits for that.
+
+    >>> [truncated("cvt.rzi.s32.f32", x) for x in (0x41080000, 0xBFC00000, 0x4F000000, 0x7FC00000)]
+    [8, -1, None, None]
+    >>> [truncated("cvt.rzi.u32.f32", x) for x in (0xBF000000, 0xBF800000, 0x4F000000)]
+    [0, None, 2147483648]
+    """
+    sign, bits, source = TRUNCATIONS[opcode]
+    value = _number(source, number)
+    if not isfinite(value):
+        return None
+    made = trunc(value)
+    least, end = (-(1 << bits - 1), 1 << bits - 1) if sign == "s" else (0, 1 << bits)
+    return made if least <= made < end else None
+
+
+def _number(source: str, bits: int) -> float:
+    integer, number, _ = _FORMATS[source]
+    value: float
+    (value,) = struct.unpack(number, struct.pack(integer, bits))
+    return value

@@ -28,6 +28,8 @@ from ptxkit.decompiler.verify.dataflow.bits import (
     shifted_right,
     shifted_signed,
 )
+from ptxkit.decompiler.verify.dataflow.bounds import bounds
+from ptxkit.decompiler.verify.dataflow.conversions import TRUNCATIONS, truncated
 from ptxkit.decompiler.verify.dataflow.decode import Step
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 from ptxkit.isa.types import SCALAR_TYPES
@@ -96,6 +98,22 @@ def _divide(terms: Terms, step: Step, width: int, values: Values) -> Term | None
         return divided(terms, width, values[0], by)
     power = by < 1 << width - 1 and not by & by - 1
     return divided_signed(terms, width, values[0], by) if power else None
+
+
+def _remainder(terms: Terms, step: Step, width: int, values: Values) -> Term | None:
+    """What a division leaves, as what compilers make of one by a number that they know."""
+    a, by = values[0], terms.constant_of(values[1])
+    if not by:
+        return None
+    signed = step.type.startswith("s")
+    if signed and bounds(terms, a, width, True)[0] >= 0 and by < 1 << width - 1:
+        signed = False
+    if not signed and not by & by - 1:
+        return masked(terms, width, a, by - 1)
+    quotient = _divide(terms, step, width, values) if signed else divided(terms, width, a, by)
+    if quotient is None:
+        return None
+    return terms.add(width, a, terms.scale(width, quotient, by), -1)
 
 
 def _extreme(terms: Terms, step: Step, width: int, values: Values) -> Term | None:
@@ -169,6 +187,8 @@ def _shf(terms: Terms, step: Step, width: int, values: Values) -> Term | None:
 
 def _convert(terms: Terms, step: Step, width: int, values: Values) -> Term | None:
     register = step.targets[0]
+    if step.opcode in TRUNCATIONS and register is not None:
+        return _truncate(terms, step.opcode, SCALAR_TYPES[register[1]].width, values[0])
     if len(step.types) != 2 or not set(step.types) <= INTEGERS | {"u8", "s8"} or register is None:
         return None
     to = SCALAR_TYPES[step.types[0]].width
@@ -180,6 +200,13 @@ def _convert(terms: Terms, step: Step, width: int, values: Values) -> Term | Non
     return terms.extend(signed, width, to, values[0]) if to > width else values[0]
 
 
+def _truncate(terms: Terms, opcode: str, width: int, value: Term) -> Term | None:
+    number = terms.constant_of(value)
+    made = None if number is None else truncated(opcode, number)
+    # A register of more bits than the integer has would be filled up.
+    return None if made is None or width != TRUNCATIONS[opcode][1] else terms.constant(width, made)
+
+
 def _same(terms: Terms, step: Step, width: int, values: Values) -> Term | None:
     # Global addresses are the same numbers as generic ones.
     return values[0] if ".global" in step.modifiers else None
@@ -188,8 +215,8 @@ def _same(terms: Terms, step: Step, width: int, values: Values) -> Term | None:
 _RULES: dict[str, Callable[[Terms, Step, int, Values], Term | None]] = {
     "add": _add, "sub": _add, "mul": _multiply, "mad": _multiply, "shl": _shl, "shr": _shr,
     "neg": _negate, "not": _not, "and": _bitwise, "or": _bitwise, "xor": _bitwise,
-    "div": _divide, "min": _extreme, "max": _extreme, "bfe": _bfe, "bfi": _bfi, "prmt": _prmt,
-    "shf": _shf, "cvt": _convert, "cvta": _same,
+    "div": _divide, "rem": _remainder, "min": _extreme, "max": _extreme, "bfe": _bfe, "bfi": _bfi,
+    "prmt": _prmt, "shf": _shf, "cvt": _convert, "cvta": _same,
 }  # fmt: skip
 #: The instructions that have a meaning here.
 KNOWN = frozenset(_RULES)
