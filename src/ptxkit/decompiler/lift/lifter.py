@@ -46,7 +46,7 @@ from ptxkit.decompiler.lift.module_variables import ModuleVariables, shared_by_s
 from ptxkit.decompiler.lift.names import Namer
 from ptxkit.decompiler.lift.nesting import nested
 from ptxkit.decompiler.lift.objects import typed_objects, with_single_fetches
-from ptxkit.decompiler.lift.odd_counts import with_odd_counts
+from ptxkit.decompiler.lift.odd_counts import with_odd_counts, with_odd_rests
 from ptxkit.decompiler.lift.offsets import count_in_elements
 from ptxkit.decompiler.lift.one_counter import with_one_counter
 from ptxkit.decompiler.lift.order import Order
@@ -239,7 +239,8 @@ class ModuleLifter:
             turns = KnownTurns(by_name)
             body = with_one_loop(with_late_steps(body))
             body = with_reached_limits(body, by_name, places.steps)
-            body = with_odd_counts(with_common_starts(with_elements(body, by_name)))
+            body = with_common_starts(with_elements(body, by_name))
+            body = with_odd_counts(with_odd_rests(body))
             body = rolled(body, cascades)
             whole = Copies(by_name, index, known_names).run(turns.with_one_mover(body))
             whole = with_last_turns(turns.with_single_turns(whole))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
@@ -50,10 +51,7 @@ def with_odd_counts(body: Body) -> Body:
     <BLANKLINE>
     """
     sets = Counter(name for statement in body for name in written(statement))
-    values = {
-        s.target.name: s.value for s in statements_of(body)
-        if isinstance(s, n.Assign) and isinstance(s.target, n.Name) and sets[s.target.name] == 1
-    }  # fmt: skip
+    values = _set_once(body, sets)
     odd = {name for name, value in values.items() if _is_odd_rest(value, values)}
     if not odd:
         return body
@@ -88,6 +86,82 @@ def with_odd_counts(body: Body) -> Body:
 
     made = asked(body)
     return body if made == body else _with_sums(made, values, frozenset())
+
+
+def _set_once(body: Body, sets: Counter[str]) -> dict[str, n.Expression]:
+    return {
+        s.target.name: s.value for s in statements_of(body)
+        if isinstance(s, n.Assign) and isinstance(s.target, n.Name) and sets[s.target.name] == 1
+    }  # fmt: skip
+
+
+def with_odd_rests(body: Body) -> Body:
+    """A body whose rests that come first are asked for, though they are never nothing.
+
+    >>> from ptxkit.cuda import print_statements, read
+    >>> rest = read("(= r (- (& (| (<< x 1) 1) 3) 1))"), read("(do (!= r -1) (+= s 2) (-= r 1))")
+    >>> many = read("(do (< i x) (+= s 8) (+= i 4))")
+    >>> print(print_statements(with_odd_rests((*rest, many))), end="")
+    r = ((x << 1) | 1) & 3;
+    if (r != 0) {
+        do {
+            s += 2;
+            r--;
+        } while (r != 0);
+    }
+    do {
+        s += 8;
+        i += 4;
+    } while (i < x);
+    """
+    return _Asked(_set_once(body, Counter(name for s in body for name in written(s)))).run(body)
+
+
+class _Asked:
+    """Asks for odd rests, of which a compiler knows that they are there."""
+
+    def __init__(self, values: Mapping[str, n.Expression]) -> None:
+        self.values = values
+
+    def run(self, body: Body) -> Body:
+        """A list of statements, and those inside of them."""
+        made = [rebuilt_lists(statement, self.run) for statement in body]
+        for place, statement in enumerate(made):
+            match statement:
+                case n.DoWhile(condition=n.Binary("!=", n.Name(name=name), n.Literal(value=end))):
+                    start = next((k for k in range(place) if _target(made[k]) == name), None)
+                case _:
+                    continue
+            first = any(loop_of(later) is not None for later in made[place + 1 :])
+            rest = self._rest(made[start], int(end)) if first and start is not None else None
+            if rest is not None and start is not None:
+                loop = _down(statement, name)
+                made[start] = n.Assign(n.Name(name), rest)
+                made[place] = n.If(loop.condition, (loop,))
+        return tuple(made)
+
+    def _rest(self, start: n.Statement, end: int) -> n.Expression | None:
+        """The odd number of turns that a variable counts, from where it starts to an end."""
+        match start, end:
+            case n.Assign(value=n.Binary("-", rest, n.Literal(value=1)), operator="="), -1:
+                pass
+            case (
+                n.Assign(value=n.Unary("~", n.Binary("-", rest, n.Literal(value=1))), operator="="),
+                0,
+            ):
+                pass
+            case n.Assign(value=rest, operator="="), 0:
+                pass
+            case _:
+                return None
+        return rest if _is_odd_rest(spelled_out(rest, self.values), self.values) else None
+
+
+def _down(loop: n.DoWhile, name: str) -> n.DoWhile:
+    """A loop that counts down to 0."""
+    up, down = (n.Assign(n.Name(name), _ONE, operator) for operator in ("+=", "-="))
+    turn = tuple(down if s == up else s for s in loop.body)
+    return replace(loop, body=turn, condition=n.Binary("!=", n.Name(name), _ZERO))
 
 
 def _written_out(body: list[n.Statement], odd: set[str]) -> Body:
@@ -129,16 +203,17 @@ def _is_odd_rest(value: n.Expression, values: Mapping[str, n.Expression]) -> boo
         case n.Binary("&", turns, n.Literal(value=mask)) if mask in _MASKS:
             match spelled_out(turns, values):
                 case n.Binary("|" | "+", even, n.Literal(value=1)):
-                    return _is_even(even, values)
+                    return is_even(even, values)
     return False
 
 
-def _is_even(value: n.Expression, values: Mapping[str, n.Expression]) -> bool:
+def is_even(value: n.Expression, values: Mapping[str, n.Expression]) -> bool:
+    """Whether it is two times a number."""
     match spelled_out(value, values):
         case n.Binary("<<", _, n.Literal(value=int() as by)):
             return by > 0
         case n.Call(function="max", arguments=arguments):
-            return all(_is_even(one, values) for one in arguments)
+            return all(is_even(one, values) for one in arguments)
         case n.Literal(value=0):
             return True
     return False
@@ -151,7 +226,7 @@ def _with_sums(
 
     def change(node: n.Node) -> n.Node:
         match node:
-            case n.Binary("|", even, n.Literal(value=1)) if _is_even(even, values):
+            case n.Binary("|", even, n.Literal(value=1)) if is_even(even, values):
                 return n.Binary("+", even, _ONE)
             case n.Call(function="max", arguments=(even, n.Literal(value=0))):
                 match spelled_out(even, values):

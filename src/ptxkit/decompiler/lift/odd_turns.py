@@ -13,6 +13,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
 from ptxkit.decompiler.lift.first_turns import does, goes_on
 from ptxkit.decompiler.lift.many_turns import loop_of, target_of
+from ptxkit.decompiler.lift.odd_counts import is_even
 from ptxkit.decompiler.lift.rewrite import spelled_out, terms_of
 from ptxkit.decompiler.lift.window_turns import Moving, Sum, Turns
 
@@ -37,8 +38,8 @@ def _is_odd(rest: n.Expression, values: Mapping[str, n.Expression]) -> bool:
     match spelled_out(rest, values):
         case n.Binary("&", turns, n.Literal(value=mask)) if mask == _TIMES - 1:
             match spelled_out(turns, values):
-                case n.Binary("|", _, n.Literal(value=1)):
-                    return True
+                case n.Binary("|" | "+", even, n.Literal(value=1)):
+                    return is_even(even, values)
     return False
 
 

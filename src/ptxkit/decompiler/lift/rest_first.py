@@ -181,7 +181,7 @@ def _resolved(value: n.Expression, moving: Mapping[str, n.Expression]) -> n.Expr
 def _begin(turns: n.Expression, known: Mapping[str, n.Expression]) -> n.Expression | None:
     """Where a loop begins whose turns are ``max(first, last) - first + 1``, or ``2 * last | 1``."""
     match turns:
-        case n.Binary("|", twice, n.Literal(value=1)):
+        case n.Binary("|" | "+", twice, n.Literal(value=1)):
             match spelled_out(twice, known):
                 case n.Binary("<<", last, n.Literal(value=1)):
                     return n.Unary("-", last)

@@ -8,14 +8,12 @@ second is not proved here: a rolled loop is a proposal, for the verifier to deci
 
 from __future__ import annotations
 
-from collections.abc import Set
-from dataclasses import replace
 from functools import partial
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.cascade import Cascades
-from ptxkit.decompiler.lift.many_turns import Rest, target_of
+from ptxkit.decompiler.lift.many_turns import Rest
 from ptxkit.decompiler.lift.peeled import rests, roll_peeled
 from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt_lists, written
 from ptxkit.decompiler.lift.strided_turns import roll_strided
@@ -30,7 +28,7 @@ _MASKS = (1, 3, 7, 15)
 def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None) -> Body:
     """The body with its unrolled loops rolled up."""
     if known is None:
-        body = _odd_rests(_unfolded(body))
+        body = _unfolded(body)
         known = rests(body)
         cascades.learn(body)
     made = [_inside(statement, cascades, known) for statement in body]
@@ -71,70 +69,6 @@ def _unfolded(body: Body) -> Body:
             case _:
                 made.append(_counted_down(statement))
     return tuple(made)
-
-
-def _odd_rests(body: Body, odd: Set[str] = frozenset()) -> Body:
-    """A body whose rests are asked for, though they are odd, and so never nothing.
-
-    ``odd`` are the variables that hold such a rest already.
-
-    >>> from ptxkit.cuda import print_statements, read
-    >>> texts = "(= r (- (& (| x 1) 3) 1))", "(do (!= r -1) (+= s 2) (-= r 1))"
-    >>> print(print_statements(_odd_rests(tuple(map(read, texts)))), end="")
-    r = (x | 1) & 3;
-    if (r != 0) {
-        do {
-            s += 2;
-            r--;
-        } while (r != 0);
-    }
-    """
-    made = list(body)
-    for place, statement in enumerate(body):
-        match statement:
-            case n.Assign(n.Name(name=name), value, "=") if _is_odd(value, frozenset()):
-                odd |= {name}
-            case n.DoWhile(condition=n.Binary("!=", n.Name(name=name), n.Literal(value=end))):
-                set = next((k for k in range(place) if target_of(made[k]) == name), None)
-                start = made[set] if set is not None else None
-                rest = _counted(start, int(end), odd) if isinstance(start, n.Assign) else None
-                if rest is not None and set is not None:
-                    loop = _down(replace(statement, body=_odd_rests(statement.body, odd)), name)
-                    made[set] = n.Assign(n.Name(name), rest)
-                    made[place] = n.If(loop.condition, (loop,))
-                    continue
-        made[place] = rebuilt_lists(made[place], partial(_odd_rests, odd=odd))
-    return tuple(made)
-
-
-def _is_odd(value: n.Expression, odd: Set[str]) -> bool:
-    match value:
-        case n.Name(name=name):
-            return name in odd
-        case n.Binary("&", n.Binary("|", _, n.Literal(value=1)), n.Literal(value=1 | 3 | 7)):
-            return True
-    return False
-
-
-def _counted(start: n.Assign, end: int, odd: Set[str]) -> n.Expression | None:
-    """The odd number of turns that a variable counts, from where it starts to an end."""
-    match start.value, end:
-        case n.Binary("-", rest, n.Literal(value=1)), -1:
-            pass
-        case n.Unary("~", n.Binary("-", rest, n.Literal(value=1))), 0:
-            pass
-        case rest, 0:
-            pass
-        case _:
-            return None
-    return rest if _is_odd(rest, odd) else None
-
-
-def _down(loop: n.DoWhile, name: str) -> n.DoWhile:
-    """A loop that counts down to 0."""
-    up, down = (n.Assign(n.Name(name), n.Literal(1, INT), operator) for operator in ("+=", "-="))
-    body = tuple(down if s == up else s for s in loop.body)
-    return replace(loop, body=body, condition=n.Binary("!=", n.Name(name), n.Literal(0, INT)))
 
 
 def _counted_down(node: n.Statement) -> n.Statement:
