@@ -73,9 +73,9 @@ def test_a_syntax_error_is_its_diagnostics(monkeypatch, capsys):
     assert said == f"{diagnostic.render()}\n{ALL_ERRORS}\n"
 
 
-def test_an_interrupt_is_quiet(monkeypatch, capsys):
+def test_an_interrupt_is_one_line(monkeypatch, capsys):
     assert exit_code_when(KeyboardInterrupt(), monkeypatch) == 130
-    assert "Traceback" not in capsys.readouterr().err
+    assert capsys.readouterr().err == "ptxkit: note: interrupted\n"
 
 
 def test_a_bug_is_not_hidden(monkeypatch):

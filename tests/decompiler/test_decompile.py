@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -336,3 +337,19 @@ def test_a_form_that_the_lifter_fails_at_is_passed_over(monkeypatch: pytest.Monk
     module = ptxkit.compile_cuda('extern "C" __global__ void k(int *x) { x[0] = 1; }')
     with pytest.warns(RuntimeWarning, match="failed at one way to write 'k' \\(RecursionError"):
         assert ptxkit.decompile(module, "symbolic").verdict.equivalent
+
+
+def test_attention_is_of_one_kernel_that_is_named(
+    ptx: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ptxkit, "decompile", None)
+    said = run("decompile", ptx, "--attention", tmp_path / "a.png", code=2)
+    assert "say which one with --kernel; there are: scale, fill" in said or "fill, scale" in said
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as if it were not installed
+    words = ("decompile", ptx, "--attention", tmp_path / "a.png", "--kernel", "fill")
+    assert "matplotlib is not installed" in run(*words, code=2)
+
+
+def test_a_path_is_no_text() -> None:
+    with pytest.raises(ptxkit.UsageError, match=r"of a file Path\('k.ptx'\).read_bytes"):
+        ptxkit.decompile(Path("k.ptx"))  # type: ignore[arg-type]

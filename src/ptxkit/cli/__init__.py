@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ptxkit.cli.files import EXIT_INTERRUPTED, syntax_message
+from ptxkit.cli.files import EXIT_INTERRUPTED, complain, syntax_message
 from ptxkit.errors import PtxkitError, PtxSyntaxError
 
 # The commands in the order of the help. `to-python` lives in `to_python.py`.
@@ -58,6 +58,7 @@ class _Group(TyperGroup):
             typer.echo(_message(error), err=True)
             raise typer.Exit(EXIT_ERROR) from None
         except KeyboardInterrupt:
+            complain("interrupted", "note")
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except BrokenPipeError:
             _discard_stdout()

@@ -56,6 +56,7 @@ def command(
 
     if engine not in _ENGINES:
         raise UsageError(f"--engine is one of {', '.join(_ENGINES)}, not '{engine}'")
+    files.check_outputs([output], [file])
     module = files.read(file).parse(recover=True)
     cubin = assemble(
         module,

@@ -53,6 +53,7 @@ def command(
 
     if compiler is not None and compiler not in _COMPILERS:
         raise UsageError(f"--compiler is nvrtc or nvcc, not '{compiler}'")
+    files.check_outputs([output], [file])
     source = files.read(file)
     beside = [] if source.path is None else [source.path.absolute().parent]
 

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ptxkit.cli.files import check_folder, complain, plain_data, read, write, write_stdout
+from ptxkit.cli.files import (
+    STDIN,
+    check_outputs,
+    complain,
+    made,
+    plain_data,
+    read,
+    write,
+)
 
 if TYPE_CHECKING:
     from ptxkit.cli.progress import Report
@@ -32,9 +40,9 @@ def _progress() -> Iterator[Report | None]:
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A PTX file; - for standard input.")],
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to; else standard output."),
-    ] = None,
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to; - for standard output."),
+    ] = STDIN,
     engine: Annotated[str, typer.Option(help="auto, or the name of one engine.")] = "auto",
     kernel: Annotated[
         str | None, typer.Option(help="One function, by its PTX or C++ name; else all.")
@@ -66,22 +74,22 @@ def command(
         bool, typer.Option("--comments", help="Note at statements which lines of PTX they are.")
     ] = False,
     html: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="FILE", help="Also write PTX and C++ side by side, lines linked."),
     ] = None,
     tree: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="FILE", help="Also draw the tree: .dot, .svg, .png or .pdf."),
     ] = None,
     attention: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FILE",
             help="Also draw what the neural engine looks at: .png, .svg, .pdf or .json.",
         ),
     ] = None,
     verdict: Annotated[
-        Path | None, typer.Option("--verdict", metavar="FILE", help="Also write it as JSON.")
+        str | None, typer.Option("--verdict", metavar="FILE", help="Also write it as JSON.")
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with 1 where equality was not proved.")
@@ -99,25 +107,19 @@ def command(
     from ptxkit.decompiler.refine.search import EFFORT
     from ptxkit.decompiler.verify import architecture
 
-    for place in (output, html, tree, attention, verdict):
-        if place is not None:
-            check_folder(place)
+    check_outputs([output, html, tree, attention, verdict], [file])
     if tree is not None:
-        look.check_tree(tree)
+        look.check_tree(Path(tree))
+    module = read(file).parse()
     if attention is not None:
-        look.picture_form("attention", attention, look.ATTENTION_TEXT)
-    source = read(file)
-    module = source.parse()
+        look.check_attention(module, Path(attention), kernel)
     with _progress() as report:
         found = ptxkit.decompile(
             module, engine, kernel=kernel, arch=arch, beams=beams, verify=verify, names=names,
             forms=forms, effort=EFFORT if effort is None else effort,
             seconds=SECONDS if seconds is None else seconds, comments=comments, report=report,
         )  # fmt: skip
-    if output is None:
-        write_stdout(found.cuda.encode())
-    else:
-        write(output, found.cuda.encode())
+    write(output, found.cuda.encode())
     if html is not None:
         page = look.side_by_side(module, found.cuda, arch or architecture(module), found.badge)
         write(html, page.encode())
@@ -131,8 +133,10 @@ def command(
     for name, part in parts.items() if len(parts) > 1 else ():
         typer.echo(f"  {part.badge} {name}", err=True)
     if tree is not None:
-        look.draw(found.ast, tree)
+        with made(tree) as path:
+            look.draw(found.ast, path)
     if attention is not None:
-        look.attention(module, attention)
+        with made(attention) as path:
+            look.attention(module, path, kernel)
     if strict and not found.verdict.equivalent:
         raise typer.Exit(1)

@@ -33,6 +33,7 @@ def command(
 
     from ptxkit.toolchain import Cubin, assemble, disassemble
 
+    files.check_outputs([output], [file])
     data = b""
     if file != files.STDIN:
         try:

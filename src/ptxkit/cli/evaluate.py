@@ -14,8 +14,9 @@ import typer
 from ptxkit.cli.files import (
     EXIT_INTERRUPTED,
     InputError,
-    check_folder,
+    check_outputs,
     complain,
+    made,
     plain_data,
     write,
 )
@@ -68,8 +69,7 @@ def command(
 
     if plot is not None:
         measuring.check_picture(plot)
-    for path in filter(None, (out, plot)):
-        check_folder(path)
+    check_outputs([out, plot], inputs)
     left_out: list[str] = []
     sets = [path for path in inputs if (path / MANIFEST).exists()]
     others = [path for path in inputs if path not in sets]
@@ -105,7 +105,8 @@ def command(
     if rows:
         kept.write()
     if plot is not None and rows:
-        measuring.plot(rows, plot)
+        with made(plot) as path:
+            measuring.plot(rows, path)
     if kept.interrupted:
         total = "all" if kept.total is None else f"{kept.total:,}"
         complain(f"interrupted: this is {len(rows):,} of {total} programs", "note")

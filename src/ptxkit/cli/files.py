@@ -8,7 +8,7 @@ import shlex
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -192,7 +192,7 @@ _ELF_MACHINE = slice(18, 20)
 _CUDA = (190).to_bytes(2, "little")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LOOK_AT = 4096
-# What `cuobjdump -ptx` reads.
+# What `ptxkit extract` reads.
 _HOLDERS = ("ELF", "CUDA", "archive", "Windows")
 
 
@@ -211,7 +211,7 @@ def refuse_binary(name: str, data: bytes) -> None:
         raise InputError(f"'{name}' is {what}; PTX is ASCII: convert it to UTF-8 first")
     if any(word in what for word in _HOLDERS):
         shown = "FILE" if name == STDIN_NAME else shlex.quote(name)
-        advice = f"; PTX inside it, if any, can be extracted: cuobjdump -ptx {shown}"
+        advice = f"; PTX inside it, if any, can be extracted: ptxkit extract {shown} -o DIR"
     raise InputError(f"'{name}' is a binary ({what}), not PTX text{advice}")
 
 
@@ -260,16 +260,79 @@ def write(name: str | Path, data: bytes) -> None:
         raise OutputError(f"'{name}' cannot be written: {_reason(error)}") from error
 
 
-def check_folder(name: str | Path) -> None:
-    """Raise where a file has no folder to be written into: better before the work than after.
+def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[str | Path] = ()) -> None:
+    """Raise where files cannot be written, before the work rather than after; None is no file.
 
-    >>> check_folder("no/such/k.cu")
+    Nothing is written over an input, nor two things into one file.
+
+    >>> check_outputs(["no/such/k.cu"])
     Traceback (most recent call last):
     ptxkit.cli.files.OutputError: 'no/such/k.cu' cannot be written: there is no folder 'no/such'
+    >>> check_outputs(["k.ptx"], inputs=["./k.ptx"])
+    Traceback (most recent call last):
+    ptxkit.cli.files.OutputError: 'k.ptx' is read here, and would be overwritten: choose another ...
     """
-    folder = Path(name).parent
-    if str(name) != STDIN and not folder.is_dir():
+    read_here = {_identity(name) for name in inputs if str(name) != STDIN}
+    taken: set[object] = set()
+    for name in outputs:
+        if name is None:
+            continue
+        what = _identity(name)
+        if what is not None and what in taken:
+            shown = "standard output" if str(name) == STDIN else f"'{name}'"
+            raise OutputError(f"two things would be written to {shown}: choose another name")
+        taken.add(what)
+        if str(name) == STDIN:
+            continue
+        if what is not None and what in read_here:
+            raise OutputError(
+                f"'{name}' is read here, and would be overwritten: choose another name"
+            )
+        _check_output(name)
+
+
+def _check_output(name: str | Path) -> None:
+    path = Path(name)
+    if path.is_dir() or str(name).endswith(os.sep):
+        raise OutputError(f"'{name}' is a folder, not a file to write: add the name of a file")
+    folder = path.parent
+    if not folder.is_dir():
         raise OutputError(f"'{name}' cannot be written: there is no folder '{folder}'")
+
+
+def _identity(name: str | Path) -> object:
+    """What two names of one file have in common; None for a device, which takes everything."""
+    if str(name) == STDIN:
+        return STDIN
+    try:
+        found = Path(name).stat()
+    except OSError:
+        return os.path.realpath(name)
+    except ValueError:  # a NUL in the name: whoever reads or writes it complains
+        return name
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+@contextlib.contextmanager
+def made(name: str | Path) -> Iterator[Path]:
+    """A path for who writes a file by themselves; in its place when that is done, or not at all.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with made(Path(folder) / "k.svg") as path:
+    ...         _ = path.write_text("<svg/>")
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['k.svg']
+    """
+    path = Path(os.path.realpath(name))
+    try:
+        # The end of the name says to many writers what to write.
+        with tempfile.TemporaryDirectory(prefix="ptxkit.") as folder:
+            inside = Path(folder) / path.name
+            yield inside
+            write(path, inside.read_bytes())
+    except OSError as error:
+        raise OutputError(f"'{name}' cannot be written: {_reason(error)}") from error
 
 
 def write_stdout(data: bytes) -> None:

@@ -59,6 +59,7 @@ def command(
 
     Exit code: 0 done, 2 the source or a stub has errors, or could not be read.
     """
+    files.check_outputs([output], [file, *(one.partition("=")[2] for one in stub or ())])
     template = _template(file, arch, include, define, option)
     if show or as_json:
         if stub:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ptxkit.cli.files import complain, read, write, write_stdout
+from ptxkit.cli.files import check_outputs, complain, read, write, write_stdout
 
 
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A PTX file; - for standard input.")],
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to; else standard output."),
     ] = None,
     sugar: Annotated[
@@ -28,6 +27,7 @@ def command(
     """
     import ptxkit
 
+    check_outputs([output], [file])
     source = read(file)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

@@ -69,6 +69,8 @@ def command(
     )  # fmt: skip
     if resume:
         training.refuse_nothing_to_resume(out)
+    else:
+        training.refuse_to_overwrite(out)
     if not data.exists() and not generate:
         raise UsageError(f"there is no folder '{data}'; make one: ptxkit synth tiers --out {data}")
     folder = data

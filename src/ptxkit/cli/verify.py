@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ptxkit.cli.files import InputError, complain, plain_data, read
+from ptxkit.cli.files import STDIN, InputError, complain, plain_data, read
 
 #: How a text begins that is PTX.
 _PTX = re.compile(r"\A(?:\s|//[^\n]*\n|/\*.*?\*/)*\.version\s", re.DOTALL)
@@ -36,6 +36,8 @@ def command(
     from ptxkit.cuda import read as read_tree
     from ptxkit.decompiler.verify import verify
 
+    if original == candidate == STDIN:
+        raise InputError("only one of the two files can be '-'")
     module = read(original).parse()
     source = read(candidate)
     text = source.data.decode("utf-8", "replace")

@@ -119,7 +119,7 @@ def decompile(
         if not isinstance(module, str | bytes | bytearray | memoryview):
             raise UsageError(
                 f"decompile needs a module, or PTX as str or bytes, not {type(module).__name__}; "
-                "of a function it takes the module"
+                "of a function it takes the module, of a file Path('k.ptx').read_bytes()"
             )
         module = parse(module)
     _refuse_twice(module)

@@ -126,20 +126,47 @@ def draw(node: n.Node, path: Path) -> None:
     path.write_bytes(graphviz.Source(dot(node)).pipe(format=form))
 
 
-def attention(module: Module, path: Path, kernel: str | None = None) -> None:
-    """Draw what the neural engine looks at: attention to the words of PTX, and p_gen by word.
+def check_attention(module: Module, path: Path, kernel: str | None = None) -> str:
+    """The kernel whose attention is drawn; raises where that cannot be, before any work is done.
 
-    The first kernel, or the one of that name; a ``.json`` file has the numbers.
+    >>> import ptxkit
+    >>> m = ptxkit.parse(".version 8.0 .target sm_80 .entry a() { ret; } .entry b() { ret; }")
+    >>> check_attention(m, Path("a.json"))
+    Traceback (most recent call last):
+    ptxkit.errors.UsageError: attention is drawn of one kernel, and there are 2: say which one ...
     """
     form = picture_form("attention", path, ATTENTION_TEXT)
+    names = [f.name for f in module.kernels if f.has_body]
+    name = names[0] if kernel is None and len(names) == 1 else kernel
+    if name is not None:
+        name = module[name].name
+    if not names or (name is not None and name not in names):
+        raise UsageError("the neural engine reads kernels only: there is no attention to draw")
+    if name is None:
+        raise UsageError(
+            f"attention is drawn of one kernel, and there are {len(names)}: say which one with "
+            f"--kernel; there are: {', '.join(names)}"
+        )
+    import_extra("torch", extra="neural")
+    import_extra("safetensors", extra="neural")
+    if form not in ATTENTION_TEXT:
+        import_extra("matplotlib", extra="neural")
+    return name
+
+
+def attention(
+    module: Module, path: Path, kernel: str | None = None, weights: Path | None = None
+) -> None:
+    """Draw what the neural engine looks at: attention to the words of PTX, and p_gen by word.
+
+    Of the kernel of that name, where there are several; a ``.json`` file has the numbers.
+    """
+    name = check_attention(module, path, kernel)
+    form = picture_form("attention", path, ATTENTION_TEXT)
+    from ptxkit.decompiler.neural import inspect
     from ptxkit.decompiler.neural.engine import NeuralEngine, words_of_function
 
-    decoder = NeuralEngine().decoder
-    from ptxkit.decompiler.neural import inspect
-
-    name = kernel or next((f.name for f in module.kernels if f.has_body), None)
-    if name is None:
-        raise UsageError("the neural engine reads kernels only, and there is none")
+    decoder = NeuralEngine(weights).decoder
     words = words_of_function(module, module[name])
     answers = decoder.answers([words], beams=1)[0]
     if not answers:

@@ -94,3 +94,22 @@ def test_train_on_pairs_that_it_makes(tmp_path: Path) -> None:
     assert "words/s" in result.output
     assert " pairs: " in result.output and "by tier: 1: " in result.output
     assert "{" not in result.output
+
+
+def test_a_new_run_is_not_mixed_with_an_old_one(tmp_path: Path) -> None:
+    arguments = ["train", "--data", str(tmp_path / "no"), "--generate", "48", "--out"]
+    (tmp_path / "run").mkdir()
+    curve = tmp_path / "run" / "curve.csv"
+    curve.write_text("step,loss\n1,2\n")
+    result = CliRunner().invoke(build_app(), [*arguments, str(tmp_path / "run")])
+    assert result.exit_code == 2
+    assert "curve.csv of another run" in result.output
+    (tmp_path / "run" / "state.pt").write_bytes(b"")
+    result = CliRunner().invoke(build_app(), [*arguments, str(tmp_path / "run")])
+    assert result.exit_code == 2
+    assert "--resume, or choose another folder" in result.output
+    assert curve.read_text() == "step,loss\n1,2\n"
+    result = CliRunner().invoke(build_app(), [*arguments, str(curve)])
+    assert result.exit_code == 2
+    assert "is no folder" in result.output
+    assert not (tmp_path / "no").exists()

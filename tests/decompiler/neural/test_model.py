@@ -233,3 +233,22 @@ def test_evaluation_counts_by_tier(folder: Path) -> None:
     found = evaluate(_untrained(vocabulary, 3), chosen).as_dict()
     assert sum(row["asked"] for row in found["tiers"].values()) == 8
     assert (PAD, START, UNKNOWN) == (0, 1, 2)
+
+
+@pytest.mark.parametrize("keep", [0, 100, -1000])
+def test_a_damaged_state_is_a_sentence(folder: Path, tmp_path: Path, keep: int) -> None:
+    prepared = tokens.Tokens(folder)
+    training.train(prepared, tmp_path, replace(_SMALL, steps=1), say=lambda text: None)
+    state = tmp_path / training.STATE
+    state.write_bytes(state.read_bytes()[:keep])
+    with pytest.raises(UsageError, match="is damaged"):
+        training.train(prepared, tmp_path, _SMALL, resume=True, say=lambda text: None)
+
+
+def test_half_a_line_of_a_curve_is_dropped(tmp_path: Path) -> None:
+    curve = tmp_path / training.CURVE
+    training._append(curve, {"step": 1, "loss": 2.0})
+    with curve.open("a") as file:
+        file.write("2,1.")
+    training._cut_curve(curve, 5)
+    assert _losses(tmp_path) == [2.0]

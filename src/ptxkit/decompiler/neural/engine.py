@@ -27,12 +27,12 @@ class NeuralEngine:
 
     name = "neural"
 
-    def __init__(self, weights: Path = TRAINED, device: str | None = None) -> None:
+    def __init__(self, weights: str | Path | None = None, device: str | None = None) -> None:
         torch: Any = import_extra("torch", extra="neural")
         import_extra("safetensors", extra="neural")
         if device is None:
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.decoder = _decoder(weights, device)
+        self.decoder = _decoder(TRAINED if weights is None else Path(weights), device)
 
     def propose(self, module: Module, function: Function, *, beams: int = 1) -> Sequence[Candidate]:
         """The most probable programs for a kernel; none for what the grammar can't say."""

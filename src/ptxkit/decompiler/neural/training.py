@@ -22,10 +22,12 @@ import torch
 from ptxkit.decompiler.neural import batches
 from ptxkit.decompiler.neural.model import Config, Model, avoid_plans
 from ptxkit.decompiler.neural.tokens import Tokens, complete_parts
+from ptxkit.decompiler.neural.weights import CONFIG, load_into, save_weights
 from ptxkit.errors import MissingExtraError, UsageError
 
 STATE = "state.pt"
 CURVE = "curve.csv"
+_STATE_PARTS = {"model", "optimizer", "place", "random", "settings"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,42 @@ def refuse_nothing_to_resume(out: Path) -> None:
         raise UsageError(f"there is no run to resume in '{out}': it has no {STATE}")
 
 
+def refuse_to_overwrite(out: Path) -> None:
+    """Raise where a new run would be mixed with what is in its folder already."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"'{out}' is no folder, and a run needs one of its own: --out FOLDER")
+    if (out / STATE).exists():
+        raise UsageError(
+            f"there is a run in '{out}': go on with it by --resume, or choose another folder"
+        )
+    for name in (CURVE, CONFIG):
+        if (out / name).exists():
+            raise UsageError(
+                f"there is {name} of another run in '{out}', and no {STATE} to go on from: "
+                "choose another folder"
+            )
+
+
+def _read_state(path: Path, device: torch.device) -> dict[str, Any]:
+    """What `_Run.save` has written; an error that says so where it is something else."""
+    try:
+        state = torch.load(path, map_location=device, weights_only=True)
+    except OSError:
+        raise
+    except Exception as error:  # whatever the reader of pickles meets in other bytes
+        raise _damaged(path) from error
+    if not isinstance(state, dict) or not state.keys() >= _STATE_PARTS:
+        raise _damaged(path)
+    return state
+
+
+def _damaged(path: Path) -> UsageError:
+    return UsageError(
+        f"'{path}' is damaged, or is no state of a run: it cannot be resumed; put a copy of the "
+        "file there, or train again in another folder"
+    )
+
+
 def train(
     tokens: Tokens,
     out: Path,
@@ -164,6 +202,8 @@ def train(
         raise UsageError("say how long to train: --steps or --minutes")
     if resume:
         refuse_nothing_to_resume(out)
+    else:
+        refuse_to_overwrite(out)
     world = _World()
     threads = torch.get_num_threads()
     torch.set_num_threads(settings.threads or threads)
@@ -247,7 +287,7 @@ class _Run:
 
     def restore(self) -> None:
         """Go on where a run stood."""
-        state = torch.load(self.out / STATE, map_location=self.world.device, weights_only=True)
+        state = _read_state(self.out / STATE, self.world.device)
         free = {"steps": 0, "minutes": 0, "pause": 0, "compile": False}
         known = {**state["settings"], **free}
         mine = {**asdict(self.settings), **free}
@@ -256,8 +296,14 @@ class _Run:
         ]
         if different:
             raise UsageError(f"the run in '{self.out}' has another {', '.join(different)}")
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        try:
+            self.model.load_state_dict(state["model"])
+            self.optimizer.load_state_dict(state["optimizer"])
+        except (RuntimeError, ValueError) as error:
+            raise UsageError(
+                f"the run in '{self.out}' has weights of another shape than these data need: "
+                "resume it with its own --data"
+            ) from error
         self.place = _Place(**{**state["place"], "tiers": tuple(state["place"]["tiers"])})
         torch.set_rng_state(state["random"].cpu())
         _cut_curve(self.out / CURVE, self.place.step)
@@ -274,8 +320,6 @@ class _Run:
         if resume:
             self.restore()
         elif start_from is not None:
-            from ptxkit.decompiler.neural.weights import load_into
-
             load_into(self.model, start_from)
         self._refresh()
         if not len(self.rows):
@@ -389,8 +433,6 @@ class _Run:
     def finish(self) -> Path:
         """Write the weights and the curve's picture."""
         if self.world.rank == 0:
-            from ptxkit.decompiler.neural.weights import save_weights
-
             about = {
                 "steps": self.place.step,
                 "seconds": round(self.place.seconds, 1),
@@ -483,7 +525,9 @@ def _cut_curve(path: Path, step: int) -> None:
     if not path.exists():
         return
     with path.open(newline="") as file:
-        lines = [line for line in csv.DictReader(file) if int(line["step"]) <= step]
+        # A run that was killed may have left half a line.
+        whole = [line for line in csv.DictReader(file) if None not in line.values()]
+        lines = [line for line in whole if int(line["step"]) <= step]
     path.unlink()
     for line in lines:
         _append(path, line)

@@ -12,6 +12,7 @@ from ptxkit.decompiler.neural.model import Config, Model
 from ptxkit.decompiler.neural.vocabulary import Vocabulary
 from ptxkit.errors import UsageError, import_extra
 
+CONFIG = "config.json"
 SHARD = 14_000_000
 """Bytes in a file at most; a repository takes files of 15 MB."""
 
@@ -36,7 +37,7 @@ def save_weights(folder: Path, model: Model, vocabulary: Vocabulary, about: dict
         safetensors.save_file(tensors, folder / f"model-{number}-of-{len(shards)}.safetensors")
     vocabulary.save(folder / "vocabulary.json")
     config = {"config": model.config.as_dict(), "parameters": model.size, "about": about}
-    (folder / "config.json").write_text(json.dumps(config, indent=1))
+    (folder / CONFIG).write_text(json.dumps(config, indent=1))
 
 
 def _tensors(folder: Path) -> dict[str, Any]:
@@ -60,9 +61,9 @@ def load_into(model: Model, folder: Path) -> None:
 
 def load_weights(folder: Path, device: Any = "cpu") -> tuple[Model, Vocabulary, dict[str, Any]]:
     """A model with its words and what is known about it."""
-    if not (folder / "config.json").exists():
+    if not (folder / CONFIG).exists():
         raise UsageError(f"there are no weights in '{folder}'; train some with: ptxkit train")
-    stored = json.loads((folder / "config.json").read_text())
+    stored = json.loads((folder / CONFIG).read_text())
     model = Model(Config(**stored["config"]))
     load_into(model, folder)
     return model.to(device).eval(), Vocabulary.load(folder / "vocabulary.json"), stored
