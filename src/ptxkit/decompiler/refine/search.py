@@ -36,7 +36,7 @@ _SLOW = 1.5
 #: How many instructions take a compiler as long as it takes for no code at all.
 _EACH = 200
 #: How many instructions may be compiled for one function: some seconds of computing.
-EFFORT = 75_000
+EFFORT = 90_000
 #: Functions with more instructions than this are left as they are.
 _MOST = 1000
 #: What is further away than this share of its instructions is not worth a search.
@@ -52,7 +52,7 @@ _ENOUGH = 1
 #: A change that brings less than this, or this part of what is left, is taken where no other does.
 _WORTH, _PART = 0.5, 0.25
 #: Where no more than this is left, this share of the effort is spent on it once more.
-_LITTLE, _MORE = 2.0, 0.2
+_LITTLE, _MORE = 6.0, 0.6
 #: How many ways to write a whole function are tried in others, and how often that is done.
 _WIDE, _DEEP = 3, 2
 #: Changes that often do nothing alone.
