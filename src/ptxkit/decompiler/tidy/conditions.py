@@ -21,7 +21,7 @@ _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!=", *_LOGIC))
 
 
 def plain_conditions(function: n.Function, take: Callable[[], bool]) -> n.Function:
-    """A function with each condition said once.
+    """A function with each condition said once, and the last turn named as such.
 
     >>> from ptxkit.cuda import print_function, read
     >>> kernel = read('''(kernel k (params (param (ptr float) x) (param int n))
@@ -116,6 +116,10 @@ def _plain(node: n.Node, types: Mapping[str, Type], take: Callable[[], bool]) ->
             return n.If(n.Binary("&&", outer, inner), then)
         case n.If(condition=n.Unary("!", n.Unary("!", condition))) if take():
             return replace(node, condition=condition)
+        case n.For(condition=n.Binary("<", n.Name() as left, n.Binary("+", end, last))) if (
+            isinstance(last, n.Literal) and last.value == 1 and _is_whole(end, types) and take()
+        ):
+            return replace(node, condition=n.Binary("<=", left, end))
     return node
 
 

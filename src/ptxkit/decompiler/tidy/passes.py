@@ -27,6 +27,7 @@ from ptxkit.decompiler.tidy.known_values import without_known_values
 from ptxkit.decompiler.tidy.late_declarations import late_declarations
 from ptxkit.decompiler.tidy.limits import both_limits
 from ptxkit.decompiler.tidy.loops import started_loops, unguarded_loops
+from ptxkit.decompiler.tidy.never_read import without_never_read
 from ptxkit.decompiler.tidy.numbers import plain_numbers
 from ptxkit.decompiler.tidy.old_counts import without_old_counts
 from ptxkit.decompiler.tidy.remainders import without_remainders
@@ -67,5 +68,5 @@ PASSES: tuple[Pass, ...] = (
     without_old_counts, computed_again, last_turns, indices_by_counters, single_precision,
     swapping_loops, counted_to_the_end, implicit_conversions, started_loops, pointers_by_counters,
     known_sums, plain_numbers, named_indices, without_dead_stores, late_declarations,
-    changed_together, without_copies, grid_places,
+    changed_together, without_copies, grid_places, without_never_read,
 )  # fmt: skip

@@ -1,0 +1,54 @@
+"""Variables that nobody reads: what a search leaves of what was needed once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.rewrite import Body, rebuilt_lists
+
+
+def without_never_read(function: n.Function, take: Callable[[], bool]) -> n.Function:
+    """The function without declarations of variables that are never read.
+
+    >>> from ptxkit.cuda import print_function, read
+    >>> kernel = read('''(kernel k (params (param (ptr int) x) (param int a))
+    ...     (let int b (* a 2)) (let int c (+ b 1)) (= ([] x 0) a))''')
+    >>> print(print_function(without_never_read(kernel, lambda: True)), end="")
+    __global__ void k(int *x, int a) {
+        x[0] = a;
+    }
+    """
+    refused: set[str] = set()
+    while function.body is not None:
+        uses = Counter(p.name for s in function.body for p in s.walk() if isinstance(p, n.Name))
+        gone: set[str] = set()
+        for statement in function.body:
+            for node in statement.walk():
+                if (
+                    isinstance(node, n.Declare)
+                    and _is_idle(node, uses)
+                    and node.name not in refused
+                ):
+                    (gone if take() else refused).add(node.name)
+        if not gone:
+            break
+        function = replace(function, body=_without(function.body, gone))
+    return function
+
+
+def _is_idle(node: n.Declare, uses: Counter[str]) -> bool:
+    """Whether nothing is lost with a variable: not a load, which a compiler drops by itself."""
+    if uses[node.name] or node.space or node.value is None:
+        return False
+    return not any(
+        isinstance(part, n.Asm) or (isinstance(part, n.Call) and part.function.startswith("__"))
+        for part in node.value.walk()
+    )
+
+
+def _without(body: Body, gone: set[str]) -> Body:
+    kept = [s for s in body if not (isinstance(s, n.Declare) and s.name in gone)]
+    return tuple(rebuilt_lists(s, lambda inner: _without(inner, gone)) for s in kept)
