@@ -482,3 +482,14 @@ def test_a_place_in_a_grid_has_a_column_and_a_row() -> None:
     made = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic", names="plain")
     assert made.verdict.level == "E1"
     assert "y * gridDim.x * blockDim.x" in made.cuda
+
+
+def test_two_numbers_are_asked_for_one_by_one() -> None:
+    source = """extern "C" __global__ void k(float *x, int n) {
+        if (threadIdx.x == 0 && blockIdx.x == 0) x[n] = 1.0f;
+    }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    assert "threadIdx.x | blockIdx.x" in lifted_text(module)
+    made = ptxkit.decompile(module, "symbolic")
+    assert made.verdict.level == "E1"
+    assert "threadIdx.x == 0 && blockIdx.x == 0" in made.cuda

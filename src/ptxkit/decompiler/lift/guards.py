@@ -36,9 +36,12 @@ def without_guards(body: Body, types: dict[str, Type], often: Container[str] = f
     def change(node: n.Node) -> n.Node:
         match node:
             case n.If(condition, then, ()):
-                asked = [_meant(p, named) for p in _parts(condition)]
+                asked = [meant for p in _parts(condition) for meant in _meanings(p, named)]
                 then = _inlined(_loops(then, types, asked), once)
-                left = [p for p in _parts(condition) if not _asked_inside(_meant(p, named), then)]
+                left = [
+                    part for part in _parts(condition)
+                    if not any(_asked_inside(meant, then) for meant in _meanings(part, named))
+                ]  # fmt: skip
                 if len(left) < len(_parts(condition)):
                     then = tuple(map(_by_quotient, _loads_inside(then, sets, counts)))
                 if not left:
@@ -332,6 +335,17 @@ def _meant(part: n.Expression, named: dict[str, n.Binary]) -> n.Expression:
             if found.operator in CONTRARY:
                 return n.Binary(CONTRARY[found.operator], found.left, found.right)
     return part
+
+
+def _meanings(part: n.Expression, named: dict[str, n.Binary]) -> list[n.Expression]:
+    """What a comparison says: that a number is not negative, of twice the number, too."""
+    found = [_meant(part, named)]
+    match part:
+        case n.Binary(">=", half, n.Literal(value=0)):
+            twice = [name for name, value in named.items()
+                     if value == n.Binary("<<", half, _ONE)]  # fmt: skip
+            found += [n.Binary(">=", n.Name(name), _ZERO) for name in twice]
+    return found
 
 
 def _joined(parts: list[n.Expression]) -> n.Expression:

@@ -85,7 +85,15 @@ def with_odd_counts(body: Body) -> Body:
         return _written_out(made, odd)
 
     made = asked(body)
-    return body if made == body else _with_sums(made, values, frozenset())
+    if made == body:
+        return body
+    made = _with_sums(made, values, frozenset())
+    copies = {
+        s.target.name: s.value for s in statements_of(made) if isinstance(s, n.Assign)
+        and isinstance(s.target, n.Name) and isinstance(s.value, n.Name)
+        and sets[s.target.name] == sets[s.value.name] == 1 and values.get(s.target.name) != s.value
+    }  # fmt: skip
+    return _without_copies(made, copies)
 
 
 def _set_once(body: Body, sets: Counter[str]) -> dict[str, n.Expression]:
@@ -177,6 +185,19 @@ def _written_out(body: list[n.Statement], odd: set[str]) -> Body:
                     )
                     return (*body[:first], asked, *body[place + 1 :])
     return tuple(body)
+
+
+def _without_copies(body: Body, copies: Mapping[str, n.Name]) -> Body:
+    """The body with what was the greater of a number and 0 as the number."""
+
+    def changed(statements: Body) -> Body:
+        kept = (s for s in statements if _target(s) not in copies)
+        return tuple(rebuilt_lists(s, changed) for s in kept)
+
+    def number(node: n.Node) -> n.Node:
+        return copies.get(node.name, node) if isinstance(node, n.Name) else node
+
+    return tuple(bottom_up(s, number) for s in changed(body)) if copies else body
 
 
 def _target(node: n.Statement) -> str:

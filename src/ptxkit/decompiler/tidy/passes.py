@@ -38,6 +38,7 @@ from ptxkit.decompiler.tidy.sums import known_sums
 from ptxkit.decompiler.tidy.swaps import swapping_loops
 from ptxkit.decompiler.tidy.together import changed_together
 from ptxkit.decompiler.tidy.turns import last_turns
+from ptxkit.decompiler.tidy.two_at_once import two_at_once
 
 #: Whether to take the other form at a place; asked once for each, in the order of the pass.
 Take = Callable[[], bool]
@@ -68,5 +69,5 @@ PASSES: tuple[Pass, ...] = (
     without_old_counts, computed_again, last_turns, indices_by_counters, single_precision,
     swapping_loops, counted_to_the_end, implicit_conversions, started_loops, pointers_by_counters,
     known_sums, plain_numbers, named_indices, without_dead_stores, late_declarations,
-    changed_together, without_copies, grid_places, without_never_read,
+    changed_together, without_copies, grid_places, two_at_once, without_never_read,
 )  # fmt: skip
