@@ -78,6 +78,10 @@ def bounds(terms: Terms, term: Term, width: int, signed: bool) -> Bounds:
         row = terms.rows[term]
         rule = _RULES.get(row[0], _unknown)
         found = whole(width, signed)
+        if row[0] == "sum" and row[1] == width:
+            # A multiple of a power of two is not above the greatest of them, wherever it wraps.
+            parts = (row[2], *(factor for _, factor in row[3]))
+            found = found[0], found[1] + 1 - min((one & -one for one in parts if one), default=1)
         # What has no sign is the same number either way.
         plain = 0, (1 << width - 1) - 1
         for one, (least, most) in ((signed, found), (not signed, plain)):
@@ -157,6 +161,10 @@ def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
     if len(numbers) != 2:
         return _NOTHING
     high = bounds(terms, values[0], width, False)[1]
+    if name in ("or", "xor"):
+        # No bit is set that is set in neither.
+        both = high | bounds(terms, values[1], width, False)[1]
+        return 0, (1 << both.bit_length()) - 1
     if name == "shr" and numbers[1] is not None:
         return 0, high >> min(numbers[1], width)
     if name == "and" and numbers != [None, None]:
@@ -171,6 +179,15 @@ def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
 def _carried(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
     """What a loop carries, where it is known how large it can be."""
     return (0, row[4]) if len(row) > 4 and row[3] == width else _NOTHING
+
+
+def _several(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    """What is one of several."""
+    found = terms.cases(row[1])
+    if not found:
+        return _NOTHING
+    ends = [bounds(terms, one, width, signed) for one in found]
+    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 _REALS = {"f32": 32, "f64": 64}
@@ -190,5 +207,5 @@ def _bits_of_real(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
 
 _RULES: dict[str, Callable[[Terms, Row, int, bool], Limits]] = {
     "sum": _sum, "multiply": _product, "special": _special, "signed": _extended,
-    "unsigned": _extended, "op": _operation, "carried": _carried,
+    "unsigned": _extended, "op": _operation, "carried": _carried, "cases": _several,
 }  # fmt: skip

@@ -30,6 +30,8 @@ LEAF = -1
 TOO_LONG = "it takes too long"
 #: Questions for each case that there may be: diagrams may be put together for long and stay small.
 _QUESTIONS = 20
+#: Nodes of a value of many cases, up to which it is told what it can be.
+_LEAVES = 400
 
 
 class Decisions:
@@ -44,6 +46,7 @@ class Decisions:
         """
         self.most_work = work
         self.terms = terms
+        terms.cases = self.leaves
         self._most = most
         self._large: dict[Diagram, bool] = {}
         self.nodes: list[tuple[int, int, int]] = []
@@ -173,6 +176,22 @@ class Decisions:
             large = self._large[value] = len(self.reached(value, self._most)) > self._most
         return self.leaf(self.terms.make("cases", value)) if large else value
 
+    def case_by_case(
+        self, key: Hashable, function: Callable[[Term], Term], value: Diagram
+    ) -> Diagram:
+        """A function of one value, of each of its cases even if it is closed.
+
+        What is closed and then cut to some bits is the same as what is cut first.
+        """
+
+        def compute(term: Term) -> Diagram:
+            row = self.terms.rows[term]
+            if row[0] != "cases" or len(self.reached(row[1], _LEAVES)) > _LEAVES:
+                return self.leaf(function(term))
+            return self.closed(self.apply(key, compute, (row[1],)))
+
+        return self.apply(key, compute, (value,))
+
     def reached(self, diagram: Diagram, most: int) -> set[Diagram]:
         """The nodes of a diagram, or some more than are asked for."""
         found: set[Diagram] = set()
@@ -203,6 +222,34 @@ class Decisions:
             for term, condition in self.cases(part).items():
                 now = self.both(asked, condition)
                 found[term] = self.either(found[term], now) if term in found else now
+        return found
+
+    def leaves(self, value: Diagram, most: int = _LEAVES) -> set[Term] | None:
+        """All terms that a value can be, of those with cases too; None if it has too many nodes.
+
+        >>> t = Terms()
+        >>> d = Decisions(t, 1)
+        >>> p, x, y = d.ask(t.make("p")), d.leaf(t.make("x")), d.leaf(t.make("y"))
+        >>> len(d.leaves(d.closed(d.choose(p, x, y))))
+        2
+        """
+        found: set[Term] = set()
+        seen: set[Diagram] = set()
+        pending = [value]
+        while pending:
+            node = pending.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if len(seen) > most:
+                return None
+            top, first, second = self.nodes[node]
+            if top != LEAF:
+                pending += (first, second)
+            elif self.terms.rows[first][0] == "cases":
+                pending.append(self.terms.rows[first][1])
+            else:
+                found.add(first)
         return found
 
     def negate(self, a: Diagram) -> Diagram:

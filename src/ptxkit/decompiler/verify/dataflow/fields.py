@@ -85,7 +85,29 @@ def low_bits(terms: Terms, width: int, atom: Term, bits: int) -> Term | None:
     )
     if row[1] == f"shr.u{width}" and with_sign:
         return shifted_signed(terms, width, row[3], by)
-    return None
+    return _apart(terms, width, inside, by) if row[1] == f"shr.u{width}" else None
+
+
+def _apart(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
+    """A sum shifted right as what is no multiple of two to the ``by`` is, and the rest beside it.
+
+    They have the same lowest bits: ``x + 4`` without its two lowest is ``x`` without them, and 4.
+    """
+    room = 1 << by
+    if row[:2] != ("sum", width) or not by:
+        return None
+    multiples = [(atom, factor) for atom, factor in row[3] if not factor % room]
+    whole = as_signed(width, row[2]) >> by
+    if not multiples and not whole:
+        return None
+    left = terms.constant(width, row[2] % room)
+    for atom, factor in row[3]:
+        if factor % room:
+            left = terms.add(width, left, terms.scale(width, atom, factor))
+    made = terms.add(width, shifted_right(terms, width, left, by), terms.constant(width, whole))
+    for atom, factor in multiples:
+        made = terms.add(width, made, terms.scale(width, atom, as_signed(width, factor) >> by))
+    return made
 
 
 def _unmasked(terms: Terms, width: int, values: tuple[Term, ...], bits: int) -> Term | None:

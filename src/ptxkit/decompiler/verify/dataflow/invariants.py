@@ -1,7 +1,7 @@
 """What is known of numbers at a meeting that are not the same at any time.
 
 A loop is entered where a number is large enough, and does not change that number: so it is in all
-turns. Such comparisons are taken from the way that first leads to a meeting, and given up where
+turns. Such comparisons are taken from the ways that first lead to a meeting, and given up where
 they do not hold on another one.
 """
 
@@ -34,7 +34,9 @@ class Invariants:
         """Give up what does not hold on all ways; whether there was any."""
         if meeting.regions is None:
             # Nobody has relied on anything yet.
-            meeting.compared = list(self._proposed(meeting, ways[0]))
+            # What is the same at any time on one way may have changed before another one.
+            proposed = (one for way in ways for one in self._proposed(meeting, way))
+            meeting.compared = list(islice(dict.fromkeys(proposed), _MOST))
         held = [one for one in meeting.compared if all(self._holds(one, way) for way in ways)]
         changed = len(held) < len(meeting.compared) and meeting.regions is not None
         meeting.compared = held

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed, bounds
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.registers import FLAG
 from ptxkit.decompiler.verify.dataflow.terms import Term
 
 #: Conditions that are looked into have so many nodes at most.
@@ -39,6 +40,16 @@ class Limits:
             if holds in (condition, decisions.false):
                 found.append((asked, holds == condition))
         return found
+
+    def greatest_of(self, condition: Diagram, value: Diagram, width: int) -> int:
+        """The same of a value that may have cases: of flags, which have little else."""
+        told = self.decisions.term(value)
+        if told is not None:
+            return self.greatest(condition, told, width)
+        found = self.decisions.leaves(value) if width == FLAG else None
+        if found is None:
+            return 1 << width
+        return max(self.greatest(condition, one, width) for one in found)
 
     def greatest(self, condition: Diagram, term: Term, width: int) -> int:
         """A number that a term is not above, without a sign, wherever a condition holds.

@@ -34,6 +34,11 @@ FLOAT_COMPARISONS = {
     "geu": ("lt", False, True), "ne": ("equ", False, True), "equ": ("equ", False, False),
     "num": ("num", False, False), "nan": ("num", False, True),
 }  # fmt: skip
+#: The bits of infinity, and all but the sign.
+_INFINITE = {"f32": 0x7F80_0000, "f64": 0x7FF0_0000_0000_0000}
+_SIGNLESS = {"f32": 0x7FFF_FFFF, "f64": 0x7FFF_FFFF_FFFF_FFFF}
+#: What cuts some bits out of a number.
+_CUTS = ("cvt", "and")
 #: The smaller and the greater of two integers.
 _EXTREMES = frozenset(f"{name}.{type}" for name in ("min", "max")
                       for type in ("s16", "u16", "s32", "u32", "s64", "u64"))  # fmt: skip
@@ -73,19 +78,30 @@ def _integer(self: Semantics, state: State, step: Step, guard: Diagram | None) -
         return False
     types = source_types(step)
     values = tuple(self.value(state, s, t) for s, t in zip(step.sources, types, strict=True))
+    wide = step.targets[0][1] if step.name == "cvt" and step.targets[0] is not None else ""
+    key = "integer", plain_opcode(step), wide
 
     def compute(*terms: Term) -> Diagram:
         chosen = _all_but_one(self, step, terms)
         if chosen is not None:
             return chosen
+        return self.decisions.leaf(known(*terms))
+
+    def known(*terms: Term) -> Term:
         made = meaning(self.terms, step, terms)
         if made is None:
             raise _UnknownError
-        return self.decisions.leaf(made)
+        return made
 
-    wide = step.targets[0][1] if step.name == "cvt" and step.targets[0] is not None else ""
+    mask = self.decisions.term(values[-1])
+    mask = None if mask is None or self.terms.constant_of(mask) is None else mask
     try:
-        value = self.decisions.apply(("integer", plain_opcode(step), wide), compute, values)
+        if step.name in _CUTS and len(values) == 1:
+            value = self.decisions.case_by_case(key, known, values[0])
+        elif step.name in _CUTS and mask is not None:
+            value = self.decisions.case_by_case((*key, mask), lambda a: known(a, mask), values[0])
+        else:
+            value = self.decisions.apply(key, compute, values)
     except _UnknownError:
         return False
     self.write(state, step.targets[0], value, guard)
@@ -180,6 +196,28 @@ def _equal(self: Semantics, width: int, x: Term, y: Term) -> Diagram:
     return decisions.ask(asked)
 
 
+def _numbers(self: Semantics, sort: str, x: Term, y: Term) -> tuple[Term, Term]:
+    """Two terms that are numbers exactly where two others are: signs do not matter for that.
+
+    A constant that is one says nothing: a compiler asks ``x == x`` or takes any.
+    """
+    x, y = (_without_sign(self, sort, one) for one in (x, y))
+    for one, other in ((x, y), (y, x)):
+        bits = self.terms.constant_of(one)
+        if bits is not None and sort in _INFINITE and bits & _SIGNLESS[sort] <= _INFINITE[sort]:
+            return other, other
+    return x, y
+
+
+def _without_sign(self: Semantics, sort: str, term: Term) -> Term:
+    """What is a number exactly where another one is that differs from it in its sign at most."""
+    row = self.terms.rows[term]
+    while row[0] == "op" and row[1] in (f"abs.{sort}", f"neg.{sort}"):
+        term = row[3]
+        row = self.terms.rows[term]
+    return term
+
+
 def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> bool:
     words = step.opcode.split(".")
     if step.type == "f16x2":
@@ -206,6 +244,8 @@ def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
         asked: Term | None
         if floats:
             x, y = self.settled(x), self.settled(y)
+            if name == "num":
+                x, y = _numbers(self, sort, x, y)
             if name in ("eq", "equ", "num"):
                 x, y = sorted((x, y))
             asked, turned = self.terms.make("compare", name, sort, x, y), False

@@ -100,7 +100,7 @@ class Refinement:
         changed = False
         for c, name in {meeting.classes[name]: name for name in names}.items():
             width = self.registers.width(name)
-            if width not in (32, 64):
+            if width not in (16, 32, 64):
                 continue
             held = (self.decisions.term(self.registers.held(way, name)) for way in ways)
             least = min(self._zeros(width, one) for one in held)
@@ -112,11 +112,8 @@ class Refinement:
                 continue
             most = -1
             for way in ways:
-                told = self.decisions.term(self.registers.told(way, self.registers.held(way, name)))
-                if told is None:
-                    most = 1 << width
-                    break
-                most = max(most, self.limits.greatest(way.condition, told, width))
+                told = self.registers.told(way, self.registers.held(way, name))
+                most = max(most, self.limits.greatest_of(way.condition, told, width))
             before = meeting.limits.get(c)
             if before and most <= before[0]:
                 continue

@@ -34,6 +34,7 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     reads_of_parameters,
 )
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
+from ptxkit.decompiler.verify.dataflow.lowest import keep_lowest
 from ptxkit.decompiler.verify.dataflow.opcodes import contracted
 from ptxkit.decompiler.verify.dataflow.semantics import (
     Semantics,
@@ -90,6 +91,7 @@ class Program:
         self.blocks: dict[int, Block] = {
             number: part for index in whole for number, part in parts.of(index, whole[index])
         }
+        keep_lowest(self.blocks)
         self.order = list(self.blocks)
         self.entry = graph.entry.index
         loops = self._loops(parts.cut)

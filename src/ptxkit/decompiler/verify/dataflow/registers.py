@@ -10,10 +10,13 @@ from ptxkit.decompiler.verify.dataflow.decode import Register
 from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Name, Way
 from ptxkit.decompiler.verify.dataflow.regions import Program
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
-from ptxkit.decompiler.verify.dataflow.terms import Terms
+from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 from ptxkit.decompiler.verify.dataflow.unset import NOTHING
 from ptxkit.isa.types import SCALAR_TYPES
+
+#: Flags are kept in registers of so many bits.
+FLAG = 16
 
 
 class Registers:
@@ -70,7 +73,15 @@ class Registers:
                 most = (min((*most, (1 << width) - 1)) >> low,)
             term = self.terms.make("carried", meeting.number, what, width, *most)
             term = self.terms.scale(width, term, 1 << low) if low else term
+            if width == FLAG and most == (1,):
+                return self._flag(term, width)
         return self.decisions.ask(term) if type == "pred" else self.decisions.leaf(term)
+
+    def _flag(self, term: Term, width: int) -> Diagram:
+        """What is 0 or 1, as one of them: where it is not 0, nobody has to find that it is 1."""
+        zero, one = (self.decisions.leaf(self.terms.constant(width, number)) for number in (0, 1))
+        asked = self.terms.make("eq", width, term)
+        return self.decisions.choose(self.decisions.ask(asked), zero, one)
 
     def held(self, way: Way, name: Name) -> Diagram:
         """What a register holds at the end of a way."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from ptxkit.decompiler.verify.dataflow.arguments import argument
 from ptxkit.decompiler.verify.dataflow.bits import part
+from ptxkit.decompiler.verify.dataflow.bounds import bounds
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import (
     PURE,
@@ -97,7 +99,31 @@ class Semantics:
         """
         if self.narrow:
             value = self.decisions.within(state.condition, value)
-        return value if type == "pred" else self.decisions.closed(value)
+        if type == "pred":
+            return value
+        closed = self.decisions.closed(value)
+        return closed if closed == value else self._as_flag(closed, type)
+
+    def _as_flag(self, closed: Diagram, type: str) -> Diagram:
+        """A value of many cases that is 0 or 1, as the one or the other.
+
+        Where it is not 0, nobody has to find then that it is 1, in however many bits.
+        """
+        terms, decisions = self.terms, self.decisions
+        width = SCALAR_TYPES[type].width if type in SCALAR_TYPES else 0
+        term = decisions.term(closed)
+        if term is None or width not in _FLAGS or bounds(terms, term, width, False) != (0, 1):
+            return closed
+        cut = partial(terms.truncate, width, _FEW)
+        few = decisions.case_by_case(("truncate", width, _FEW), cut, closed)
+        zero, one = (decisions.leaf(terms.constant(width, number)) for number in (0, 1))
+
+        def is_zero(a: Term) -> Diagram:
+            asked, known = terms.equal(_FEW, a, terms.constant(_FEW, 0))
+            answer = decisions.true if known else decisions.false
+            return answer if asked is None else decisions.ask(asked)
+
+        return decisions.choose(decisions.apply("is zero", is_zero, (few,)), zero, one)
 
     # ---- operands --------------------------------------------------------------------------
 
@@ -123,11 +149,8 @@ class Semantics:
             held = self.read(state, operand.value)
             wide = SCALAR_TYPES[own].width
             if wide > width and own != "pred" and width >= 8:
-                return decisions.apply(
-                    ("truncate", wide, width),
-                    lambda a: decisions.leaf(terms.truncate(wide, width, a)),
-                    (held,),
-                )
+                cut = partial(terms.truncate, wide, width)
+                return decisions.case_by_case(("truncate", wide, width), cut, held)
             return held
         if kind == "not":
             return decisions.negate(self.value(state, operand.parts[0], "pred"))
@@ -547,6 +570,8 @@ class Semantics:
 _SUMS = CONTRACTED | {"fma"}
 #: Follows the opcode of what may still be put together with another.
 _OPEN = " or fma"
+#: How many bits registers have that flags are kept in, and how many are enough for one.
+_FLAGS, _FEW = (16, 32), 8
 #: Memory that is there for every thread, at places that are no numbers of the program.
 _ACCESSES = frozenset(("ld", "st", "atom", "red"))
 #: Bytes from a null pointer on that no memory of a device lies in.

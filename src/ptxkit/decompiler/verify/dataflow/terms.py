@@ -73,6 +73,10 @@ def _remembered(method: Method) -> Method:
     return cast(Method, known)
 
 
+def _untold(value: int) -> set[Term] | None:
+    return None
+
+
 class Terms:
     """All terms of a proof; both sides share them."""
 
@@ -96,6 +100,8 @@ class Terms:
         self.reals: dict[tuple[Term, str], tuple[float, float] | None] = {}
         self.known: dict[tuple[Any, ...], Term] = {}
         """What methods gave for their arguments."""
+        self.cases: Callable[[int], set[Term] | None] = _untold
+        """What a value of many cases can be, by its number, if there is telling."""
         self._limit = limit
 
     def make(self, *row: Any) -> Term:

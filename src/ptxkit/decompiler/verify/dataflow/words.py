@@ -18,6 +18,7 @@ from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Name, Way
 from ptxkit.decompiler.verify.dataflow.questions import Questions
 from ptxkit.decompiler.verify.dataflow.registers import Registers
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
+from ptxkit.decompiler.verify.dataflow.staying import Staying
 from ptxkit.decompiler.verify.dataflow.terms import Term
 
 #: Registers of which pairs are looked at.
@@ -39,6 +40,7 @@ class Words:
         self.timeless = registers.timeless
         self.narrow = registers.narrow
         self._questions = Questions(registers)
+        self._staying = Staying(registers, self._rewriter)
         self._changing: dict[Name, frozenset[Term] | None] = {}
         """For registers of the meeting that is looked at, the parts that do not stay."""
 
@@ -101,6 +103,8 @@ class Words:
                         names = [*shared, *free]
                         more[name[0]] = [self._rewriter(meeting, way, names) for way in ways]
                     made = self._in_words(ways, name, more[name[0]])
+                if made is None and self.narrow and self.registers.width(name) == 32:
+                    made = self._half(meeting, ways, name, shared)
                 if made is None and self.narrow and name[0] == 0:
                     made = self._in_step(meeting, ways, name, free)
                 if made is None and self.narrow and self.registers.width(name) == 32:
@@ -111,6 +115,8 @@ class Words:
                     made = self._combined(meeting, ways, name, [*shared, *free])
                 if made is None and self.narrow and self.registers.width(name) == 1:
                     made = self._questions.about(meeting, ways, name, numbers)
+                if made is None and self.narrow:
+                    made = self._guessed_again(meeting, ways, name, shared, free)
                 alone += [name] if made is None and name[0] else []
             changed |= made != meeting.derived.get(name)
             if made is not None:
@@ -160,20 +166,31 @@ class Words:
         In loops it may be so only until they turn.
         """
         if meeting.blocks[0] not in self.registers.programs[0].begins:
-            return {}
+            return self._staying.made_of_others(meeting, ways, names) if self.narrow else {}
         alone = [
-            name for name in names if all(self._is_atom(self.registers.held(w, name)) for w in ways)
+            name
+            for name in names
+            if all(self._staying.is_atom(self.registers.held(w, name)) for w in ways)
         ]
         rewriters = [self._rewriter(meeting, way, alone) for way in ways]
         made = {name: self._in_words(ways, name, rewriters) for name in names if name not in alone}
         return {name: word for name, word in made.items() if word is not None}
 
-    def _is_atom(self, value: Diagram) -> bool:
-        """Whether a value is no function of others."""
-        term = self.decisions.term(value)
-        if term is None or self.terms.rows[term][0] == "sum":
-            return False
-        return self.timeless.first_part(term) is None
+    def _guessed_again(
+        self, meeting: Meeting, ways: list[Way], name: Name, shared: list[Name], free: list[Name]
+    ) -> Diagram | None:
+        """A register that was taken to stay until a turn changed it, by how the loop begins.
+
+        What a turn adds may be no constant; the next turn tells whether it is as is guessed here.
+        """
+        before = meeting.derived.get(name)
+        entering = [way for way in ways if way.source is not meeting]
+        if before is None or not self.timeless.value(before) or len(entering) in (0, len(ways)):
+            return None
+        made = None
+        if self.registers.width(name) == 32:
+            made = self._half(meeting, entering, name, shared)
+        return self._in_step(meeting, entering, name, [*shared, *free]) if made is None else made
 
     def _in_words(
         self, ways: list[Way], name: Name, rewriters: Sequence[Rewriter]
@@ -276,7 +293,7 @@ class Words:
     def _half(
         self, meeting: Meeting, ways: list[Way], name: Name, wholes: list[Name]
     ) -> Diagram | None:
-        """A register as the lower or upper half of another one, and something that stays."""
+        """A register as a multiple of the lower or upper half of another one, and what stays."""
         held = [self.registers.held(way, name) for way in ways]
         told = [self.registers.told(way, one) for way, one in zip(ways, held, strict=True)]
         for whole in wholes:
@@ -288,10 +305,12 @@ class Words:
                 also = (self.registers.told(way, one) for way, one in zip(ways, parts, strict=True))
                 if all(one == other for one, other in zip(told, also, strict=True)):
                     return word
-                left = self._rest(ways, 32, held, parts, 1)
                 half = self.decisions.term(word)
-                if left is not None and half is not None:
-                    return self.decisions.leaf(self.terms.add(32, half, left))
+                for times in self._multiples(32, held[0], parts[0]) if half is not None else ():
+                    left = self._rest(ways, 32, held, parts, times)
+                    if left is not None and half is not None:
+                        scaled = self.terms.scale(32, half, times)
+                        return self.decisions.leaf(self.terms.add(32, scaled, left))
         return None
 
     def _extended(
@@ -420,3 +439,7 @@ class Words:
                     words.setdefault(whole, part(self.terms, 64, word, place, 2))
         for width, held, word in known if self.narrow else ():
             self._note_part(words, width, held, word)
+            if width == 64:
+                # An address of shared memory goes along with the lower half of an index.
+                halves = (part(self.terms, 64, one, 0, 2) for one in (held, word))
+                self._note_part(words, 32, *halves)
