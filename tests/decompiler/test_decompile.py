@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -353,3 +354,36 @@ def test_attention_is_of_one_kernel_that_is_named(
 def test_a_path_is_no_text() -> None:
     with pytest.raises(ptxkit.UsageError, match=r"of a file Path\('k.ptx'\).read_bytes"):
         ptxkit.decompile(Path("k.ptx"))  # type: ignore[arg-type]
+
+
+def test_a_long_function_is_lifted_and_no_more_where_time_is_short() -> None:
+    steps = "\n".join(f"fma.rn.f32 %f{k + 1}, %f{k}, %f0, 0f3F800000;" for k in range(3000))
+    text = f""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 x) {{
+    .reg .f32 %f<3002>; .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [x];
+    ld.global.f32 %f0, [%rd1];
+    {steps}
+    st.global.f32 [%rd1], %f3000;
+    ret;
+}}"""
+    begun = time.process_time()
+    found = ptxkit.decompile(text, "symbolic", seconds=0.5, names="plain")
+    assert time.process_time() - begun < 4
+    assert found.badge == "[not verified] symbolic"
+    assert any("too few for 3,004 instructions" in note for note in found.notes)
+    assert found.cuda.count("fmaf") == 3000 or "+ 1.0f" in found.cuda
+
+
+def test_what_is_not_compared_is_said(ptx: Path, tmp_path: Path) -> None:
+    older = tmp_path / "older.ptx"
+    older.write_text(re.sub(r"\.target sm_90", ".target sm_35", ptx.read_text()))
+    out = tmp_path / "k.cu"
+    said = run("decompile", older, "--engine", "symbolic", "--kernel", "fill", "-o", out)
+    assert "[E1 identical PTX]" in said
+    assert "not compared: the PTX has .target sm_35, and this is compiled for sm_90" in said
+    said = run("verify", older, out, "--kernel", "fill")
+    assert "not compared: the PTX has .target sm_35" in said
+    assert "not compared" not in run("verify", ptx, out, "--kernel", "fill")

@@ -231,3 +231,12 @@ def test_training_gives_the_same_bytes(tmp_path: Path) -> None:
     again = Habits.load(tmp_path / "one" / training.WEIGHTS)
     again.save(tmp_path / "again.npz")
     assert Habits.load(tmp_path / "again.npz").names.labels == again.names.labels
+
+
+def test_many_names_take_no_square_of_time() -> None:
+    lets = "".join(f"(let float v{k} (* a 2.0f))" for k in range(20_000))
+    function = read(f"(kernel k (params (param float a)) {lets})")
+    assert isinstance(function, n.Function)
+    before = time.process_time()
+    assert same_but_for_names(function, function)
+    assert time.process_time() - before < 3.0

@@ -178,6 +178,28 @@ def test_parameters_of_another_size_are_not_run() -> None:
     assert any("parameters differ" in reason for reason in verdict.reasons)
 
 
+def test_what_differs_between_launches_is_named() -> None:
+    text = 'extern "C" __global__ void {} k(int *x) {{ x[threadIdx.x] = 1 + {}; }}'
+    for mine, theirs, said in (
+        (
+            "__launch_bounds__(256)",
+            "__launch_bounds__(128)",
+            ".maxntid (256, 1, 1) against (128, 1, 1)",
+        ),
+        ("", "__launch_bounds__(128)", ".maxntid none against (128, 1, 1)"),
+        (
+            "__cluster_dims__(2)",
+            "__cluster_dims__(4)",
+            ".reqnctapercluster (2, 1, 1) against (4, 1, 1)",
+        ),
+    ):
+        proof = same_dataflow(module(text.format(mine, 1)), module(text.format(theirs, 1)), "k")
+        assert not proof.equal
+        assert said in proof.reason, proof.reason
+    larger = module(text.format("__launch_bounds__(256)", 1))
+    assert same_dataflow(module(text.format("__launch_bounds__(128)", 1)), larger, "k").equal
+
+
 def test_a_candidate_that_does_not_compile_is_a_sentence() -> None:
     made = compiled("__global__ void k() { nothing(); }")
     assert made.module is None

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 import ptxkit
+from ptxkit.decompiler.verify import certificates
 from ptxkit.errors import ToolchainError
 from ptxkit.toolchain import aside, nvrtc
 
@@ -57,3 +58,20 @@ def test_a_compiler_that_is_killed_is_started_again() -> None:
         one.compile(source, "k.cu", options)
     assert one.compile(source, "k.cu", options) == before
     one._stop()
+
+
+def test_a_long_source_takes_no_more_time_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "\n".join(f"for (int i = 0; i < n; i++) v = v * {k}.5f + x[i];" for k in range(2000))
+    source = f"__global__ void k(float *x, int n) {{ float v = x[0];\n{lines}\nx[0] = v; }}"
+    assert len(source) > aside.LONG
+    before = aside.seconds()
+    with aside.limited(lambda: 1.0), pytest.raises(aside.OverdueCompilationError):
+        ptxkit.compile_cuda(source, arch="sm_90", cache=False)
+    assert 1.0 <= aside.seconds() - before < 3.0
+    with aside.limited(lambda: 0.0):
+        assert "not verified" in certificates.compiled(source).error
+        assert certificates.compiled(SOURCE).module is not None
+    monkeypatch.setattr(aside, "LONG", 10)
+    plain = made()
+    with aside.limited(lambda: 60.0):
+        assert made() == plain

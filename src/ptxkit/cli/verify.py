@@ -34,7 +34,8 @@ def command(
     """
     from ptxkit.cuda import CudaModule, Function, SExpressionError
     from ptxkit.cuda import read as read_tree
-    from ptxkit.decompiler.verify import verify
+    from ptxkit.decompiler.unsaid import not_compared
+    from ptxkit.decompiler.verify import architecture, verify
 
     if original == candidate == STDIN:
         raise InputError("only one of the two files can be '-'")
@@ -69,4 +70,7 @@ def command(
             typer.echo(f"  {part.badge} {name}")
         for reason in verdict.reasons if not verdict.equivalent else ():
             complain(reason, "note")
+        compared = verdict.parts if verdict.compiles else ()
+        for line in not_compared(module, list(compared), arch or architecture(module)):
+            complain(line, "note")
     raise typer.Exit(0 if verdict.equivalent else 1)

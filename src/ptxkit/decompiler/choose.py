@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.budget import SECONDS, Budget
 from ptxkit.decompiler.contest import Answer, best_answer
-from ptxkit.decompiler.engines import ENGINES, Engine, engine
+from ptxkit.decompiler.engines import ENGINES, Candidate, Engine, engine
 from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.learned.habits import habits
 from ptxkit.decompiler.learned.naming import renamed_module
@@ -22,6 +25,7 @@ from ptxkit.decompiler.plain import with_plain_names
 from ptxkit.decompiler.refine.search import EFFORT
 from ptxkit.decompiler.symbols import renamed_kernels, writable
 from ptxkit.decompiler.tidy import plain_updates, tidied
+from ptxkit.decompiler.unsaid import not_compared
 from ptxkit.decompiler.vectors import with_scalars
 from ptxkit.decompiler.verify import Verdict, architecture, certify, compiled, same_ptx, verify
 from ptxkit.decompiler.verify.certificates import paired, to_certify
@@ -36,7 +40,11 @@ from ptxkit.errors import (
 )
 from ptxkit.syntax import Function, Module, parse
 from ptxkit.syntax.debug import debug_names
+from ptxkit.toolchain.aside import limited
 
+#: A function with more instructions stays as it was lifted first, unless more than so many times of
+#: what that took is left: other forms take as long to lift, and compilers longer.
+_LONG, _TIMES = 2000, 3.0
 #: The share of all time after which no function is worked on: some is left to write it well.
 _SHARE = 0.9
 Report = Callable[[int, int], None]
@@ -190,6 +198,8 @@ def decompile(
             verdict = Verdict.of({**own, **left_out})
         elif not verdict.equivalent:
             notes += verdict.reasons
+        if verdict.compiles:
+            notes += not_compared(module, functions, arch)
     if names == "learned":
         tree = renamed_module(tree, habits().names, _names_known(module))
     text = print_module(tree)
@@ -323,6 +333,9 @@ def _chosen(
     answers: dict[str, Answer] = {}
     symbolic = [one for one in engines if one.name == "symbolic"]
     tree = lifted
+    # Nothing but lifting was done until now.
+    total = sum(len(module[name].instructions) for name in names)
+    lifting = (budget.seconds - budget.left) / max(1, total)
     # What plain arithmetic is, is one thing for all functions of a file.
     flags = compile_flags(module)
     for done, name in enumerate(names):
@@ -330,16 +343,23 @@ def _chosen(
             report(done, len(names))
         part = isolated(module, module[name])
         own = budget.part(_SHARE / len(names))
-        found = best_answer(
-            part, name, engines, arch, beams=beams, effort=effort, flags=flags, budget=own
-        )
-        if not symbolic and (found is None or not found.verdict.equivalent):
-            notes.append(_unproved(engines[0].name, name, found))
-            found = None
-        if found is None:
+        size = len(part[name].instructions)
+        if size > _LONG and own.left < _TIMES * lifting * size:
+            why = f"not verified: {budget.seconds:g} seconds are too few for {size:,} instructions"
+            as_lifted = Candidate(lifted, "symbolic")
+            answers[name] = Answer(as_lifted, Verdict(reasons=(why,)), math.inf)
+            continue
+        with limited(partial(getattr, own, "left")):
             found = best_answer(
-                part, name, [engine("symbolic")], arch, effort=effort, flags=flags, budget=own
+                part, name, engines, arch, beams=beams, effort=effort, flags=flags, budget=own
             )
+            if not symbolic and (found is None or not found.verdict.equivalent):
+                notes.append(_unproved(engines[0].name, name, found))
+                found = None
+            if found is None:
+                found = best_answer(
+                    part, name, [engine("symbolic")], arch, effort=effort, flags=flags, budget=own
+                )
         assert found is not None  # the lifter has a form of everything
         answers[name] = found
         chosen = found.candidate.tree
@@ -347,7 +367,10 @@ def _chosen(
     maker = "+".join(sorted({answer.candidate.engine for answer in answers.values()}))
     if len(names) == 1:
         return tree, maker, Verdict.of({names[0]: answers[names[0]].verdict}), notes
-    tree, joined = _joined_verdict(module, tree, answers, arch, budget)
+    # What was proved is worth the time of a compiler; what was not even begun is not.
+    late = any(answer.cost == math.inf for answer in answers.values())
+    with limited(partial(getattr, budget, "left")) if late else nullcontext():
+        tree, joined = _joined_verdict(module, tree, answers, arch, budget)
     if not joined.equivalent and tree != lifted and not budget.over:
         plain = verify(module, lifted, arch=arch)
         if plain.rank > joined.rank:

@@ -173,7 +173,7 @@ class _Proving:
         # first, but only those that are quick.
         if not self._long:
             yield likely[0], False
-        for place, candidate in enumerate(self.provable):
+        for place, candidate in enumerate(self._in_time(self.provable)):
             self.written.append(self._compiled(candidate))
             # The last one keeps most of the original, and is proved soon, if at all.
             brief = self._long and place + 1 < len(PROVABLE_FORMS)
@@ -188,6 +188,11 @@ class _Proving:
         # What a compiler left as it was is nearest to the original in a run, too.
         yield from ((one, False) for one in self.written)
         yield from ((self._compiled(candidate), False) for candidate in self.left)
+
+    def _in_time(self, forms: Iterator[Candidate]) -> Iterator[Candidate]:
+        """Forms, as long as there is time to lift another one."""
+        while not self.budget.over and (candidate := next(forms, None)) is not None:
+            yield candidate
 
     def _cost(self, one: _Tried) -> float:
         return reading_cost(one.candidate.tree, self.name)
@@ -239,7 +244,8 @@ class _Proving:
         """What a few launches of a form show to be different, if they do."""
         if text not in self.seen:
             differs = ""
-            if one.made.module is not None and self.module[self.name].is_entry:
+            entry = self.module[self.name].is_entry
+            if one.made.module is not None and entry and not self.budget.over:
                 made, brief = one.made.module, self.budget.part(_BRIEFEST)
                 differs = seen_to_differ(self.module, made, self.name, one.partner, budget=brief)
             self.seen[text] = f"E3: {differs}" if differs else ""

@@ -1,8 +1,9 @@
-"""NVRTC in a process of its own, for options that it does not forget.
+"""NVRTC in a process of its own, for options that it does not forget, and for what takes long.
 
 After one compilation with ``-Ofc=mid`` or ``--restrict``, NVRTC compiles everything else in the
 same process in another way than before, whatever options that has. So what asks for such an option
-is compiled by a second process, which does nothing else.
+is compiled by a second process, which does nothing else. So is a long source where there is only so
+much time (`limited`): nobody can stop NVRTC, but a process can be ended.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import contextlib
 import json
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 
 from ptxkit.errors import ToolchainError
@@ -25,6 +28,10 @@ from ptxkit.toolchain.nvrtc import Compiled, Nvrtc
 
 #: How options begin that are not forgotten.
 _STICK = ("-Ofc", "--Ofast-compile", "-restrict", "--restrict")
+#: Bytes of sources that compilers may take many seconds for.
+LONG = 60_000
+#: Seconds between two looks at how long a compiler has computed.
+_BETWEEN = 0.1
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from ptxkit.toolchain.aside import serve; serve(sys.argv[2])"
@@ -40,6 +47,34 @@ def sticking(options: Sequence[str]) -> tuple[str, ...]:
     return tuple(option for option in options if option.startswith(_STICK))
 
 
+class OverdueCompilationError(ToolchainError):
+    """A source that the compiler takes too long for."""
+
+
+_left: ContextVar[Callable[[], float] | None] = ContextVar("seconds left", default=None)
+
+
+@contextlib.contextmanager
+def limited(left: Callable[[], float]) -> Iterator[None]:
+    """Long sources that are compiled inside take no more seconds of computing than are left then.
+
+    >>> with limited(lambda: 0.0):
+    ...     seconds_for(bytes(LONG)), seconds_for(b"__global__ void k() {}")
+    (0.0, None)
+    """
+    token = _left.set(left)
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
+def seconds_for(source: bytes) -> float | None:
+    """How long a source may be compiled; None for as long as it takes."""
+    left = _left.get()
+    return left() if left is not None and len(source) >= LONG else None
+
+
 class Aside:
     """A second process with the same compiler, started when it is needed first."""
 
@@ -52,14 +87,22 @@ class Aside:
         self._owner = 0
         atexit.register(self._stop)
 
-    def compile(self, source: bytes, name: str, options: Sequence[str]) -> Compiled:
-        """As `Nvrtc.compile`."""
+    def compile(
+        self, source: bytes, name: str, options: Sequence[str], most: float | None = None
+    ) -> Compiled:
+        """As `Nvrtc.compile`; in so many seconds of computing at ``most``."""
+        overdue = OverdueCompilationError(f"NVRTC takes too long for '{name}'")
+        if most is not None and most <= 0:
+            raise overdue
         with self._lock:
             process = self._started()
             assert process.stdin is not None and process.stdout is not None
             try:
                 pickle.dump((source, name, tuple(options)), process.stdin)
                 process.stdin.flush()
+                if most is not None and not _answers(process, most):
+                    self.seconds += most
+                    raise overdue
                 answer, seconds = pickle.load(process.stdout)
             except (EOFError, OSError, pickle.UnpicklingError) as error:
                 self._stop()
@@ -101,6 +144,24 @@ class Aside:
                 with contextlib.suppress(OSError):  # what was not sent yet needs not be
                     stream.close()
         process.wait()
+
+
+def _answers(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Whether a process has something to say before it has computed so long."""
+    end = _computed(process.pid) + seconds
+    while not select.select([process.stdout], [], [], _BETWEEN)[0]:
+        if _computed(process.pid) > end:
+            return False
+    return True
+
+
+def _computed(process: int) -> float:
+    """How long a process has computed; where the system does not say, what a clock says."""
+    try:
+        # The number that Linux gives to the clock of a process: its complement, and two flags.
+        return time.clock_gettime(~process << 3 | 2)
+    except OSError:
+        return time.monotonic()
 
 
 _known: dict[tuple[Path, tuple[str, ...]], Aside] = {}

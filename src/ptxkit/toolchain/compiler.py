@@ -177,8 +177,11 @@ def _with_nvrtc(source: bytes, name: str, words: list[str]) -> tuple[bytes | Non
     headers = [f"-I{folder}" for folder in locate.include_dirs()]
     library = nvrtc.load()
     sticking = aside.sticking(words)
-    compiler = aside.of(library.path, sticking) if sticking else library
-    result = compiler.compile(source, name, [*words, *headers])
+    most = aside.seconds_for(source)
+    if sticking or most is not None:
+        result = aside.of(library.path, sticking).compile(source, name, [*words, *headers], most)
+    else:
+        result = library.compile(source, name, [*words, *headers])
     return result.ptx, result.log
 
 

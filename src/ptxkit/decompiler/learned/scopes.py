@@ -101,7 +101,7 @@ def same_but_for_names(one: n.Function, two: n.Function) -> bool:
     if any((a.type, a.const) != (b.type, b.const)
            for a, b in zip(one.parameters, two.parameters, strict=True)):  # fmt: skip
         return False
-    return _Bindings(len(first)).body(one.body or (), two.body or (), first, second)
+    return _Bindings(first, second).body(one.body or (), two.body or ())
 
 
 Known = dict[str, int]
@@ -110,48 +110,68 @@ Known = dict[str, int]
 class _Bindings:
     """Reads two trees side by side; names are numbers of declarations."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, first: Known, second: Known) -> None:
+        self.first, self.second = first, second
+        """What names mean where it reads, in the one tree and in the other."""
+        self.count = len(first)
+        self.hidden: list[tuple[Known, str, int | None]] = []
+        """What names meant before they were declared again: where a scope ends they do so still.
+        To keep all names of every scope would take the square of the time."""
 
-    def body(self, one: Any, two: Any, first: Known, second: Known) -> bool:
+    def body(self, one: Any, two: Any) -> bool:
         """Two blocks, each with names of its own."""
-        first, second = dict(first), dict(second)
-        return len(one) == len(two) and all(
-            self.same(a, b, first, second) for a, b in zip(one, two, strict=True)
-        )
+        outside = len(self.hidden)
+        same = len(one) == len(two) and all(self.same(a, b) for a, b in zip(one, two, strict=True))
+        self._leave(outside)
+        return same
 
-    def same(self, one: Any, two: Any, first: Known, second: Known) -> bool:
+    def same(self, one: Any, two: Any) -> bool:
         """Two nodes; what they declare is known from here on."""
         if type(one) is not type(two):
             return False
         if isinstance(one, n.Name):
             # What is declared outside has the same name in both.
-            return bool(first.get(one.name, one.name) == second.get(two.name, two.name))
+            return bool(self.first.get(one.name, one.name) == self.second.get(two.name, two.name))
+        outside = len(self.hidden)
         if isinstance(one, n.Declare):
-            first[one.name] = second[two.name] = self.count
+            self._declare(self.first, one.name)
+            self._declare(self.second, two.name)
             self.count += 1
-        inside = dict(first), dict(second)
-        below = (first, second) if isinstance(one, n.Declare) else inside
+            outside = len(self.hidden)
         for field in fields(one):
             a, b = getattr(one, field.name), getattr(two, field.name)
             if isinstance(one, n.Declare) and field.name == "name":
                 continue
             if field.name in _BLOCKS and isinstance(a, tuple):
-                if not self.body(a, b, *below):
+                if not self.body(a, b):
                     return False
-            elif not self._part(a, b, *below):
+            elif not self._part(a, b):
                 return False
+        self._leave(outside)
         # A function that a variable of its name would hide is another one.
-        return not (isinstance(one, n.Call) and one.function in {**first, **second}
-                    and first.get(one.function) != second.get(one.function))  # fmt: skip
+        return not isinstance(one, n.Call) or (
+            self.first.get(one.function) == self.second.get(one.function)
+        )
 
-    def _part(self, a: Any, b: Any, first: Known, second: Known) -> bool:
+    def _declare(self, known: Known, name: str) -> None:
+        self.hidden.append((known, name, known.get(name)))
+        known[name] = self.count
+
+    def _leave(self, outside: int) -> None:
+        while len(self.hidden) > outside:
+            known, name, before = self.hidden.pop()
+            if before is None:
+                del known[name]
+            else:
+                known[name] = before
+
+    def _part(self, a: Any, b: Any) -> bool:
         if isinstance(a, n.Node):
-            return self.same(a, b, first, second)
+            return self.same(a, b)
         if isinstance(a, tuple):
             return (
                 isinstance(b, tuple)
                 and len(a) == len(b)
-                and all(self._part(x, y, first, second) for x, y in zip(a, b, strict=True))
+                and all(self._part(x, y) for x, y in zip(a, b, strict=True))
             )
         return bool(a == b)

@@ -192,8 +192,8 @@ class _Pair:
 
     def prove(self, thorough: bool = False) -> str:
         """An empty text where they are equal, else what is missing."""
-        if not self._same_signature():
-            return "the parameters differ"
+        if reason := self._other_signature():
+            return reason
         # What is long is seldom proved as a whole; it is for long if pieces do not do.
         brief = thorough and not self._is_short()
         reason = self._whole(_FIRST if brief else inf)
@@ -271,14 +271,15 @@ class _Pair:
                 return str(error)
         return reason
 
-    def _same_signature(self) -> bool:
+    def _other_signature(self) -> str:
+        """What differs in how they are called; an empty text where nothing does."""
         a, b = self.functions
         layouts = [
             [(i.offset, i.size) for i in parameter_layout(f.parameters)[0]]
             + [(i.offset, i.size) for i in parameter_layout(f.return_parameters)[0]]
             for f in (a, b)
         ]
-        return layouts[0] == layouts[1] and _takes_blocks_of(b, a)
+        return _other_launches(b, a) if layouts[0] == layouts[1] else "the parameters differ"
 
 
 def _programs(
@@ -315,14 +316,24 @@ def _programs(
     return first, second
 
 
-def _takes_blocks_of(candidate: Function, original: Function) -> bool:
-    """Whether a function says the same about launches, or takes more blocks than the other."""
+def _other_launches(candidate: Function, original: Function) -> str:
+    """What a function says otherwise about launches, if it does not just take more blocks."""
     mine, theirs = (
         {d.name: d.values for d in f.directives if isinstance(d, FunctionDirective)}
         for f in (candidate, original)
     )
     sizes = [{k: found.pop(k, None) for k in (".reqntid", ".maxntid")} for found in (mine, theirs)]
-    if mine != theirs or sizes[0][".reqntid"] not in (None, sizes[1][".reqntid"]):
-        return False
     most = [prod(map(int, s[".reqntid"] or s[".maxntid"] or (1024,))) for s in sizes]
-    return most[1] <= most[0]
+    different = [k for k in dict.fromkeys((*theirs, *mine)) if theirs.get(k) != mine.get(k)]
+    if sizes[0][".reqntid"] not in (None, sizes[1][".reqntid"]) or most[1] > most[0]:
+        different += [k for k in sizes[0] if sizes[0][k] != sizes[1][k]]
+        mine, theirs = mine | sizes[0], theirs | sizes[1]
+    if not different:
+        return ""
+    said = (f"{k} {_said(theirs.get(k))} against {_said(mine.get(k))}" for k in different)
+    return f"the launches differ: {', '.join(said)}"
+
+
+def _said(values: Sequence[str] | None) -> str:
+    """The numbers of a directive, or that it is not there."""
+    return "none" if values is None else f"({', '.join(map(str, values))})"
