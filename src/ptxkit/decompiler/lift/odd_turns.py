@@ -70,10 +70,10 @@ def _roll_at(
         gone = {*first, place, many, *(k for k in range(place) if target_of(body[k]) in names)}
         made = [n.Assign(n.Name(o.name), o.start) for o in others]
         loop = n.For(start, condition, step, (*turn, *steps))
-        body[:] = [
-            s for k, old in enumerate(body)
-            for s in ((*made, loop) if k == place else () if k in gone else (old,))
-        ]  # fmt: skip
+        body[place : place + 1] = [*made, loop]
+        late = len(made)
+        for k in sorted(gone - {place}, reverse=True):
+            del body[k if k < place else k + late]
         return one.name
     return ""
 

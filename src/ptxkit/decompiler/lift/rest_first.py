@@ -52,12 +52,12 @@ def rest_first(
     if bound is None:
         return ""
     counter, operator, limit = bound
-    index = moving = counter
+    index = stepping = counter
     if counter not in steps:
         index, operator, limit = _beside(body[many], counter, limit)
     if not index and (last := _last_of(body[many], counter, rest.mask)):
-        index, moving, operator, limit = last, last, "<=", bound[2]
-    if index not in steps or not steps_by(body[many], moving, steps[index], rest.mask + 1):
+        index, stepping, operator, limit = last, last, "<=", bound[2]
+    if index not in steps or not steps_by(body[many], stepping, steps[index], rest.mask + 1):
         return ""
     values = {target_of(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
     first = values.get(index) or _begin(rest.turns, known)

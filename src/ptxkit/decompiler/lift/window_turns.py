@@ -45,9 +45,9 @@ class Sum:
             case n.Cast(type=type, operand=operand) if type in _NUMBERS:
                 self.add(operand, times)
             case _:
-                left = self.terms.get(node, 0) + times
-                self.terms[node] = left
-                if not left:
+                total = self.terms.get(node, 0) + times
+                self.terms[node] = total
+                if not total:
                     del self.terms[node]
         return self
 
@@ -134,14 +134,15 @@ class Turns:
                 return one
             case (n.Unary("*", pointer), n.Index()) | (n.Index(), n.Unary("*", pointer)):
                 zero = n.Index(pointer, n.integer(0))
-                pair = (zero, other) if isinstance(one, n.Unary) else (one, zero)
-                return self._both(*pair, number)
+                if isinstance(one, n.Unary):
+                    return self._both(zero, other, number)
+                return self._both(one, zero, number)
         moved = self._moved(one, other, number)
         if moved is not None:
             return moved
-        kind: type = type(one)
-        if type(other) is not kind or not isinstance(one, n.Node):
+        if type(other) is not type(one) or not isinstance(one, n.Node):
             raise DifferentError
+        kind: Any = type(one)
         branches = n.branches(kind)
         made = []
         for part in fields(kind):

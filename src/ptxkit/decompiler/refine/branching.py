@@ -44,8 +44,8 @@ def branched(
                     wrapped = n.If(negate(condition, is_float), tuple(rest))
                     yield "guard", place, len(body), (wrapped,)
             case n.If(condition=condition, then=then, otherwise=()), () if outermost:
-                leave = n.If(negate(condition, is_float), (n.Return(None),))
-                yield "guard", place, place + 1, (leave, *then)
+                asked = n.If(negate(condition, is_float), (n.Return(None),))
+                yield "guard", place, place + 1, (asked, *then)
 
 
 def _others(statement: n.Statement, is_float: IsFloat) -> Iterator[tuple[str, Body]]:

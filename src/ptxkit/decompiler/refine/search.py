@@ -392,9 +392,9 @@ def _related(function: n.Function, places: set[Path]) -> set[Path]:
         if isinstance(node, n.Declare):
             declared[node.name] = path
         elif isinstance(node, n.Name):
-            own = statement_of(path)
-            around = {own[:k] for k in range(2, len(own), 2)} & loops
-            readers.setdefault(node.name, set()).update((own, *around))
+            reader = statement_of(path)
+            around = {reader[:k] for k in range(2, len(reader), 2)} & loops
+            readers.setdefault(node.name, set()).update((reader, *around))
         elif isinstance(node, n.For | n.While | n.DoWhile) and path in places:
             loops.add(path)
     found: set[Path] = set()
