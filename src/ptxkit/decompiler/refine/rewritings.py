@@ -24,6 +24,7 @@ from ptxkit.decompiler.refine.remainders import by_quotients
 from ptxkit.decompiler.refine.restricted import all_restricted
 from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
+from ptxkit.decompiler.refine.small_values import small_in_place
 from ptxkit.decompiler.refine.stored import through_memory
 from ptxkit.decompiler.refine.switching import asked_inside
 from ptxkit.decompiler.refine.tree_places import in_a_tree
@@ -58,6 +59,8 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "loop", other
     for other in in_a_tree(function):
         yield "expand", other
+    for other in small_in_place(function):
+        yield "inline", other
     for other in squares_in_place(function):
         yield "power", other
     for other in rows_of_turns(function):
