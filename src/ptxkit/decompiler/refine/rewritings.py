@@ -8,6 +8,7 @@ from dataclasses import replace
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.columns import columns_beside
+from ptxkit.decompiler.refine.counters import without_signs
 from ptxkit.decompiler.refine.loading import (
     arguments_first,
     compared_in_place,
@@ -61,6 +62,8 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "expand", other
     for other in small_in_place(function):
         yield "inline", other
+    for other in without_signs(function):
+        yield "sign", other
     for other in squares_in_place(function):
         yield "power", other
     for other in rows_of_turns(function):

@@ -7,11 +7,14 @@ takes a change compiles it and compares the PTX.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from ptxkit.cuda import nodes as n
+from ptxkit.cuda.types import INT
 from ptxkit.decompiler.lift.rewrite import rebuilt
+from ptxkit.decompiler.refine.places import NewNames
 from ptxkit.decompiler.refine.rows import single_values
 
 _ONE = n.integer(1)
@@ -34,6 +37,7 @@ def in_a_tree(function: n.Function) -> Iterator[n.Function]:
         if (b < 32) x[b] = x[a];
     }
     """
+    function = _with_names(function)
     places: dict[str, n.Expression] = {}
     known = single_values(function)
     for name, value in known.items():
@@ -52,6 +56,24 @@ def in_a_tree(function: n.Function) -> Iterator[n.Function]:
                             places[name] = _place(number, 2, step)
     if places:
         yield rebuilt(function, partial(_changed, places))
+
+
+def _with_names(function: n.Function) -> n.Function:
+    """The function with names for what such places are of: a thread's number, as an ``int``."""
+    body: list[n.Statement] = []
+    names = NewNames(function)
+    for statement in function.body or ():
+        match statement:
+            case n.Declare(type=type, value=n.Binary("*", odd, step)) if type == INT:
+                number = _half(odd)
+                if isinstance(number, n.Binary):
+                    own = n.Name(names.take("i"))
+                    body.append(n.Declare(INT, own.name, number))
+                    twice = n.Binary("*", own, n.integer(2))
+                    value = n.Binary("*", n.Binary("+", twice, _ONE), step)
+                    statement = replace(statement, value=value)
+        body.append(statement)
+    return replace(function, body=tuple(body)) if function.body else function
 
 
 def _half(odd: n.Expression) -> n.Expression | None:
