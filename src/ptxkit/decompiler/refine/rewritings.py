@@ -23,6 +23,7 @@ from ptxkit.decompiler.refine.polynomials import expanded
 from ptxkit.decompiler.refine.powers import squares_in_place
 from ptxkit.decompiler.refine.remainders import by_quotients
 from ptxkit.decompiler.refine.restricted import all_restricted
+from ptxkit.decompiler.refine.rotated import asking_first
 from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.small_values import small_in_place
@@ -64,6 +65,8 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "inline", other
     for other in without_signs(function):
         yield "sign", other
+    for other in asking_first(function):
+        yield "loop", other
     for other in squares_in_place(function):
         yield "power", other
     for other in rows_of_turns(function):
