@@ -504,7 +504,8 @@ def plot(rows: Sequence[Row], path: Path) -> None:
         axis.set_ylabel("% of programs")
         axis.set_title(engine)
         axis.tick_params(axis="x", rotation=30)
-        axis.legend(loc="lower right", fontsize=8)
+        # Beside the bars: there is no place that none of them may reach.
+        axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
     figure.tight_layout()
     figure.savefig(path)
     pyplot.close(figure)
