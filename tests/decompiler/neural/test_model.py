@@ -273,3 +273,16 @@ def test_trained_weights_are_used_by_name(folder: Path, tmp_path: Path) -> None:
     other = run.rename(tmp_path / "other")  # what was loaded is kept
     with pytest.raises(UsageError, match="are damaged"):
         ptxkit.decompile(text, weights=other)
+
+
+def test_a_full_disk_is_a_sentence(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(state: object, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise RuntimeError("unexpected pos 64 vs 0\nand a list of calls")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(UsageError, match=r"cannot be written to .*state\.pt\.part"):
+        training.train(tokens.Tokens(folder), tmp_path, _SMALL, say=lambda text: None)
+    assert not list(tmp_path.glob("state*"))

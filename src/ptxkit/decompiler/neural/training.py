@@ -282,7 +282,14 @@ class _Run:
             "settings": asdict(self.settings),
         }
         part = self.out / (STATE + ".part")
-        torch.save(state, part)
+        try:
+            torch.save(state, part)
+        except (OSError, RuntimeError) as error:  # a full disk is either of them
+            part.unlink(missing_ok=True)
+            why = str(error).partition("\n")[0]
+            raise UsageError(
+                f"the state of the run cannot be written to '{part}': {why}"
+            ) from error
         part.replace(self.out / STATE)
 
     def restore(self) -> None:
