@@ -20,6 +20,7 @@ from ptxkit.decompiler.lift.rewrite import (
     bottom_up,
     terms_of,
 )
+from ptxkit.decompiler.lift.window_turns import Turns
 
 Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
@@ -59,13 +60,13 @@ def first_written_out(
             following.append(n.Binary("-", _ONE, number.operand))
         names = [n.Name(x) for x, value in values.items() if value in following]
         moves = [n.Assign(n.Name(index), value) for value in (*following, *names)]
-        condition = _again(body[many], index, rest.mask + 1)
+        condition = goes_on(body[many], index, rest.mask + 1)
         kept = [s for s in turn if s not in moves]
         strided = _strided(turn, second, index, first, values) if condition is None else None
         if strided is not None:
             by, text = strided
-            condition = _again(body[many], index, rest.mask + 1, by)
-            if condition is None or not _does(body[many], rest.mask + 1, text):
+            condition = goes_on(body[many], index, rest.mask + 1, by)
+            if condition is None or not does(body[many], rest.mask + 1, text):
                 continue
             body[place] = n.For(body[begun], condition, n.Assign(n.Name(index), by, "+="), text)
             for gone in (many, begun):
@@ -73,11 +74,14 @@ def first_written_out(
             return index
         if condition is None or len(kept) + 1 != len(turn):
             continue
-        if not _does(body[many], rest.mask + 1, kept):
+        if not does(body[many], rest.mask + 1, kept):
             continue
         step = n.Assign(n.Name(index), _ONE, "+=")
-        ahead = _second_turn(second, name, index, (*following, *names), len(kept))
-        if ahead and _does(body[many], rest.mask + 1, ahead):
+        turns = (tuple(kept), *_following(second, name, index))
+        ahead = Turns(index, first, values).turn(turns) or _second_turn(
+            second, name, index, (*following, *names), len(kept)
+        )
+        if ahead and does(body[many], rest.mask + 1, ahead):
             ahead = _counting_on(ahead, body[many], rest.mask + 1, 2)
             body[place] = n.For(body[begun], condition, step, ahead)
             for gone in (many, begun):
@@ -99,6 +103,19 @@ def first_written_out(
             del body[gone]
         return index
     return ""
+
+
+def _following(second: Body, rest: str, index: str) -> list[Body]:
+    """The turns behind the first one, without what moves the index on."""
+    found: list[Body] = []
+    while second:
+        inner: Body = ()
+        match second[-1]:
+            case n.If(n.Binary("!=", n.Name(name=name), n.Literal()), inner, ()) if name == rest:
+                second = second[:-1]
+        found.append(tuple(s for s in second if target_of(s) != index))
+        second = inner
+    return found
 
 
 def _moving_on(turn: Body, before: Sequence[n.Statement]) -> Body:
@@ -199,12 +216,12 @@ def _moved_back(node: n.Node, first: n.Expression, by: int | float, index: str) 
     return n.Index(node.base, total)
 
 
-def _does(many: n.Statement, times: int, turn: Sequence[n.Statement]) -> bool:
+def does(many: n.Statement, times: int, turn: Sequence[n.Statement]) -> bool:
     """Whether a loop does, by the count of its accesses, so many turns at once."""
     return _accesses([many]) == times * _accesses(turn)
 
 
-def _again(
+def goes_on(
     many: n.Statement, index: str, times: int, by: n.Expression = _ONE
 ) -> n.Expression | None:
     """Whether the loop of many turns goes on, asked of the index itself."""

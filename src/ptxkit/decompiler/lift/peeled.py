@@ -21,6 +21,7 @@ from ptxkit.decompiler.lift.many_turns import (
     target_of,
     with_instead,
 )
+from ptxkit.decompiler.lift.odd_turns import roll_odd
 from ptxkit.decompiler.lift.rest_first import rest_first
 from ptxkit.decompiler.lift.rewrite import (
     bottom_up,
@@ -69,7 +70,7 @@ def roll_peeled(
                     made = made or first_written_out(body, place, name, known[name], values)
                 if made:
                     return made
-    return ""
+    return roll_odd(body, values)
 
 
 def _rest_written_out(

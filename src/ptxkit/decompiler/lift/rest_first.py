@@ -19,6 +19,7 @@ from ptxkit.decompiler.lift.one_counter import product, ratio, remainder, split
 from ptxkit.decompiler.lift.rewrite import (
     bottom_up,
     loads_from,
+    spelled_out,
     written,
 )
 
@@ -49,10 +50,12 @@ def rest_first(
     if bound is None:
         return ""
     counter, operator, limit = bound
-    index = counter
+    index = moving = counter
     if counter not in steps:
         index, operator, limit = _beside(body[many], counter, limit)
-    if index not in steps or not steps_by(body[many], counter, steps[index], rest.mask + 1):
+    if not index and (last := _last_of(body[many], counter, rest.mask)):
+        index, moving, operator, limit = last, last, "<=", bound[2]
+    if index not in steps or not steps_by(body[many], moving, steps[index], rest.mask + 1):
         return ""
     values = {target_of(s): s.value for s in (*body[:place], *setup) if isinstance(s, n.Assign)}
     first = values.get(index) or _begin(rest.turns, known)
@@ -140,7 +143,12 @@ def _resolved(value: n.Expression, moving: Mapping[str, n.Expression]) -> n.Expr
 
 
 def _begin(turns: n.Expression, known: Mapping[str, n.Expression]) -> n.Expression | None:
-    """Where a loop begins whose turns are ``max(first, last) - first + 1``."""
+    """Where a loop begins whose turns are ``max(first, last) - first + 1``, or ``2 * last | 1``."""
+    match turns:
+        case n.Binary("|", twice, n.Literal(value=1)):
+            match spelled_out(twice, known):
+                case n.Binary("<<", last, n.Literal(value=1)):
+                    return n.Unary("-", last)
     match turns:
         case n.Binary("+", n.Name(name=name), n.Literal(value=1)) if name in known:
             turns = known[name]
@@ -172,6 +180,17 @@ def _beside(many: n.Statement, counter: str, limit: n.Expression) -> tuple[str, 
                 if by == -1:
                     return index, "<=", limit
     return "", "", limit
+
+
+def _last_of(many: n.Statement, counter: str, before: int) -> str:
+    """The index that a variable is set to in every turn, as it is in the last of so many more."""
+    for statement in getattr(loop_of(many), "body", ()):
+        match statement:
+            case n.Assign(
+                n.Name(name=name), n.Binary("+", n.Name(name=index), n.Literal(value=by)), "="
+            ) if (name, by) == (counter, before):
+                return index
+    return ""
 
 
 def _element(

@@ -8,12 +8,13 @@ second is not proved here: a rolled loop is a proposal, for the verifier to deci
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.cascade import Cascades
-from ptxkit.decompiler.lift.many_turns import Rest
+from ptxkit.decompiler.lift.many_turns import Rest, target_of
 from ptxkit.decompiler.lift.peeled import rests, roll_peeled
 from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt_lists, written
 from ptxkit.decompiler.lift.strided_turns import roll_strided
@@ -68,7 +69,45 @@ def _unfolded(body: Body) -> Body:
                 made += (start, n.If(again, (loop,)))
             case _:
                 made.append(_counted_down(statement))
-    return tuple(made)
+    return tuple(_odd_rests(made))
+
+
+def _odd_rests(body: list[n.Statement]) -> list[n.Statement]:
+    """A list whose rests are asked for, though they are odd, and so never nothing.
+
+    >>> from ptxkit.cuda import print_statements, read
+    >>> texts = "(= r (- (& (| x 1) 3) 1))", "(do (!= r -1) (+= s 2) (-= r 1))"
+    >>> print(print_statements(tuple(_odd_rests([read(text) for text in texts]))), end="")
+    r = (x | 1) & 3;
+    if (r != 0) {
+        do {
+            s += 2;
+            r--;
+        } while (r != 0);
+    }
+    """
+    for place, statement in enumerate(body):
+        match statement:
+            case n.DoWhile(
+                condition=n.Binary("!=", n.Name() as rest, n.Literal(value=0 | -1 as end))
+            ):
+                set = next((k for k in range(place) if target_of(body[k]) == rest.name), None)
+            case _:
+                continue
+        match body[set] if set is not None else None:
+            case n.Assign(value=n.Binary("-", odd, n.Literal(value=1))) if end == -1:
+                pass
+            case n.Assign(value=odd) if end == 0:
+                pass
+            case _:
+                continue
+        match odd:
+            case n.Binary("&", n.Binary("|", _, n.Literal(value=1)), n.Literal(value=1 | 3 | 7)):
+                asks = n.Binary("!=", rest, n.Literal(0, INT))
+                assert set is not None
+                body[set] = n.Assign(rest, odd)
+                body[place] = n.If(asks, (replace(statement, condition=asks),))
+    return body
 
 
 def _counted_down(node: n.Statement) -> n.Statement:

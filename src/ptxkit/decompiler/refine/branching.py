@@ -20,8 +20,13 @@ from ptxkit.decompiler.refine.moves import Body, Change
 IsFloat = Callable[[n.Expression], bool]
 
 
-def branched(body: Body, at: Container[int], is_float: IsFloat) -> Iterator[Change]:
-    """Other forms of the ``if`` and the loops in a list of statements."""
+def branched(
+    body: Body, at: Container[int], is_float: IsFloat, *, outermost: bool = False
+) -> Iterator[Change]:
+    """Other forms of the ``if`` and the loops in a list of statements.
+
+    ``outermost`` is whether it is all of a function that gives nothing back.
+    """
     for place, statement in enumerate(body):
         if place not in at:
             continue
@@ -38,6 +43,9 @@ def branched(body: Body, at: Container[int], is_float: IsFloat) -> Iterator[Chan
                 if leave.value is None:
                     wrapped = n.If(negate(condition, is_float), tuple(rest))
                     yield "guard", place, len(body), (wrapped,)
+            case n.If(condition=condition, then=then, otherwise=()), () if outermost:
+                leave = n.If(negate(condition, is_float), (n.Return(None),))
+                yield "guard", place, place + 1, (leave, *then)
 
 
 def _others(statement: n.Statement, is_float: IsFloat) -> Iterator[tuple[str, Body]]:
@@ -99,6 +107,14 @@ def _loops(statement: n.Statement) -> Iterator[tuple[str, Body]]:
                 whole = n.DoWhile((*body, *steps), condition, statement.unroll)
                 yield "loop", (*starts, whole)
                 yield "loop", (*starts, n.If(condition, (whole,)))
+        case n.While(
+            condition=n.Binary("!=", n.Name() as left, n.Literal(value=0) as zero),
+            body=(*body, n.Assign(target=target, value=n.Binary(">>", halved, n.Literal() as by))),
+        ) if body and target == left and left in (halved, getattr(halved, "operand", None)):
+            # What is halved is above 0, which a compiler knows where that is a number with a sign.
+            step = n.Assign(left, by, ">>=")
+            made = n.For(None, n.Binary(">", left, zero), step, tuple(body), statement.unroll)
+            yield "loop", (made,)
         case n.DoWhile(body=(*body, n.Assign() as step), condition=condition) if body:
             yield "loop", (n.For(None, condition, step, tuple(body), statement.unroll),)
             yield "loop", (n.While(condition, (*body, step), statement.unroll),)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, Pointer, Scalar, Type
+from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, VOID, Pointer, Scalar, Type
 from ptxkit.decompiler.learned.forms import only, questions, rewritten
 from ptxkit.decompiler.refine.branching import branched
 from ptxkit.decompiler.refine.expressions import COMMUTE, factored, other_expressions
@@ -57,7 +57,7 @@ def edits(
 
     ``order`` is that in which PTX reads the indices of threads.
     """
-    around = None if places is None else {p[:k] for p in places for k in range(2, len(p) + 1, 2)}
+    holding = None if places is None else {p[:k] for p in places for k in range(2, len(p) + 1, 2)}
     types = _Types({p.name: p.type for p in function.parameters})
     products: dict[str, tuple[n.Expression, n.Expression]] = {}
     for _, node in nodes_in(function):
@@ -70,15 +70,20 @@ def edits(
         found = infer(node, types)
         return isinstance(found, Scalar) and found.is_float
 
+    operators: dict[Path, str] = {}
     for path, node in nodes_in(function):
+        if isinstance(node, n.Binary):
+            operators[path] = node.operator
         if places is None or statement_of(path) in places:
-            for kind, expression in (*other_expressions(node), *factored(node, products)):
+            around = operators.get(path[:-1], "")
+            for kind, expression in (*other_expressions(node, around), *factored(node, products)):
                 yield Edit(kind, path, node, expression)
             yield from (Edit(kind, path, node, one) for kind, one in _written(node))
             if isinstance(node, n.Index) and (index := written_out(node.index)) is not None:
                 yield Edit("expand", path, node, n.Index(node.base, index))
+    returns_nothing = function.returns == VOID
     for path, body in bodies_in(function):
-        here = frozenset(k for k in range(len(body)) if around is None or (*path, k) in around)
+        here = frozenset(k for k in range(len(body)) if holding is None or (*path, k) in holding)
         if here:
             for changes in (
                 moved(body, here),
@@ -88,7 +93,7 @@ def edits(
                 inlined(body, here, types),
                 named(body, here, types),
                 rebased(body, here, types),
-                branched(body, here, is_float),
+                branched(body, here, is_float, outermost=path == ("body",) and returns_nothing),
             ):
                 for kind, start, end, new in changes:
                     yield Edit(kind, path, body[start:end], new, start)

@@ -15,16 +15,20 @@ COMMUTE = frozenset("+ * & | ^ == != && ||".split())
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _SUMS = frozenset("+-")
 _ASSOCIATE = frozenset("+ * & | ^ && ||".split())
-#: Sums of more than this are left in their order.
-_MANY = 4
+#: Of sums of more than this one term alone changes its place; of more than that none does.
+_MANY, _TOO_MANY = 4, 7
+_Term = tuple[bool, n.Expression]
 _EITHER = frozenset("min max fminf fmaxf fmin fmax umin umax __mul24 __umul24".split())
 _FUSED = frozenset(("fmaf", "fma"))
 #: What keeps a product or a sum out of a fused multiply-add, and how else it is written.
 _ALONE = {"__fmul_rn": "*", "__dmul_rn": "*", "__fadd_rn": "+", "__dadd_rn": "+"}
 
 
-def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
+def other_expressions(node: n.Node, around: str = "") -> Iterator[tuple[str, n.Expression]]:
     """Other ways to write one expression, each with the name of its kind.
+
+    ``around`` is the operator that it is an operand of: a part of a sum is put into other orders
+    together with all of it.
 
     >>> a, b, c = map(n.Name, "abc")
     >>> from ptxkit.cuda import print_expression
@@ -37,7 +41,8 @@ def other_expressions(node: n.Node) -> Iterator[tuple[str, n.Expression]]:
                 yield "swap", n.Binary(operator, right, left)
             elif operator in _MIRRORED:
                 yield "swap", n.Binary(_MIRRORED[operator], right, left)
-            yield from _regrouped(operator, left, right)
+            if around != operator and not {around, operator} <= _SUMS:
+                yield from _regrouped(operator, left, right)
             yield from _undone(operator, left, right)
         case n.Unary("*", n.Binary("+" | "-") as address):
             yield from _indexed(address)
@@ -93,9 +98,10 @@ def _regrouped(
         terms = [(True, factor) for factor in factors(operator, n.Binary(operator, left, right))]
     else:
         return
-    if not 2 < len(terms) <= _MANY:
+    if not 2 < len(terms) <= _TOO_MANY:
         return
-    for first, *rest in permutations(terms):
+    orders = permutations(terms) if len(terms) <= _MANY else _one_moved(terms)
+    for first, *rest in orders:
         if first[0]:
             made = first[1]
             for plus, term in rest:
@@ -110,7 +116,16 @@ def _regrouped(
         yield "group", n.Binary(outer, start[0][1], n.Binary(inner, second[1], last[1]))
 
 
-def _terms(node: n.Expression, plus: bool = True) -> list[tuple[bool, n.Expression]]:
+def _one_moved(terms: list[_Term]) -> Iterator[tuple[_Term, ...]]:
+    """Orders in which one term stands elsewhere; not the first one, which may be a pointer."""
+    for place, term in enumerate(terms):
+        rest = [*terms[:place], *terms[place + 1 :]]
+        for there in range(1, len(terms)):
+            if place and there not in (place, place - 1):  # one down is the next one up
+                yield (*rest[:there], term, *rest[there:])
+
+
+def _terms(node: n.Expression, plus: bool = True) -> list[_Term]:
     """The terms of a sum, and which of them are added."""
     match node:
         case n.Binary(operator="+" | "-" as operator, left=left, right=right):

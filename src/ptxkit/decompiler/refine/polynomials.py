@@ -49,7 +49,12 @@ def _in_full(function: n.Function) -> n.Function:
     made = bottom_up(function, partial(_index_by_value, values))
     used = Counter(p.name for s in made.body or () for p in s.walk() if isinstance(p, n.Name))
     unused = {name for name in values if not used[name]}
-    return bottom_up(made, partial(_without_unused, unused))  # type: ignore[no-any-return]
+    return without_declared(made, unused)
+
+
+def without_declared(function: n.Function, names: Container[str]) -> n.Function:
+    """A function without the declarations of some names."""
+    return bottom_up(function, partial(_without_unused, names))  # type: ignore[no-any-return]
 
 
 def _is_plain(value: n.Expression) -> bool:

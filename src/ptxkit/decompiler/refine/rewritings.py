@@ -19,11 +19,14 @@ from ptxkit.decompiler.refine.loading import (
 from ptxkit.decompiler.refine.naming import cached, in_parts, indices_first
 from ptxkit.decompiler.refine.pointees import as_floats
 from ptxkit.decompiler.refine.polynomials import expanded
+from ptxkit.decompiler.refine.powers import squares_in_place
 from ptxkit.decompiler.refine.remainders import by_quotients
 from ptxkit.decompiler.refine.restricted import all_restricted
 from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.stored import through_memory
+from ptxkit.decompiler.refine.turn_rows import rows_of_turns
+from ptxkit.decompiler.refine.turned import asked_plainly
 from ptxkit.decompiler.refine.walking import walking
 from ptxkit.decompiler.tidy.passes import PASSES
 
@@ -47,6 +50,12 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
         yield "expand", other
     for other in by_quotients(function):
         yield "remainder", other
+    for other in asked_plainly(function):
+        yield "turn", other
+    for other in squares_in_place(function):
+        yield "power", other
+    for other in rows_of_turns(function):
+        yield "address", other
     for other in arguments_first(function):
         yield "name", other
     for other in shaped(function):

@@ -381,14 +381,22 @@ def _indexed_sums(function: n.Function) -> int:
 
 
 def _related(function: n.Function, places: set[Path]) -> set[Path]:
-    """The statements that declare what some read, and those that read what these declare."""
+    """The statements that declare what some read, and those that read what these declare.
+
+    What is computed before a loop is read by what is in it.
+    """
     declared: dict[str, Path] = {}
     readers: dict[str, set[Path]] = {}
+    loops: set[Path] = set()
     for path, node in nodes_in(function):
         if isinstance(node, n.Declare):
             declared[node.name] = path
         elif isinstance(node, n.Name):
-            readers.setdefault(node.name, set()).add(statement_of(path))
+            own = statement_of(path)
+            around = {own[:k] for k in range(2, len(own), 2)} & loops
+            readers.setdefault(node.name, set()).update((own, *around))
+        elif isinstance(node, n.For | n.While | n.DoWhile) and path in places:
+            loops.add(path)
     found: set[Path] = set()
     for name, path in declared.items():
         own = readers.get(name, set())
