@@ -5,6 +5,7 @@ True
 """
 
 import importlib
+import importlib.util
 import os
 from collections.abc import Iterable
 from types import ModuleType
@@ -182,6 +183,21 @@ class MissingExtraError(PtxkitError, ImportError):
 
     def __str__(self) -> str:
         return f"{self.package} is not installed; run: pip install 'ptxkit[{self.extra}]'"
+
+
+def require_extra(package: str, extra: str) -> None:
+    """Raise where a package is not installed; it is not imported, which may take long.
+
+    >>> require_extra("no_such_package", extra="synth")
+    Traceback (most recent call last):
+    ptxkit.errors.MissingExtraError: no_such_package is not installed; run: pip install 'ptxkit[synth]'
+    """  # noqa: E501
+    try:
+        found = importlib.util.find_spec(package)
+    except ImportError:
+        found = None
+    if found is None:
+        raise MissingExtraError(package, extra)
 
 
 def import_extra(module: str, extra: str, package: str | None = None) -> ModuleType:

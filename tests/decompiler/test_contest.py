@@ -95,7 +95,7 @@ def test_no_idea_is_none(module: ptxkit.Module) -> None:
 def test_an_unproved_guess_is_the_lifted_form(
     module: ptxkit.Module, guess: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choose, "_engines", lambda name: ([Guessing(*guess)], []))
+    monkeypatch.setattr(choose, "_engines", lambda name, weights: ([Guessing(*guess)], []))
     found = ptxkit.decompile(module, "guessing")
     assert found.engine == "symbolic"
     assert found.verdict.same_ptx  # of what is returned
@@ -109,10 +109,10 @@ def test_guesses_are_measured_as_guesses(
     """The lifted form that a user gets instead is no success of the engine that guessed."""
     item = evaluate.Item("fill", "test", module.emit())
     for guess, compiles, equivalent in ((SHORT, True, True), (WRONG, True, False)):
-        monkeypatch.setattr(evaluate, "find_engine", lambda name, g=guess: Guessing(g))
+        monkeypatch.setattr(evaluate, "find_engine", lambda name, weights, g=guess: Guessing(g))
         row = evaluate.measure(item, "guessing", arch="sm_90")
         assert (row.compiles, row.equivalent) == (compiles, equivalent)
-    monkeypatch.setattr(evaluate, "find_engine", lambda name: Guessing())
+    monkeypatch.setattr(evaluate, "find_engine", lambda name, weights: Guessing())
     row = evaluate.measure(item, "guessing", arch="sm_90")
     assert not row.compiles and "nothing to propose" in row.reason
 

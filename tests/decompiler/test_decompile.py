@@ -245,7 +245,7 @@ def test_what_cannot_be_proved_is_the_lifted_form(
             return (Candidate(SHORT, self.name),)
 
     symbolic = engine("symbolic")
-    monkeypatch.setattr(choose, "_engines", lambda name: ([symbolic, Guessing()], []))
+    monkeypatch.setattr(choose, "_engines", lambda name, weights: ([symbolic, Guessing()], []))
     found = ptxkit.decompile(UNKNOWN)
     assert found.engine == "symbolic"
     assert "frobnicate" in found.cuda

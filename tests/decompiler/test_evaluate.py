@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -241,3 +242,25 @@ def test_the_distance_is_that_of_trees() -> None:
     shorter = read("(= x (+ a c))")
     assert tree_similarity(flat, renamed) == pytest.approx(1 - 1 / 7)
     assert tree_similarity(flat, shorter) == pytest.approx(1 - 2 / 7)
+
+
+def test_longer_kernels_are_left_out_of_sources_too(tmp_path: Path) -> None:
+    (tmp_path / "one.cu").write_text(KERNELS["one.cu"])
+    assert not list(folder_items([tmp_path], "sm_90", most=1))
+    assert "more than 1 instructions" in run("evaluate", tmp_path, "--most", "1", code=2)
+
+
+def test_what_is_wrong_for_all_files_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "one.cu").write_text(KERNELS["one.cu"])
+    for arch, said in (("sm_1", "'sm_1' is not a target"), ("sm_30", "does not compile for sm_30")):
+        shown = run("evaluate", tmp_path, "--arch", arch, code=2)
+        assert said in shown and "left out" not in shown
+    assert "must be 1 at least" in run("evaluate", tmp_path, "--beams", "0", code=2)
+    assert "--engine neural" in run("evaluate", tmp_path, "--weights", tmp_path, code=2)
+
+
+def test_warnings_of_the_compiler_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "one.cu").write_text("__global__ void k(int *x) { int unused; x[0] = 1; }")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(list(folder_items([tmp_path], "sm_90"))) == 1

@@ -65,7 +65,8 @@ class _Group(TyperGroup):
             raise typer.Exit(EXIT_BROKEN_PIPE) from None
         except OSError as error:
             _discard_stdout()
-            typer.echo(f"ptxkit: error: {error.strerror or error}", err=True)
+            where = f"'{error.filename}': " if error.filename is not None else ""
+            typer.echo(f"ptxkit: error: {where}{error.strerror or error}", err=True)
             raise typer.Exit(EXIT_ERROR) from None
         return result
 

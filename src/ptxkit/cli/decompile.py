@@ -54,6 +54,10 @@ def command(
     verify: Annotated[
         bool, typer.Option("--verify/--no-verify", help="Compile and compare what is proposed.")
     ] = True,
+    weights: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A folder of ptxkit train, for the neural engine."),
+    ] = None,
     names: Annotated[
         str, typer.Option(help="learned: as people would call things; plain: p0, n1, f2.")
     ] = "learned",
@@ -117,7 +121,8 @@ def command(
         found = ptxkit.decompile(
             module, engine, kernel=kernel, arch=arch, beams=beams, verify=verify, names=names,
             forms=forms, effort=EFFORT if effort is None else effort,
-            seconds=SECONDS if seconds is None else seconds, comments=comments, report=report,
+            seconds=SECONDS if seconds is None else seconds, comments=comments, weights=weights,
+            report=report,
         )  # fmt: skip
     write(output, found.cuda.encode())
     if html is not None:
@@ -137,6 +142,6 @@ def command(
             look.draw(found.ast, path)
     if attention is not None:
         with made(attention) as path:
-            look.attention(module, path, kernel)
+            look.attention(module, path, kernel, weights)
     if strict and not found.verdict.equivalent:
         raise typer.Exit(1)

@@ -21,6 +21,7 @@ from ptxkit.cli.files import (
     write,
 )
 from ptxkit.cli.progress import shown
+from ptxkit.errors import UsageError
 
 #: So long a file is as it was, though there are more rows.
 _SECONDS_BETWEEN_FILES = 1.0
@@ -45,6 +46,10 @@ def command(
     split: Annotated[str, typer.Option(help="The split of a dataset.")] = "test",
     arch: Annotated[str, typer.Option(help="What .cu files are compiled for.")] = "sm_90",
     beams: Annotated[int, typer.Option(help="How many programs an engine may propose.")] = 1,
+    weights: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A folder of ptxkit train, for the neural engine."),
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many programs.")] = None,
     sample: Annotated[
         int | None,
@@ -67,6 +72,8 @@ def command(
     from ptxkit.decompiler import evaluate as measuring
     from ptxkit.synth.plan import MANIFEST
 
+    if weights is not None and not {"auto", "neural"} & {*(engine or ())}:
+        raise UsageError("--weights are those of the neural engine: add --engine neural, or auto")
     if plot is not None:
         measuring.check_picture(plot)
     check_outputs([out, plot], inputs)
@@ -89,13 +96,16 @@ def command(
         with suppress(KeyboardInterrupt):
             measuring.evaluate(
                 items, engine or ["symbolic"], beams=beams, limit=limit, workers=workers,
-                seconds=seconds, progress=progress,
+                seconds=seconds, weights=weights, progress=progress,
             )  # fmt: skip
     rows = kept.rows
     for why in left_out:
         complain(f"left out: {why}", "note")
     if not rows and not kept.interrupted:
-        raise InputError("there is nothing to measure: no program could be read")
+        raise InputError(
+            "there is nothing to measure: no program could be read, or all have more than "
+            f"{most:,} instructions (--most)"
+        )
     for name, groups in measuring.summary(rows).items():
         _print(Console(width=200), name, groups)
     if each:

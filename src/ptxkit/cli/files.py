@@ -330,7 +330,7 @@ def made(name: str | Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="ptxkit.") as folder:
             inside = Path(folder) / path.name
             yield inside
-            write(path, inside.read_bytes())
+            write(name, inside.read_bytes())
     except OSError as error:
         raise OutputError(f"'{name}' cannot be written: {_reason(error)}") from error
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from ptxkit.cuda import CudaModule, print_module
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.budget import SECONDS, Budget
 from ptxkit.decompiler.contest import Answer, best_answer
-from ptxkit.decompiler.engines import ENGINES, Candidate, Engine, engine
+from ptxkit.decompiler.engines import ENGINES, TRAINED, Candidate, Engine, engine
 from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.learned.habits import habits
 from ptxkit.decompiler.learned.naming import renamed_module
@@ -94,6 +95,7 @@ def decompile(
     effort: int = EFFORT,
     seconds: float = SECONDS,
     comments: bool = False,
+    weights: str | Path | None = None,
     report: Report | None = None,
 ) -> Decompiled:
     """Turn PTX back into CUDA C++.
@@ -112,7 +114,8 @@ def decompile(
     ``seconds`` of computing are spent on each function at most; what is not proved by then is
     returned as it is, and a note says so.
     ``comments`` notes at statements which lines of the PTX they are, and of the source where the
-    PTX says so. ``report`` is called with how many functions are done, and of how many.
+    PTX says so. ``weights`` is a folder of `ptxkit train` for the neural engine; else it is the one
+    of the package. ``report`` is called with how many functions are done, and of how many.
 
     >>> import ptxkit
     >>> source = '''extern "C" __global__ void scale(float *x, float a, int n) {
@@ -145,7 +148,7 @@ def decompile(
         raise UsageError(f"effort is a number of instructions, 0 or more, not {effort!r}")
     if not isinstance(seconds, int | float) or not seconds > 0:
         raise UsageError(f"the seconds for a function must be more than 0, not {seconds!r}")
-    engines, notes = _engines(engine)
+    engines, notes = _engines(engine, weights)
     asked = arch is not None
     arch = arch or architecture(module)
     module, renamed = writable(with_scalars(module))
@@ -248,16 +251,20 @@ def _refuse_twice(module: Module) -> None:
 _told: set[str] = set()
 
 
-def _engines(name: str) -> tuple[list[Engine], list[str]]:
+def _engines(name: str, weights: str | Path | None = None) -> tuple[list[Engine], list[str]]:
     """The engines to ask, and what is to be said about those that are not there."""
+    if weights is not None and name not in ("auto", *TRAINED):
+        raise UsageError(f"the {name} engine has no weights: leave them out, or the engine")
     if name != "auto":
-        return [engine(name)], []
+        return [engine(name, weights)], []
     found: list[Engine] = []
     notes: list[str] = []
     for one in ENGINES:
         try:
-            found.append(engine(one))
+            found.append(engine(one, weights))
         except MissingExtraError as error:
+            if weights is not None:
+                raise
             if one not in _told:
                 notes.append(f"the {one} engine was not asked: {error}")
                 _told.add(one)

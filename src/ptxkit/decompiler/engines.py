@@ -23,6 +23,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Protocol
 
 from ptxkit.cuda import CudaModule
@@ -170,12 +171,15 @@ ENGINES = {
     "neural": ("ptxkit.decompiler.neural.engine", "NeuralEngine"),
 }
 
+#: Those that have weights: others than those of the package can be given.
+TRAINED = ("neural",)
+
 #: What may be asked for: all of them, or one.
 CHOICES = ("auto", *ENGINES)
 
 
-def engine(name: str) -> Engine:
-    """An engine by its name.
+def engine(name: str, weights: str | Path | None = None) -> Engine:
+    """An engine by its name; with the ``weights`` in a folder, where it has any.
 
     >>> engine("psychic")
     Traceback (most recent call last):
@@ -184,5 +188,7 @@ def engine(name: str) -> Engine:
     if name not in ENGINES:
         raise UnknownNameError("engine", name, CHOICES)
     place, member = ENGINES[name]
-    made: Engine = getattr(importlib.import_module(place), member)()
+    made: Engine = getattr(importlib.import_module(place), member)(
+        **({"weights": weights} if name in TRAINED and weights is not None else {})
+    )
     return made

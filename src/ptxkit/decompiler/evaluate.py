@@ -6,6 +6,7 @@ import random
 import re
 import statistics
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -25,13 +26,20 @@ from ptxkit.decompiler.neural.forms import same_program
 from ptxkit.decompiler.verify import Verdict, architecture
 from ptxkit.decompiler.verify.certificates import to_certify
 from ptxkit.decompiler.workers import Unfinished, limited
-from ptxkit.errors import PtxkitError, UnknownNameError, UsageError, import_extra
+from ptxkit.errors import (
+    ArchitectureError,
+    PtxkitError,
+    UnknownNameError,
+    UsageError,
+    import_extra,
+)
+from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module, parse
 from ptxkit.syntax.demangle import short_name
 from ptxkit.synth.dataset import Dataset
 from ptxkit.synth.merge import REJECTED
 from ptxkit.synth.schema import SPLITS
-from ptxkit.toolchain import compile_cuda
+from ptxkit.toolchain import CompilerWarning, compile_cuda
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PICTURES = (".png", ".svg", ".pdf")
@@ -122,6 +130,7 @@ def folder_items(
     an error then. With ``sample`` it is so many of the kernels, drawn with ``seed``: as many from
     every folder, and of every class of sizes there, as far as there are as many.
     """
+    Target.parse(arch)  # one that is none is not the fault of every file
     chosen = None if sample is None else _drawn(_files(paths), most, sample, seed)
     for path in _files(paths):
         names = None if chosen is None else chosen.get(path, set())
@@ -129,6 +138,8 @@ def folder_items(
             continue
         try:
             yield from _file_items(path, arch, most, names)
+        except ArchitectureError:
+            raise  # so is every file
         except PtxkitError as error:
             why = f"'{path}': {str(error).partition(chr(10))[0]}"
             if path in paths or left_out is None:
@@ -188,7 +199,9 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 def _file_items(path: Path, arch: str, most: int, names: set[str] | None) -> Iterator[Item]:
     if path.suffix == ".cu":
         text = path.read_text(encoding="utf-8", errors="replace")
-        module = compile_cuda(text, arch=arch, name=path.name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CompilerWarning)
+            module = compile_cuda(text, arch=arch, name=path.name)
         yield from _source_items(path, text, module, most)
         return
     module = _module(path)
@@ -206,10 +219,11 @@ def _source_items(path: Path, text: str, module: Module, most: int) -> Iterator[
     """
     group = path.resolve().parent.name
     names = to_certify(module)
-    if len(names) == 1:
+    short = _kernels(module, most)
+    if len(names) == 1 and short:
         yield Item(path.stem, group, module.emit(), lines=source_lines(text))
         return
-    for name, _ in _kernels(module, most):
+    for name, _ in short:
         own = function_text(text, short_name(name).rpartition("::")[2])
         part = isolated(module, module[name])
         yield Item(f"{path.stem}:{name}", group, part.emit(), lines=source_lines(own) or None)
@@ -234,6 +248,7 @@ def measure(
     beams: int = 1,
     arch: str | None = None,
     seconds: float | None = None,
+    weights: Path | None = None,
 ) -> Row:
     """Decompile one item with one engine, and compare; in so many seconds of computing."""
     start = time.perf_counter()
@@ -241,7 +256,7 @@ def measure(
     try:
         module = parse(item.ptx, filename=item.name)
         row = replace(row, instructions=_instructions(module))
-        tree, text, verdict = _answer(module, engine, arch, beams, seconds or SECONDS)
+        tree, text, verdict = _answer(module, engine, arch, beams, seconds or SECONDS, weights)
     except Exception as error:
         # One program must not end the measuring of all others.
         reason = str(error).partition("\n")[0]
@@ -251,7 +266,7 @@ def measure(
         return replace(row, seconds=seconds, reason=reason)
     seconds = time.perf_counter() - start
     counted = readability(tree)
-    exact, similarity = _against(item, module, tree, engine, beams)
+    exact, similarity = _against(item, module, tree, engine, beams, weights)
     lines = source_lines(text)
     run = verdict.execution
     return replace(
@@ -275,18 +290,24 @@ def measure(
 
 
 def _answer(
-    module: Module, engine: str, arch: str | None, beams: int, seconds: float
+    module: Module,
+    engine: str,
+    arch: str | None,
+    beams: int,
+    seconds: float,
+    weights: Path | None,
 ) -> tuple[CudaModule, str, Verdict]:
     """What an engine makes of a module. One that guesses is measured without the lifter's help."""
     names = to_certify(module)
     if engine in ("auto", "symbolic") or len(names) > 1:
         each = seconds / max(1, len(names))
-        found = decompile(module, engine, arch=arch, beams=beams, seconds=each)
+        own = None if engine == "symbolic" else weights
+        found = decompile(module, engine, arch=arch, beams=beams, seconds=each, weights=own)
         if found.engine == "symbolic" and engine not in ("auto", "symbolic"):
             raise UsageError("; ".join(found.notes))
         return found.ast, found.cuda, found.verdict
     best = best_answer(
-        module, names[0], [find_engine(engine)], arch or architecture(module), beams=beams,
+        module, names[0], [find_engine(engine, weights)], arch or architecture(module), beams=beams,
         budget=Budget(seconds),
     )  # fmt: skip
     if best is None:
@@ -299,7 +320,12 @@ def _instructions(module: Module) -> int:
 
 
 def _against(
-    item: Item, module: Module, chosen: CudaModule, engine: str, beams: int
+    item: Item,
+    module: Module,
+    chosen: CudaModule,
+    engine: str,
+    beams: int,
+    weights: Path | None,
 ) -> tuple[bool | None, float | None]:
     """Whether the engine's first proposal is the tree it came from, and how near it is.
 
@@ -311,7 +337,7 @@ def _against(
     names = to_certify(module)
     if engine not in ("auto", "symbolic") and len(names) == 1:
         # Without a verifier to choose for it.
-        proposed = find_engine(engine).propose(module, module[names[0]], beams=beams)
+        proposed = find_engine(engine, weights).propose(module, module[names[0]], beams=beams)
         if not proposed:
             return False, 0.0
         tree = proposed[0].tree
@@ -348,20 +374,26 @@ def evaluate(
     limit: int | None = None,
     workers: int = 1,
     seconds: float | None = None,
+    weights: Path | None = None,
     progress: Callable[[list[Row], int], None] | None = None,
 ) -> list[Row]:
     """Measure engines on items; the rows in the order of the items.
 
     A program may take so many ``seconds``: what is not proved shortly before they are over is not.
+    ``weights`` are those of the neural engine, where they are not those of the package.
     One that takes more of them on a clock is given up, and its row says so.
     ``progress`` is called with the rows there are and with how many there will be: at the start,
     and after each.
     """
+    if beams < 1:
+        raise UsageError(f"the number of beams must be 1 at least, not {beams}")
     for name in engines:
         if name != "auto":
-            find_engine(name)  # an unknown one is an error now, not later
+            find_engine(name, weights)  # an unknown one is an error now, not later
     own = None if seconds is None else min(SECONDS, _SHARE * seconds)
-    work = [(item, name, beams, arch, own) for item in islice(items, limit) for name in engines]
+    work = [
+        (item, name, beams, arch, own, weights) for item in islice(items, limit) for name in engines
+    ]
     rows: list[Row] = []
     if progress is not None:
         progress(rows, len(work))
@@ -380,9 +412,9 @@ def evaluate(
     return rows
 
 
-def _measure(work: tuple[Item, str, int, str | None, float | None]) -> Row:
-    item, name, beams, arch, seconds = work
-    return measure(item, name, beams, arch or architecture(parse(item.ptx)), seconds)
+def _measure(work: tuple[Item, str, int, str | None, float | None, Path | None]) -> Row:
+    item, name, beams, arch, seconds, weights = work
+    return measure(item, name, beams, arch or architecture(parse(item.ptx)), seconds, weights)
 
 
 # ---- summing up ----------------------------------------------------------------------------
@@ -441,9 +473,10 @@ def as_json(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def check_picture(path: Path) -> None:
-    """Complain about a file's name that says no form of picture."""
+    """Complain about what cannot be drawn: another form of file, or nothing to draw with."""
     if path.suffix.lower() not in _PICTURES:
         raise UsageError(f"a plot is a {', '.join(_PICTURES)} file, not '{path.name}'")
+    import_extra("matplotlib", extra="evaluate")
 
 
 def plot(rows: Sequence[Row], path: Path) -> None:
@@ -471,7 +504,8 @@ def plot(rows: Sequence[Row], path: Path) -> None:
         axis.set_ylabel("% of programs")
         axis.set_title(engine)
         axis.tick_params(axis="x", rotation=30)
-        axis.legend(loc="lower right", fontsize=8)
+        # Beside the bars: there is no place that none of them may reach.
+        axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
     figure.tight_layout()
     figure.savefig(path)
     pyplot.close(figure)

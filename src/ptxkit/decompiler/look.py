@@ -12,7 +12,7 @@ from typing import Any
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.printer import print_expression
 from ptxkit.decompiler.links import Links, links
-from ptxkit.errors import UsageError, import_extra
+from ptxkit.errors import UsageError, import_extra, require_extra
 from ptxkit.syntax import Module
 
 _PICTURES = ("svg", "png", "pdf")
@@ -147,10 +147,10 @@ def check_attention(module: Module, path: Path, kernel: str | None = None) -> st
             f"attention is drawn of one kernel, and there are {len(names)}: say which one with "
             f"--kernel; there are: {', '.join(names)}"
         )
-    import_extra("torch", extra="neural")
-    import_extra("safetensors", extra="neural")
+    require_extra("torch", extra="neural")
+    require_extra("safetensors", extra="neural")
     if form not in ATTENTION_TEXT:
-        import_extra("matplotlib", extra="neural")
+        require_extra("matplotlib", extra="neural")
     return name
 
 

@@ -47,8 +47,8 @@ def sticking(options: Sequence[str]) -> tuple[str, ...]:
     return tuple(option for option in options if option.startswith(_STICK))
 
 
-class OverdueCompilationError(ToolchainError):
-    """A source that the compiler takes too long for."""
+class UnfinishedCompilationError(ToolchainError):
+    """A long source that the compiler takes too long for, or dies of."""
 
 
 _left: ContextVar[Callable[[], float] | None] = ContextVar("seconds left", default=None)
@@ -91,7 +91,7 @@ class Aside:
         self, source: bytes, name: str, options: Sequence[str], most: float | None = None
     ) -> Compiled:
         """As `Nvrtc.compile`; in so many seconds of computing at ``most``."""
-        overdue = OverdueCompilationError(f"NVRTC takes too long for '{name}'")
+        overdue = UnfinishedCompilationError(f"NVRTC takes too long for '{name}'")
         if most is not None and most <= 0:
             raise overdue
         with self._lock:
@@ -106,6 +106,8 @@ class Aside:
                 answer, seconds = pickle.load(process.stdout)
             except (EOFError, OSError, pickle.UnpicklingError) as error:
                 self._stop()
+                if most is not None:
+                    raise UnfinishedCompilationError(f"NVRTC ended at '{name}'") from error
                 raise ToolchainError(
                     f"NVRTC ended while it compiled '{name}' with {' '.join(options)}; "
                     "try it without those options"
@@ -148,6 +150,7 @@ class Aside:
 
 def _answers(process: subprocess.Popen[bytes], seconds: float) -> bool:
     """Whether a process has something to say before it has computed so long."""
+    assert process.stdout is not None
     end = _computed(process.pid) + seconds
     while not select.select([process.stdout], [], [], _BETWEEN)[0]:
         if _computed(process.pid) > end:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,3 +115,18 @@ def test_a_new_run_is_not_mixed_with_an_old_one(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "is no folder" in result.output
     assert not (tmp_path / "no").exists()
+
+
+def test_torch_is_not_loaded_for_what_the_network_cannot_read() -> None:
+    """A second process: here it is loaded already."""
+    program = (
+        "import sys, ptxkit\n"
+        "text = '.version 8.0 .target sm_90 .address_size 64 .visible .entry k(.param .align 4 '\\\n"
+        "       '.b8 s[12]) { ret; }'\n"
+        "found = ptxkit.decompile(text)\n"
+        "print(found.verdict.equivalent, 'torch' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "False"]

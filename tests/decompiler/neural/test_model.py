@@ -14,8 +14,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import ptxkit  # noqa: E402
 from ptxkit import cuda  # noqa: E402
 from ptxkit.cuda import nodes as n  # noqa: E402
+from ptxkit.decompiler.engines import engine  # noqa: E402
 from ptxkit.decompiler.neural import tokens, training  # noqa: E402
 from ptxkit.decompiler.neural.decoding import Decoder  # noqa: E402
 from ptxkit.decompiler.neural.engine import tree_of  # noqa: E402
@@ -252,3 +254,35 @@ def test_half_a_line_of_a_curve_is_dropped(tmp_path: Path) -> None:
         file.write("2,1.")
     training._cut_curve(curve, 5)
     assert _losses(tmp_path) == [2.0]
+
+
+def test_trained_weights_are_used_by_name(folder: Path, tmp_path: Path) -> None:
+    prepared = tokens.Tokens(folder)
+    run = tmp_path / "run"
+    training.train(prepared, run, replace(_SMALL, steps=1), say=lambda text: None)
+    own = engine("neural", run)
+    assert own.decoder.model.size < engine("neural").decoder.model.size  # type: ignore[attr-defined]
+    text = ".version 8.0 .target sm_90 .address_size 64 .entry k() { ret; }"
+    assert ptxkit.decompile(text, "neural", weights=run).verdict.equivalent
+    with pytest.raises(UsageError, match="has no weights"):
+        ptxkit.decompile(text, "symbolic", weights=run)
+    with pytest.raises(UsageError, match="there are no weights in"):
+        ptxkit.decompile(text, weights=tmp_path / "none")
+    file = next(run.glob("model-*.safetensors"))
+    file.write_bytes(file.read_bytes()[:100])
+    other = run.rename(tmp_path / "other")  # what was loaded is kept
+    with pytest.raises(UsageError, match="are damaged"):
+        ptxkit.decompile(text, weights=other)
+
+
+def test_a_full_disk_is_a_sentence(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(state: object, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise RuntimeError("unexpected pos 64 vs 0\nand a list of calls")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(UsageError, match=r"cannot be written to .*state\.pt\.part"):
+        training.train(tokens.Tokens(folder), tmp_path, _SMALL, say=lambda text: None)
+    assert not list(tmp_path.glob("state*"))

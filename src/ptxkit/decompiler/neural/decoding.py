@@ -12,11 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ptxkit.decompiler.neural.grammar import Grammar, UnknownParameterError
 from ptxkit.decompiler.neural.model import Memory, Model, avoid_plans, rotate
 from ptxkit.decompiler.neural.ptxwords import PtxWords
 from ptxkit.decompiler.neural.tables import Tables
-from ptxkit.decompiler.neural.tokens import MOST_ANSWER, MOST_SOURCE
+from ptxkit.decompiler.neural.tokens import MOST_ANSWER, can_be_read
 from ptxkit.decompiler.neural.vocabulary import START, Vocabulary
 
 _LOOK = 8
@@ -82,7 +81,7 @@ class Decoder:
         """
         encoded = [self.vocabulary.encode_source(f) for f in functions]
         results: list[list[Candidate]] = [[] for _ in functions]
-        good = [k for k, f in enumerate(functions) if self._can(f, len(encoded[k][0]))]
+        good = [k for k, f in enumerate(functions) if can_be_read(f)]
         good.sort(key=lambda k: len(encoded[k][0]))
         start = 0
         room = self._room()
@@ -118,15 +117,6 @@ class Decoder:
         said = 2 * config.decoder_layers * config.width * number * most
         # Beams change places: what was said is there twice for a moment.
         return read + beams * (2 * said + 32 * config.words)
-
-    def _can(self, function: PtxWords, size: int) -> bool:
-        if not 0 < size <= MOST_SOURCE:
-            return False
-        try:
-            Grammar().begin(function.parameters)
-        except UnknownParameterError:
-            return False
-        return True
 
     @torch.inference_mode()
     def _search(

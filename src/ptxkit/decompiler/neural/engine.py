@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,8 @@ from ptxkit.decompiler.engines import Candidate
 from ptxkit.decompiler.neural.ptxwords import PtxWords, read_function
 from ptxkit.decompiler.neural.raising import parse, raise_function
 from ptxkit.decompiler.neural.style import styled
-from ptxkit.errors import import_extra
+from ptxkit.decompiler.neural.tokens import can_be_read
+from ptxkit.errors import import_extra, require_extra
 from ptxkit.syntax import Function, Module, Variable
 
 if TYPE_CHECKING:
@@ -28,17 +29,28 @@ class NeuralEngine:
     name = "neural"
 
     def __init__(self, weights: str | Path | None = None, device: str | None = None) -> None:
+        for package in ("torch", "safetensors"):
+            require_extra(package, extra="neural")
+        self.weights = TRAINED if weights is None else Path(weights)
+        self.device = device
+        if weights is not None:
+            _ = self.decoder  # a folder without weights is an error now, not later
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """The network, once something is to be read: to load torch alone takes seconds."""
         torch: Any = import_extra("torch", extra="neural")
         import_extra("safetensors", extra="neural")
-        if device is None:
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.decoder = _decoder(TRAINED if weights is None else Path(weights), device)
+        device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        return _decoder(self.weights, device)
 
     def propose(self, module: Module, function: Function, *, beams: int = 1) -> Sequence[Candidate]:
         """The most probable programs for a kernel; none for what the grammar can't say."""
         if not function.is_entry or function.body is None:
             return ()
         words = words_of_function(module, function)
+        if not can_be_read(words):
+            return ()
         found = self.decoder.answers([words], beams=beams)[0]
         return tuple(
             Candidate(tree_of(candidate.words, words), self.name, candidate.score)

@@ -20,6 +20,8 @@ import numpy as np
 
 from ptxkit.decompiler.neural import corpus
 from ptxkit.decompiler.neural.corpus import Pair
+from ptxkit.decompiler.neural.grammar import Grammar, UnknownParameterError
+from ptxkit.decompiler.neural.ptxwords import PtxWords
 from ptxkit.decompiler.neural.vocabulary import Vocabulary
 from ptxkit.errors import UsageError
 
@@ -33,6 +35,17 @@ LEARN_WORDS_FROM = 6000
 _COLUMNS = ("source_length", "answer_length", "tier", "split", "source_hash", "answer_hash")
 _ARRAYS = ("source", "made_at", "answer", "rows")
 Array = Any
+
+
+def can_be_read(function: PtxWords) -> bool:
+    """Whether a network could have an answer: no torch is needed to know that it has none."""
+    if not 0 < len(function.texts) <= MOST_SOURCE:
+        return False
+    try:
+        Grammar().begin(function.parameters)
+    except UnknownParameterError:
+        return False
+    return True
 
 
 @dataclass(slots=True)

@@ -282,7 +282,14 @@ class _Run:
             "settings": asdict(self.settings),
         }
         part = self.out / (STATE + ".part")
-        torch.save(state, part)
+        try:
+            torch.save(state, part)
+        except (OSError, RuntimeError) as error:  # a full disk is either of them
+            part.unlink(missing_ok=True)
+            why = str(error).partition("\n")[0]
+            raise UsageError(
+                f"the state of the run cannot be written to '{part}': {why}"
+            ) from error
         part.replace(self.out / STATE)
 
     def restore(self) -> None:
@@ -548,11 +555,16 @@ def draw_curve(folder: Path) -> None:
     with (folder / CURVE).open(newline="") as file:
         lines = list(csv.DictReader(file))
     figure, axes = pyplot.subplots(figsize=(8, 5))
-    for name in ("loss", *(f"tier_{t}" for t in range(1, 11)), "validation_loss"):
+    # A line each that none of the others looks like: there are ten colours for the ten tiers.
+    looks: dict[str, dict[str, Any]] = {
+        "loss": {"color": "black", "linewidth": 2.0},
+        **{f"tier_{t}": {"color": f"C{t - 1}", "linewidth": 0.8} for t in range(1, 11)},
+        "validation_loss": {"color": "black", "linewidth": 2.0, "linestyle": "--", "marker": "o"},
+    }
+    for name, look in looks.items():
         points = [(int(x["step"]), float(x[name])) for x in lines if x[name]]
         if points:
-            thick = 2.0 if "tier" not in name else 0.8
-            axes.plot(*zip(*points, strict=True), label=name.replace("_", " "), linewidth=thick)
+            axes.plot(*zip(*points, strict=True), label=name.replace("_", " "), **look)
     axes.set(xlabel="step", ylabel="loss per word", yscale="log")
     axes.legend(fontsize="small", ncols=2)
     figure.tight_layout()

@@ -10,7 +10,7 @@ import torch
 
 from ptxkit.decompiler.neural.model import Config, Model
 from ptxkit.decompiler.neural.vocabulary import Vocabulary
-from ptxkit.errors import UsageError, import_extra
+from ptxkit.errors import PtxkitError, UsageError, import_extra
 
 CONFIG = "config.json"
 SHARD = 14_000_000
@@ -63,7 +63,13 @@ def load_weights(folder: Path, device: Any = "cpu") -> tuple[Model, Vocabulary, 
     """A model with its words and what is known about it."""
     if not (folder / CONFIG).exists():
         raise UsageError(f"there are no weights in '{folder}'; train some with: ptxkit train")
-    stored = json.loads((folder / CONFIG).read_text())
-    model = Model(Config(**stored["config"]))
-    load_into(model, folder)
-    return model.to(device).eval(), Vocabulary.load(folder / "vocabulary.json"), stored
+    try:
+        stored = json.loads((folder / CONFIG).read_text())
+        model = Model(Config(**stored["config"]))
+        load_into(model, folder)
+        vocabulary = Vocabulary.load(folder / "vocabulary.json")
+    except (PtxkitError, OSError):
+        raise
+    except Exception as error:  # whatever the readers of files meet in other bytes
+        raise UsageError(f"the weights in '{folder}' are damaged: {error}") from error
+    return model.to(device).eval(), vocabulary, stored

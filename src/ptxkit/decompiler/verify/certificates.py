@@ -37,7 +37,7 @@ from ptxkit.errors import PtxkitError, UnknownNameError, UsageError
 from ptxkit.isa.targets import Target
 from ptxkit.syntax import Module
 from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda
-from ptxkit.toolchain.aside import OverdueCompilationError
+from ptxkit.toolchain.aside import UnfinishedCompilationError
 
 DEFAULT_ARCH = "sm_90"
 #: The weakest certificate that says more than that it compiles.
@@ -97,7 +97,7 @@ def compiled(
         return Compiled(compiled_as_asked(text, module), options=options, own=own)
     except NotOneModuleError as error:
         return Compiled(None, f"it cannot be compiled as it asks for: {error}")
-    except OverdueCompilationError as error:
+    except UnfinishedCompilationError as error:
         return Compiled(None, f"not verified: {error}")
     except CompilerError as error:
         lines = str(error).splitlines()

@@ -318,10 +318,7 @@ def _programs(
 
 def _other_launches(candidate: Function, original: Function) -> str:
     """What a function says otherwise about launches, if it does not just take more blocks."""
-    mine, theirs = (
-        {d.name: d.values for d in f.directives if isinstance(d, FunctionDirective)}
-        for f in (candidate, original)
-    )
+    mine, theirs = (_launches(f) for f in (candidate, original))
     sizes = [{k: found.pop(k, None) for k in (".reqntid", ".maxntid")} for found in (mine, theirs)]
     most = [prod(map(int, s[".reqntid"] or s[".maxntid"] or (1024,))) for s in sizes]
     different = [k for k in dict.fromkeys((*theirs, *mine)) if theirs.get(k) != mine.get(k)]
@@ -334,6 +331,11 @@ def _other_launches(candidate: Function, original: Function) -> str:
     return f"the launches differ: {', '.join(said)}"
 
 
-def _said(values: Sequence[str] | None) -> str:
+def _launches(function: Function) -> dict[str, tuple[int, ...] | None]:
+    """The directives of a function."""
+    return {d.name: d.values for d in function.directives if isinstance(d, FunctionDirective)}
+
+
+def _said(values: tuple[int, ...] | None) -> str:
     """The numbers of a directive, or that it is not there."""
     return "none" if values is None else f"({', '.join(map(str, values))})"
