@@ -121,8 +121,8 @@ def test_torch_is_not_loaded_for_what_the_network_cannot_read() -> None:
     """A second process: here it is loaded already."""
     program = (
         "import sys, ptxkit\n"
-        "text = '.version 8.0 .target sm_90 .address_size 64 .visible .entry k(.param .align 4 '\\\n"
-        "       '.b8 s[12]) { ret; }'\n"
+        "text = '.version 8.0 .target sm_90 .address_size 64 '\n"
+        "text += '.visible .entry k(.param .align 4 .b8 s[12]) { ret; }'\n"
         "found = ptxkit.decompile(text)\n"
         "print(found.verdict.equivalent, 'torch' in sys.modules)\n"
     )

@@ -237,7 +237,7 @@ def test_evaluation_counts_by_tier(folder: Path) -> None:
     assert (PAD, START, UNKNOWN) == (0, 1, 2)
 
 
-@pytest.mark.parametrize("keep", [0, 100, -1000])
+@pytest.mark.parametrize("keep", [0, 100, 5000, -1000])
 def test_a_damaged_state_is_a_sentence(folder: Path, tmp_path: Path, keep: int) -> None:
     prepared = tokens.Tokens(folder)
     training.train(prepared, tmp_path, replace(_SMALL, steps=1), say=lambda text: None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import csv
+import io
 import json
 import math
 import os
@@ -167,10 +168,9 @@ def refuse_to_overwrite(out: Path) -> None:
 
 def _read_state(path: Path, device: torch.device) -> dict[str, Any]:
     """What `_Run.save` has written; an error that says so where it is something else."""
+    data = io.BytesIO(path.read_bytes())  # what goes wrong from here on is the fault of the bytes
     try:
-        state = torch.load(path, map_location=device, weights_only=True)
-    except OSError:
-        raise
+        state = torch.load(data, map_location=device, weights_only=True)
     except Exception as error:  # whatever the reader of pickles meets in other bytes
         raise _damaged(path) from error
     if not isinstance(state, dict) or not state.keys() >= _STATE_PARTS:
@@ -288,7 +288,7 @@ class _Run:
             part.unlink(missing_ok=True)
             why = str(error).partition("\n")[0]
             raise UsageError(
-                f"the state of the run cannot be written to '{part}': {why}"
+                f"the state of the run cannot be written to '{part}' (full disk?): {why}"
             ) from error
         part.replace(self.out / STATE)
 
