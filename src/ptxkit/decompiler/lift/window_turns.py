@@ -116,7 +116,8 @@ class Turns:
             made = found
         if made is None or not any(self.index in s.names() for s in made):
             return None
-        return made
+        # A number that is set from turn to turn counts by itself, and is no part of the place.
+        return None if any(_counts(s, self.index) for s in made) else made
 
     def _both(self, one: Any, other: Any, number: int) -> Any:
         """One text for what stands in the first turn and in the one with a number."""
@@ -194,6 +195,14 @@ class Turns:
             known = isinstance(value, n.Binary | n.Unary) and value.operator in ("+", "-")
             made.add(value if known and value is not None else node, times)
         return made
+
+
+def _counts(statement: n.Statement, index: str) -> bool:
+    """Whether a variable is set to a sum that the index is in."""
+    match statement:
+        case n.Assign(n.Name(), n.Binary("+" | "-") as value, "="):
+            return n.Name(index) in Sum().add(value).terms
+    return False
 
 
 def _length(total: Sum) -> tuple[int, int]:
