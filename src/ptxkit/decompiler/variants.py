@@ -36,7 +36,7 @@ _LONG, _FEW = 2000, 3
 #: The shares of all time after which no other form is compiled to find identical PTX, and for
 #: changes to those: compilers take more than twice as long for twice the code. Where there is
 #: little time, changes get more of it, up to the seconds that are enough for most.
-_SEARCH, _REFINING, _REFINING_MOST, _ENOUGH = 0.25, 0.27, 0.4, 5.0
+_SEARCH, _REFINING, _REFINING_MOST, _ENOUGH = 0.25, 0.2, 0.35, 5.0
 #: Instructions of functions that are proved before they are run.
 _HARD_TO_RUN = 400
 #: The share of all time that a proof of a long function may take before that is run; and of each of
