@@ -13,15 +13,12 @@ from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, UINT
+from ptxkit.decompiler.lift.unify import DifferentError
 
 Body = tuple[n.Statement, ...]
 _NUMBERS = INT, UINT
 #: How often names are replaced by what they stand for, to see whether two numbers are beside.
 _DEEP = 4
-
-
-class DifferentError(Exception):
-    """Pieces of code that are no turns of one loop."""
 
 
 @dataclass(slots=True)

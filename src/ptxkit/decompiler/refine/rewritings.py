@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
@@ -35,6 +35,24 @@ from ptxkit.decompiler.refine.turned import asked_plainly
 from ptxkit.decompiler.refine.walking import walking
 from ptxkit.decompiler.tidy.passes import PASSES
 
+#: Ways to write a function, by the kind of change that each of them is.
+_WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
+    ("expand", columns_beside),
+    ("remainder", by_quotients),
+    ("turn", asked_plainly),
+    ("loop", asked_inside),
+    ("expand", in_a_tree),
+    ("inline", small_in_place),
+    ("sign", without_signs),
+    ("loop", asking_first),
+    ("power", squares_in_place),
+    ("address", rows_of_turns),
+    ("name", arguments_first),
+    ("shape", shaped),
+    ("memory", through_memory),
+    ("restrict", all_restricted),
+)
+
 
 def rewritings(function: n.Function, order: Sequence[str] = ()) -> Iterator[tuple[str, n.Function]]:
     """Other ways to write a function, each with the name of its kind; ``order`` as for edits."""
@@ -51,34 +69,9 @@ def _all(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, n.Fu
     yield from rows_beside(function)
     yield from centered(function)
     yield from walking(function)
-    for other in columns_beside(function):
-        yield "expand", other
-    for other in by_quotients(function):
-        yield "remainder", other
-    for other in asked_plainly(function):
-        yield "turn", other
-    for other in asked_inside(function):
-        yield "loop", other
-    for other in in_a_tree(function):
-        yield "expand", other
-    for other in small_in_place(function):
-        yield "inline", other
-    for other in without_signs(function):
-        yield "sign", other
-    for other in asking_first(function):
-        yield "loop", other
-    for other in squares_in_place(function):
-        yield "power", other
-    for other in rows_of_turns(function):
-        yield "address", other
-    for other in arguments_first(function):
-        yield "name", other
-    for other in shaped(function):
-        yield "shape", other
-    for other in through_memory(function):
-        yield "memory", other
-    for other in all_restricted(function):
-        yield "restrict", other
+    for kind, others in _WAYS:
+        for other in others(function):
+            yield kind, other
     for a_pass in PASSES:
         yield "tidy", a_pass(function, _always)
     yield "tidy", compared_in_place(function)

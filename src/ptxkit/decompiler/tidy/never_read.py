@@ -9,6 +9,9 @@ from dataclasses import replace
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.rewrite import Body, rebuilt_lists
 
+#: Calls that compute, and do nothing else.
+_PLAIN = frozenset("min max fminf fmaxf fabsf abs".split())
+
 
 def without_never_read(function: n.Function, take: Callable[[], bool]) -> n.Function:
     """The function without declarations of variables that are never read.
@@ -40,11 +43,11 @@ def without_never_read(function: n.Function, take: Callable[[], bool]) -> n.Func
 
 
 def _is_idle(node: n.Declare, uses: Counter[str]) -> bool:
-    """Whether nothing is lost with a variable: not a load, which a compiler drops by itself."""
+    """Whether nothing is lost with a variable: no call that may do more than give a value."""
     if uses[node.name] or node.space or node.value is None:
         return False
     return not any(
-        isinstance(part, n.Asm) or (isinstance(part, n.Call) and part.function.startswith("__"))
+        isinstance(part, n.Asm) or (isinstance(part, n.Call) and part.function not in _PLAIN)
         for part in node.value.walk()
     )
 
