@@ -74,7 +74,8 @@ def _arithmetic(op: str, width: int, args: tuple[Value, ...], data: Any) -> Valu
         if op == "add" and a.op == "add" and a.args[1].op == "const":
             return make("add", width, a.args[0], const(a.args[1].data + b.data, width))
         full = (1 << width) - 1
-        if op == "and" and b.data == full:
+        known = (1 << a.args[0].width) - 1 if op == "and" and a.op == "zext" else full
+        if op == "and" and b.data & known == known:
             return a
         if op == "and" and a.op == "and" and a.args[1].op == "const":
             return make("and", width, a.args[0], const(a.args[1].data & b.data, width))

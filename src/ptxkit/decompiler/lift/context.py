@@ -75,6 +75,10 @@ class Intrinsic:
     assembly: str = ""
     """For one made here: the instruction, with ``%0`` for the result."""
     header: str = ""
+    packs: int = 0
+    """How many arguments are the parts of a vector, which is the first argument."""
+    ends: tuple[str, ...] = ()
+    """Names that are its last arguments."""
 
 
 #: Special registers that C++ has a name for.

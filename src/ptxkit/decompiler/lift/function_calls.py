@@ -13,6 +13,7 @@ from ptxkit.cuda.types import (
     VECTORS,
     Pointer,
     Type,
+    Vector,
 )
 from ptxkit.decompiler.lift.context import NotLiftedError
 from ptxkit.decompiler.lift.conversions import (
@@ -57,6 +58,9 @@ class Calls(Writing):
         arguments = tuple(
             self.assigned(a, C_TYPES[t]) for a, t in zip(value.args, call.takes, strict=True)
         )
+        arguments += tuple(map(n.Name, call.ends))
+        if isinstance(hint, Vector) and call.name.startswith("surf"):
+            return Expr(n.Call(f"{call.name}<{hint.word}>", arguments), hint)
         type = VECTORS[{"f32": "float4", "s32": "int4", "u32": "uint4"}[call.gives]]
         return Expr(n.Call(call.name, arguments), type)
 

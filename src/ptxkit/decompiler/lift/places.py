@@ -28,7 +28,7 @@ from ptxkit.decompiler.lift.ranges import fits
 from ptxkit.decompiler.lift.records import Holder, Record, holder_of
 from ptxkit.decompiler.lift.structs import Layout, plain
 from ptxkit.decompiler.lift.sums import Sum, sum_of
-from ptxkit.decompiler.lift.values import Value, Variable, const, parts_of, signed
+from ptxkit.decompiler.lift.values import Value, Variable, const, parts_of, signed, whole_vector
 
 _CHAR = SCALARS["char"]
 _LOADS = {"ca": "__ldca", "cg": "__ldcg", "cs": "__ldcs", "lu": "__ldlu", "cv": "__ldcv"}
@@ -147,7 +147,7 @@ class Places:
         type = self.element(address, access)
         place = self.place(address, access, type)
         if isinstance(type, Vector) and access.count > 1:
-            whole = _whole_vector(values)
+            whole = whole_vector(values)
             if whole is not None and self.emitter.types[whole] == type:
                 value: n.Expression = n.Name(whole.name)
             else:
@@ -201,7 +201,7 @@ class Places:
                 pointer: n.Expression = n.Unary("&", n.Index(array.node, small))
                 return n.Unary("*", n.Cast(Pointer(type), pointer))
         if index is None:
-            return n.Unary("*", n.Cast(Pointer(type), self._bytes(array, total)))
+            return self._in_bytes(array, total, type)
         node = array.node
         if have != type:
             node = n.Cast(Pointer(type), node)
@@ -211,6 +211,17 @@ class Places:
         if isinstance(array.type, Pointer) and isinstance(node, n.Name):
             self._note_steps(made, total, size_of(type))
         return made
+
+    def _in_bytes(self, array: Expr, total: Sum, type: Type) -> n.Expression:
+        """An element so many bytes from a start: one of a row, where rows have a pitch in bytes."""
+        size = size_of(type)
+        row, column = Sum(), Sum(constant=total.constant)
+        for term, times in total.terms.items():
+            (row if times % size else column).add(Sum({term: times}))
+        index = self.index(column, size)
+        if index is None or index == n.integer(0):
+            return n.Unary("*", n.Cast(Pointer(type), self._bytes(array, total)))
+        return n.Index(n.Cast(Pointer(type), self._bytes(array, row)), index)
 
     def _layout(self, base: Value) -> Layout:
         holder = holder_of(base)
@@ -491,14 +502,6 @@ class Places:
             return node, type
         want = UNSIGNED[bits_of(type)]
         return n.Cast(want, node), want
-
-
-def _whole_vector(values: list[Value]) -> Variable | None:
-    """The vector of which these are all the components, in order."""
-    if not all(v.op == "component" and v.data == k for k, v in enumerate(values)):
-        return None
-    found = {v.args[0].data.variable for v in values}
-    return found.pop() if len(found) == 1 else None
 
 
 def _moved(address: Value, bytes: int) -> Value:

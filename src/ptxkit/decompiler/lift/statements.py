@@ -43,7 +43,7 @@ class Statements:
         if variable.declared == "vector":
             if value.op == "load":
                 return [n.Assign(target, self.places.loaded(value, type).node)]
-            return [n.Assign(target, self.emitter.natural(value).node)]
+            return [n.Assign(target, self.emitter.natural(value, type).node)]
         if isinstance(type, Struct):
             return [n.Assign(target, self.emitter.natural(value).node)]
         node = self.emitter.assigned(value, type)

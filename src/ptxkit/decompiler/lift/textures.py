@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ptxkit.decompiler.lift.arithmetic import Lifter
 from ptxkit.decompiler.lift.context import Intrinsic, Lift, NotLiftedError, types_of, words_of
-from ptxkit.decompiler.lift.values import Step, raw, var
-from ptxkit.syntax import Address, Instruction
+from ptxkit.decompiler.lift.values import Step, Value, raw, var
+from ptxkit.syntax import Address, Instruction, Node
 
 #: The function that fetches from a texture of a shape, and how many coordinates it takes.
 _FETCH = {
@@ -45,43 +47,75 @@ def _tex(lift: Lift, node: Instruction) -> None:
     target = node.operands[0]
     if target.kind != "Vector":
         raise NotLiftedError(node.opcode)
-    whole = lift.fresh(128, "vector")
-    whole.variable.register = types[0]
-    value = raw("texture", 128, (lift.read(place.base, "u64"), *values), (call, lift.number()))
-    lift.steps.append(Step("set", [whole], [value], line=lift.line))
-    for number, child in enumerate(target.children):
-        lift.write(child, types[0], raw("component", 32, (var(whole),), number))
+    _fetched(lift, call, [lift.read(place.base, "u64"), *values], 32, target.children)
 
 
-_SURFACES = {"1d": ("surf1D", 1), "2d": ("surf2D", 2), "3d": ("surf3D", 3)}
+_SURFACES = {
+    "1d": ("surf1D", 1), "2d": ("surf2D", 2), "3d": ("surf3D", 3),
+    "a1d": ("surf1DLayered", 1), "a2d": ("surf2DLayered", 2),
+}  # fmt: skip
 _NUMBERS = {"b8": "unsigned char", "b16": "unsigned short", "b32": "unsigned int",
             "b64": "unsigned long long"}  # fmt: skip
+#: What is said of places outside, behind everything else.
+_OUTSIDE = {"trap": (), "clamp": ("cudaBoundaryModeClamp",), "zero": ("cudaBoundaryModeZero",)}
+_COUNTS = {"v2": 2, "v4": 4}
+#: Of these there are vectors that surfaces are made of.
+_IN_VECTORS = frozenset(("b8", "b16", "b32"))
 
 
 def _surface(lift: Lift, node: Instruction) -> None:
-    """One number read from a surface, or written to it, by bytes."""
+    """A number or a vector read from a surface, or written to it, by bytes."""
     words = words_of(node)
-    shape = next((w for w in words if w in _SURFACES), "")
-    type = words[-2] if words[-1] == "trap" else ""
-    place = next((o for o in node.operands if isinstance(o, Address)), None)
-    if not shape or type not in _NUMBERS or words[:2] != ["b", shape] or len(words) != 4:
+    if len(words) not in (4, 5) or words[0] != "b" or words[1] not in _SURFACES:
         raise NotLiftedError(node.opcode)
+    shape, type, outside = words[1], words[-2], words[-1]
+    counts = words[2:-2]
+    if type not in _NUMBERS or outside not in _OUTSIDE or any(w not in _COUNTS for w in counts):
+        raise NotLiftedError(node.opcode)
+    place = next((o for o in node.operands if isinstance(o, Address)), None)
     if place is None or len(place.rest) != 1 or place.base.index not in lift.versions.reads:
         raise NotLiftedError(node.opcode)
     name, count = _SURFACES[shape]
-    coordinates = place.rest[0].children if place.rest[0].kind == "Vector" else place.rest
-    where = [lift.read(place.base, "u64"), *(lift.read(c, "s32") for c in coordinates[:count])]
-    takes = ("u64", *("s32" for _ in where[1:]))
+    coordinates = list(place.rest[0].children if place.rest[0].kind == "Vector" else place.rest)
+    layers = [coordinates.pop(0)] if shape[0] == "a" else []
+    at = [lift.read(c, "s32") for c in (*coordinates[:count], *layers)]
+    where = [lift.read(place.base, "u64"), *at]
+    takes = ("u64", *("s32" for _ in at))
     number = node.operands[0] if node.name == "suld" else node.operands[-1]
-    number = number.children[0] if number.kind == "Vector" else number
+    numbers = list(number.children) if number.kind == "Vector" else [number]
+    if len(numbers) != (_COUNTS[counts[0]] if counts else 1):
+        raise NotLiftedError(node.opcode)
+    if counts and type not in _IN_VECTORS:
+        raise NotLiftedError(node.opcode)
+    written = type if type == "b32" else f"u{type[1:]}"
+    ends = _OUTSIDE[outside]
     if node.name == "sust":
-        written = type if type == "b32" else f"u{type[1:]}"
         # Four bytes are what they are: a float, too. Fewer would be an int without a word.
-        kind = "" if type == "b32" else f"<{_NUMBERS[type]}>"
-        call = Intrinsic(f"{name}write{kind}", (written, *takes), "")
-        return lift.effect(lift.collective(call, lift.read(number, type), *where))
-    call = Intrinsic(f"{name}read<{_NUMBERS[type]}>", takes, f"u{type[1:]}")
-    return lift.write(number, f"u{type[1:]}", lift.collective(call, *where))
+        kind = "" if type == "b32" or counts else f"<{_NUMBERS[type]}>"
+        all_takes = (*(written for _ in numbers), *takes)
+        packs = len(numbers) if counts else 0
+        call = Intrinsic(f"{name}write{kind}", all_takes, "", packs=packs, ends=ends)
+        values = [lift.read(one, type) for one in numbers]
+        return lift.effect(lift.collective(call, *values, *where))
+    width = int(type[1:])
+    if not counts:
+        call = Intrinsic(f"{name}read<{_NUMBERS[type]}>", takes, f"u{width}", ends=ends)
+        return lift.write(numbers[0], f"u{width}", lift.collective(call, *where))
+    call = Intrinsic(f"{name}read", takes, f"u{width}", ends=ends)
+    return _fetched(lift, call, where, width, numbers)
+
+
+def _fetched(
+    lift: Lift, call: Intrinsic, values: list[Value], width: int, targets: Sequence[Node]
+) -> None:
+    """A vector that a call gives, and its parts in registers."""
+    whole = lift.fresh(width * len(targets), "vector")
+    whole.variable.register = call.gives
+    data = (call, lift.number(), (width, len(targets)))
+    value = raw("texture", width * len(targets), tuple(values), data)
+    lift.steps.append(Step("set", [whole], [value], line=lift.line))
+    for number, child in enumerate(targets):
+        lift.write(child, call.gives, raw("component", width, (var(whole),), number))
 
 
 LIFTERS: dict[str, Lifter] = {"tex": _tex, "suld": _surface, "sust": _surface}

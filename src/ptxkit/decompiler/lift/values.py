@@ -7,7 +7,7 @@ reads memory or has an effect carries a number of its own and equals only itself
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -233,3 +233,11 @@ def _replaced(
         same = all(a is b for a, b in zip(args, value.args, strict=True))
         made = done[value] = value if same else make(value.op, value.width, *args, data=value.data)
     return made
+
+
+def whole_vector(values: Sequence[Value]) -> Variable | None:
+    """The vector of which these are all the components, in order."""
+    if not all(v.op == "component" and v.data == k for k, v in enumerate(values)):
+        return None
+    found = {v.args[0].data.variable for v in values}
+    return found.pop() if len(found) == 1 else None

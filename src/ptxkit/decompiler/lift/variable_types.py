@@ -83,22 +83,28 @@ class VariableTypes:
         return types, layouts
 
     def _vector(self, kinds: Kinds, variable: Variable) -> Type:
-        width, count = self._shape(kinds.program, variable)
+        width, count, fetched = self._shape(kinds.program, variable)
         cells = [kinds.component(variable, place) for place in range(count)]
-        made = vector_type(kinds.vector_element(cells, width), count)
+        element = kinds.vector_element(cells, width)
+        if width < 32 and fetched:
+            element = C_TYPES[f"u{width}"]  # surfaces know no halves
+        made = vector_type(element, count)
         if made is None:
             made = vector_type(C_TYPES[f"u{width}"], count)
         assert made is not None
         return made
 
-    def _shape(self, program: Program, variable: Variable) -> tuple[int, int]:
+    def _shape(self, program: Program, variable: Variable) -> tuple[int, int, bool]:
+        """Bits of a part, how many there are, and whether a texture or surface gives it."""
         for block in program.flow.blocks.values():
             for step in block.statements:
                 if step.kind == "set" and step.targets[0].variable is variable:
                     value = step.args[0]
                     if value.op == "load":
-                        return value.data.width, value.data.count
-        return 32, 4
+                        return value.data.width, value.data.count, False
+                    if value.op == "texture":
+                        return *value.data[2], True
+        return 32, 4, False
 
     def _layout(
         self,

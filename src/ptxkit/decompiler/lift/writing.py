@@ -7,6 +7,7 @@ needs the value itself casts. Where C++ converts by itself nothing is written.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,11 +21,13 @@ from ptxkit.cuda.types import (
     SCALARS,
     UINT,
     UNSIGNED_LONG_LONG,
+    VECTORS,
     Pointer,
     Scalar,
     Struct,
     Type,
 )
+from ptxkit.decompiler.lift.algebra import make
 from ptxkit.decompiler.lift.context import Intrinsic, Lift
 from ptxkit.decompiler.lift.conversions import (
     C_TYPES,
@@ -37,7 +40,7 @@ from ptxkit.decompiler.lift.conversions import (
 )
 from ptxkit.decompiler.lift.kinds import Kinds
 from ptxkit.decompiler.lift.printing import Texts
-from ptxkit.decompiler.lift.values import Value, Variable
+from ptxkit.decompiler.lift.values import Value, Variable, whole_vector
 
 if TYPE_CHECKING:
     from ptxkit.decompiler.lift.places import Places
@@ -160,10 +163,13 @@ class Writing(Conversions):
             name = self._helper(call)
         wants: list[Type] = []
         arguments: list[n.Expression] = []
-        for argument, type in zip(args, call.takes, strict=True):
+        packed = {self._plain(one) for one in args[: call.packs] if one.width == 32}
+        for place, (argument, type) in enumerate(zip(args, call.takes, strict=True)):
             want = C_TYPES[type]
+            argument = _without_mask(argument) if place < call.packs else argument
             if type in ("b32", "b64") and not call.assembly:
-                want = self._plain(argument)
+                alike = place >= call.packs or len(packed) == 1
+                want = self._plain(argument) if alike else UINT
             wants.append(want)
             if argument.op == "const" and type == "u32" and name.startswith(_ONE_FORM):
                 arguments.append(self.short(argument, UINT))
@@ -173,7 +179,22 @@ class Writing(Conversions):
         gives = C_TYPES[call.gives] if call.gives else SCALARS["void"]
         if call.gives in ("b32", "b64") and not call.assembly:
             gives = wants[1]
+        if call.packs:
+            element = wants[0]
+            assert isinstance(element, Scalar)
+            arguments[: call.packs] = [self._packed(element, args, arguments[: call.packs])]
+        arguments += map(n.Name, call.ends)
         return Expr(n.Call(name, tuple(arguments)), gives)
+
+    def _packed(
+        self, element: Scalar, args: Sequence[Value], parts: Sequence[n.Expression]
+    ) -> n.Expression:
+        """A vector of some parts; a variable that is that vector already."""
+        name = f"{element.word}{len(parts)}"
+        whole = whole_vector([_without_mask(one) for one in args[: len(parts)]])
+        if whole is not None and self.types[whole] == VECTORS[name]:
+            return n.Name(whole.name)
+        return n.Call(f"make_{name}", tuple(parts))
 
     def _plain(self, value: Value) -> Type:
         """The type of bits that are passed on: float or a number."""
@@ -191,3 +212,13 @@ class Writing(Conversions):
             name = f"{call.name}_{number}"
         self.helpers[name] = call
         return name
+
+
+def _without_mask(value: Value) -> Value:
+    """Some bits of a number, without a mask that leaves all of these."""
+    inner = value.args[0] if value.op == "trunc" else None
+    if inner is None or inner.op != "and" or inner.args[1].op != "const":
+        return value
+    all_bits = (1 << value.width) - 1
+    kept = inner.args[1].data & all_bits == all_bits
+    return make("trunc", value.width, inner.args[0]) if kept else value

@@ -365,7 +365,10 @@ def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[_Varia
                 for offset in (index.left, index.right):
                     declared = n.Declare(pointer, name, n.Binary("+", part.base, _narrow(offset)))
                     yield declared, _offset(part.base, offset, n.Name(name))
-        case n.Unary(operator="*", operand=n.Cast(type=Pointer() as type) as address):
+        case (
+            n.Unary(operator="*", operand=n.Cast(type=Pointer() as type) as address)
+            | n.Index(base=n.Cast(type=Pointer() as type) as address)
+        ):
             name = _fresh(type, types)
             yield n.Declare(type, name, address), _instead_of(address, n.Name(name))
         case n.Cast(type=Scalar() as type) if type.is_integer and type.bits == 64:
