@@ -343,3 +343,25 @@ def test_a_pointer_that_moves_with_a_number_that_is_compared_is_that_place() -> 
     }"""
     text = lifted_text(ptxkit.compile_cuda(source, arch="sm_90"), Options(roll=True))
     assert re.search(r"int (n\d*) = .*\n.*\bp0\[\1\]", text), text
+
+
+GROUP_TREE = """
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void total(const int *x, int *out) {
+    __shared__ int part[128];
+    cg::thread_block block = cg::this_thread_block();
+    part[threadIdx.x] = x[blockIdx.x * 128 + threadIdx.x];
+    for (unsigned s = 64; s > 0; s >>= 1) {
+        cg::sync(block);
+        if (threadIdx.x < s) part[threadIdx.x] += part[threadIdx.x + s];
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = part[0];
+}
+"""
+
+
+def test_a_tree_whose_turns_begin_where_a_group_waits() -> None:
+    found = ptxkit.decompile(ptxkit.compile_cuda(GROUP_TREE, arch="sm_90"), "symbolic")
+    assert found.verdict.level == "E1", found.cuda
+    assert found.cuda.count("part[") == 5

@@ -15,8 +15,10 @@ Body = tuple[n.Statement, ...]
 #: More statements than this no turn of a tree has.
 _LONGEST = 8
 _ZERO, _ONE = n.integer(0), n.integer(1)
+#: Where threads wait for all others; the second is what cooperative groups do.
+_BARRIERS = n.Evaluate(n.Call("__syncthreads", ())), n.Evaluate(n.Call("__barrier_sync", (_ZERO,)))
 #: A barrier, a loop that ends with one, and what is behind it.
-_BARRIER, _WAITING = n.Evaluate(n.Call("__syncthreads", ())), 3
+_WAITING = 3
 
 
 def with_last_turns(body: Body) -> Body:
@@ -51,7 +53,7 @@ def _waiting(
 
     What the thread that is left does next is behind the same question then.
     """
-    if not (isinstance(loop, n.For) and isinstance(then, n.If) and barrier == _BARRIER):
+    if not (isinstance(loop, n.For) and isinstance(then, n.If) and barrier in _BARRIERS):
         return None
     index = _halved(loop)
     if index is None or len(loop.body) != 2 or loop.body[-1] != barrier:
