@@ -365,3 +365,23 @@ def test_a_tree_whose_turns_begin_where_a_group_waits() -> None:
     found = ptxkit.decompile(ptxkit.compile_cuda(GROUP_TREE, arch="sm_90"), "symbolic")
     assert found.verdict.level == "E1", found.cuda
     assert found.cuda.count("part[") == 5
+
+
+WARP_TOTALS = """
+extern "C" __global__ void totals(const float *x, float *out) {
+    extern __shared__ float part[];
+    part[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        float sum = 0.0f;
+        for (int i = 0; i < blockDim.x; i += 32) sum += part[i];
+        out[blockIdx.x] = sum;
+    }
+}
+"""
+
+
+def test_an_index_in_steps_that_a_compiler_counted() -> None:
+    found = ptxkit.decompile(ptxkit.compile_cuda(WARP_TOTALS, arch="sm_90"), "symbolic")
+    assert found.verdict.level == "E1", found.cuda
+    assert re.search(r"for \(int (\w) = 0; \1 < blockDim\.x; \1 \+= 32\)", found.cuda)

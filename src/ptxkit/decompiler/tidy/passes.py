@@ -39,6 +39,7 @@ from ptxkit.decompiler.tidy.swaps import swapping_loops
 from ptxkit.decompiler.tidy.together import changed_together
 from ptxkit.decompiler.tidy.turns import last_turns
 from ptxkit.decompiler.tidy.two_at_once import two_at_once
+from ptxkit.decompiler.tidy.whole_steps import counted_by_steps
 
 #: Whether to take the other form at a place; asked once for each, in the order of the pass.
 Take = Callable[[], bool]
@@ -65,9 +66,10 @@ def _yes() -> bool:
 #: In the order in which they build on one another.
 PASSES: tuple[Pass, ...] = (
     named_once, rolled_steps, rolled_exchanges, without_known_values, _whole_loops, without_copies,
-    short_numbers, both_limits, plain_elements, plain_conditions, _counted_loops, halving_counters,
-    without_old_counts, computed_again, last_turns, indices_by_counters, single_precision,
-    swapping_loops, counted_to_the_end, implicit_conversions, started_loops, pointers_by_counters,
-    known_sums, plain_numbers, named_indices, without_dead_stores, late_declarations,
-    changed_together, without_copies, grid_places, two_at_once, without_never_read,
+    short_numbers, both_limits, plain_elements, plain_conditions, counted_by_steps, _counted_loops,
+    halving_counters, without_old_counts, computed_again, last_turns, indices_by_counters,
+    single_precision, swapping_loops, counted_to_the_end, implicit_conversions, started_loops,
+    pointers_by_counters, known_sums, plain_numbers, named_indices, without_dead_stores,
+    late_declarations, changed_together, without_copies, grid_places, two_at_once,
+    without_never_read,
 )  # fmt: skip
