@@ -219,7 +219,8 @@ class Places:
         for term, times in total.terms.items():
             (row if times % size else column).add(Sum({term: times}))
         index = self.index(column, size)
-        if index is None or index == n.integer(0):
+        pitched = all(_is_product(term) for term in row.terms)
+        if not pitched or index is None or index == n.integer(0):
             return n.Unary("*", n.Cast(Pointer(type), self._bytes(array, total)))
         return n.Index(n.Cast(Pointer(type), self._bytes(array, row)), index)
 
@@ -502,6 +503,12 @@ class Places:
             return node, type
         want = UNSIGNED[bits_of(type)]
         return n.Cast(want, node), want
+
+
+def _is_product(term: Value) -> bool:
+    """Whether a number of bytes is so many rows of a pitch."""
+    inner = term.args[0] if term.op in ("sext", "zext") else term
+    return inner.op == "mul" and inner.args[1].op != "const"
 
 
 def _moved(address: Value, bytes: int) -> Value:

@@ -232,7 +232,10 @@ def _members(statement: n.Declare, place: int, rest: Body) -> Iterator[Change]:
 
 
 def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator[Change]:
-    """A part of a value as a variable of its own: right before, or as early as can be."""
+    """A part of a value as a variable of its own: right before, or as early as can be.
+
+    That may be behind an ``if``, too, in which many leave a kernel before they compute anything.
+    """
     facts = [Facts.of(statement) for statement in body]
     for place, statement in enumerate(body):
         seen: set[n.Expression] = set()
@@ -253,7 +256,8 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
                 after = tuple(_changed(s, use) for s in body[place:])
                 last = max(k for k, s in enumerate(body[place:]) if after[k] is not s)
                 steps = (place - 1, place - 2) if _is_short(part) else ()
-                for there in dict.fromkeys((up, place, *(max(up, k) for k in steps))):
+                asked = next((k for k in range(place, up, -1) if isinstance(body[k - 1], n.If)), up)
+                for there in dict.fromkeys((up, place, asked, *(max(up, k) for k in steps))):
                     made = (declared, *body[there:place], *after[: last + 1])
                     yield _sort(part, declared), there, place + last + 1, made
                 if last == 0 and _is_computed(declared):
@@ -356,19 +360,17 @@ def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[_Varia
         case n.Member() if _is_builtin(part):
             name = _fresh(UINT, types)
             yield n.Declare(UINT, name, part), _instead_of(part, n.Name(name))
-        case n.Index(base=n.Name(name=base), index=index) if isinstance(types.get(base), Pointer):
-            pointer = types[base]
+        case n.Index(base=base, index=index) if (pointer := _pointer(base, types)) is not None:
             name = _fresh(pointer, types)
-            declared = n.Declare(pointer, name, n.Binary("+", part.base, _narrow(index)))
-            yield declared, _offset(part.base, index, n.Name(name))
+            offsets = [index]
             if isinstance(index, n.Binary) and index.operator == "+":
-                for offset in (index.left, index.right):
-                    declared = n.Declare(pointer, name, n.Binary("+", part.base, _narrow(offset)))
-                    yield declared, _offset(part.base, offset, n.Name(name))
-        case (
-            n.Unary(operator="*", operand=n.Cast(type=Pointer() as type) as address)
-            | n.Index(base=n.Cast(type=Pointer() as type) as address)
-        ):
+                offsets += [index.left, index.right]
+            for offset in offsets:
+                declared = n.Declare(pointer, name, n.Binary("+", base, _narrow(offset)))
+                yield declared, _offset(base, offset, n.Name(name))
+            if isinstance(base, n.Cast):
+                yield n.Declare(pointer, name, base), _instead_of(base, n.Name(name))
+        case n.Unary(operator="*", operand=n.Cast(type=Pointer() as type) as address):
             name = _fresh(type, types)
             yield n.Declare(type, name, address), _instead_of(address, n.Name(name))
         case n.Cast(type=Scalar() as type) if type.is_integer and type.bits == 64:
@@ -381,6 +383,18 @@ def _variables(part: n.Expression, types: Mapping[str, Type]) -> Iterator[_Varia
                 yield n.Declare(found, name, part), _instead_of(part, n.Name(name))
 
 
+def _pointer(base: n.Expression, types: Mapping[str, Type]) -> Pointer | None:
+    """The type of a pointer that has a name, or begins so many bytes behind one."""
+    match base:
+        case n.Name(name=name):
+            found = types.get(name)
+        case n.Cast(type=found):
+            pass
+        case _:
+            return None
+    return found if isinstance(found, Pointer) else None
+
+
 def _read_wide(statement: n.Statement, types: Mapping[str, Type]) -> set[n.Expression]:
     """Sums and products of 32 bits that are read in 64."""
     found: set[n.Expression] = set()
@@ -388,6 +402,8 @@ def _read_wide(statement: n.Statement, types: Mapping[str, Type]) -> set[n.Expre
         match part:
             case n.Binary("+" | "-" | "*", left, right) if _bits(part, types) == 64:
                 found |= {one for one in (left, right) if _bits(one, types) == 32}
+            case n.Assign(target, value, "+=" | "-=") if _bits(target, types) == 64:
+                found |= {value} if _bits(value, types) == 32 else set()
     return {one for one in found if isinstance(one, n.Binary)}
 
 

@@ -27,8 +27,11 @@ from ptxkit.decompiler.refine.rewritings import rewritings
 
 #: So many versions are compiled together.
 _TOGETHER = 16
-#: Which share of the effort is spent when each of the nearest forms was tried.
-_SHARES = (0.7, 0.92, 1.0)
+#: Which share of the effort is spent when each of the nearest forms was tried once. What is left
+#: is for those that this brought nearest.
+_SHARES = (0.42, 0.55, 0.6)
+#: How often it goes on from another version that is as near, before other forms are tried.
+_PATIENCE = 4
 #: How many instructions these have at most, at first.
 _AT_ONCE = 4000
 #: Seconds of computing that are long for so many.
@@ -36,7 +39,7 @@ _SLOW = 1.5
 #: How many instructions take a compiler as long as it takes for no code at all.
 _EACH = 200
 #: How many instructions may be compiled for one function: some seconds of computing.
-EFFORT = 90_000
+EFFORT = 150_000
 #: Functions with more instructions than this are left as they are.
 _MOST = 1000
 #: What is further away than this share of its instructions is not worth a search.
@@ -73,6 +76,23 @@ class _Version:
     score: float
 
 
+_Waiting = list[tuple[float, tuple[int, int], int, n.Function]]
+
+
+@dataclass(slots=True)
+class _Descent:
+    """A form to go on from, and what was tried in it."""
+
+    tree: n.CudaModule
+    function: n.Function
+    """As it is in the tree."""
+    version: _Version
+    copies: float
+    """How far it is at the start where more copies of a loop's text count as none, as a share."""
+    known: dict[n.Function, float] = field(default_factory=dict)
+    waiting: _Waiting = field(default_factory=list)
+
+
 @dataclass(slots=True)
 class Search:
     """A search for one function; ``effort`` is how many instructions may be compiled for it."""
@@ -89,11 +109,13 @@ class Search:
     spent: int = 0
     """How many instructions those had, and what else a compiler takes as long for."""
     limit: float = 0
+    more: float = 0
+    """What may be spent once where little is left."""
     slowest: float = 0.0
     """Seconds of computing that the last version took a compiler, if it was compiled alone."""
     tree: n.CudaModule = field(default_factory=lambda: n.CudaModule(()))
     known: dict[n.Function, float] = field(default_factory=dict)
-    waiting: list[tuple[float, tuple[int, int], int, n.Function]] = field(default_factory=list)
+    waiting: _Waiting = field(default_factory=list)
     """Versions as near as the nearest, to go on from where nothing is nearer."""
     entered: int = 0
     """How many versions were put there: no two are compared themselves."""
@@ -128,38 +150,46 @@ class Search:
 
         starts.sort(key=lambda start: worth(*start[:3]))
         self.limit = self.effort
-        rewritten: list[tuple[tuple[bool, float], _Version, n.Function, n.CudaModule]] = []
+        descents: list[_Descent] = []
         for away, score, function, tree in starts[: len(_SHARES)]:
             if away > _FAR * self.length:
                 continue
-            self.tree = tree
-            self.known.clear()
-            version = self._rewritten(_Version(function, score))
-            # What is nearer has fewer copies too many, by as much.
-            left = version.score * away / score if score else 0.0
-            rewritten.append(
-                (worth(left, version.score, version.function), version, function, tree)
-            )
-            if version.score == 0 or self.over:
+            one = _Descent(tree, function, _Version(function, score), away / score if score else 0)
+            self._go_on(one)
+            one.version = self._rewritten(one.version)
+            descents.append(one)
+            if one.version.score == 0 or self.over:
                 break
-        rewritten.sort(key=lambda one: (one[1].score > 0, one[0]))
-        if starts and rewritten and rewritten[0][1].score > 0:
+
+        def order(one: _Descent) -> tuple[bool, tuple[bool, float]]:
+            # What is nearer has fewer copies too many, by as much.
+            score = one.version.score
+            return score > 0, worth(score * one.copies, score, one.version.function)
+
+        descents.sort(key=order)
+        if descents and (best := descents[0]).version.score > 0:
             # What brings all of them nearer at first may lead astray.
-            key, version, function, tree = rewritten[0]
-            score = next(start[1] for start in starts if start[2] is function)
-            if score > version.score:
-                rewritten.insert(1, (key, _Version(function, score), function, tree))
-        before = self.spent
-        for (_, version, function, tree), share in zip(rewritten, _SHARES, strict=False):
-            self.tree, self.limit = tree, before + share * self.effort
-            self.known.clear()
-            self.nearest = version.score
-            found = self._nearest(version)
-            if found.score == 0:
-                plain = self._plainer(found.function)
-                items = tuple(plain if i is function else i for i in tree.items)
-                return replace(tree, items=items)
+            score = next(start[1] for start in starts if start[2] is best.function)
+            if score > best.version.score:
+                version = _Version(best.function, score)
+                descents.insert(1, replace(best, version=version, waiting=[]))
+        before, self.more = self.spent, _MORE * self.effort
+        for patience, shares in ((_PATIENCE, _SHARES), (None, (1.0,) * len(_SHARES))):
+            for one, share in zip(descents, shares, strict=False):
+                self._go_on(one)
+                self.limit = before + share * self.effort
+                one.version = self._nearest(one, patience)
+                if one.version.score == 0:
+                    plain = self._plainer(one.version.function)
+                    items = tuple(plain if i is one.function else i for i in one.tree.items)
+                    return replace(one.tree, items=items)
+            descents.sort(key=order)
         return None
+
+    def _go_on(self, descent: _Descent) -> None:
+        """Have the search go on from a form, with what was tried in it."""
+        self.tree, self.known, self.waiting = descent.tree, descent.known, descent.waiting
+        self.nearest = descent.version.score
 
     def _away(self, score: float, code: Code) -> float:
         """How far a form is, where more copies of a loop's text count as none.
@@ -192,18 +222,17 @@ class Search:
         """How many instructions the function has."""
         return len(self.original.shapes)
 
-    def _nearest(self, version: _Version) -> _Version:
+    def _nearest(self, descent: _Descent, patience: int | None) -> _Version:
         """The nearest version that steps from one to a nearer one lead to.
 
-        Where none is nearer, it goes on from the nearest that it did not go on from yet.
+        Where none is nearer, it goes on from the nearest that it did not go on from yet, but no
+        more often than with so much ``patience``: other forms may lead there at once.
         """
-        self.waiting.clear()
-        best = version
-        more = _MORE * self.effort
+        version = best = descent.version
         while best.score > 0:
-            if self.over and best.score <= _LITTLE and more:
-                self.limit += more
-                more = 0.0
+            if self.over and best.score <= _LITTLE and self.more:
+                self.limit += self.more
+                self.more = 0.0
             if self.over:
                 break
             better = self._step(version)
@@ -211,6 +240,9 @@ class Search:
                 version = better
                 best = min(best, better, key=lambda one: one.score)
                 continue
+            if patience == 0:
+                break
+            patience = patience and patience - 1
             later = self._next(best.score)
             if later is None:
                 break
