@@ -32,6 +32,7 @@ from ptxkit.decompiler.refine.switching import asked_inside
 from ptxkit.decompiler.refine.tree_places import in_a_tree
 from ptxkit.decompiler.refine.turn_rows import rows_of_turns
 from ptxkit.decompiler.refine.turned import asked_plainly
+from ptxkit.decompiler.refine.updated_cells import in_cells
 from ptxkit.decompiler.refine.walking import walking
 from ptxkit.decompiler.tidy.passes import PASSES
 
@@ -50,6 +51,7 @@ _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("name", arguments_first),
     ("shape", shaped),
     ("memory", through_memory),
+    ("memory", in_cells),
     ("restrict", all_restricted),
 )
 

@@ -1,0 +1,65 @@
+"""Kernels of which one line was written otherwise than the lifter guesses."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptxkit
+from ptxkit.decompiler.lift.lifter import lift_module
+from ptxkit.decompiler.variants import best_form
+
+SOURCES = {
+    "the size of the grid read at the top": """
+        __global__ void last_block(const float *x, unsigned *tickets, volatile float *sums, int n) {
+            __shared__ int last[1];
+            __shared__ float sum[1];
+            unsigned blocks = gridDim.x, t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+            if (t == 0) sum[0] = 0.0f;
+            __syncthreads();
+            if (i < n) atomicAdd(&sum[0], x[i]);
+            __syncthreads();
+            if (t == 0) {
+                sums[blockIdx.x] = sum[0];
+                last[0] = atomicAdd(tickets, 1) == blocks - 1;
+            }
+            __syncthreads();
+            if (last[0]) {
+                if (t == 0) sum[0] = 0.0f;
+                __syncthreads();
+                for (int k = t; k < blocks; k += blockDim.x) atomicAdd(&sum[0], sums[k]);
+                __syncthreads();
+                if (t == 0) sums[0] = sum[0];
+            }
+        }""",
+    "numbers below a multiple": """
+        __global__ void field(const float *cells, float *out, int w, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) out[i] = cells[i * 12 + 3] - cells[(i - w) * 12 + 3] * cells[i * 12 + 7];
+        }""",
+    "a sum that is kept in memory": """
+        __global__ void total(const double *x, double *out, int n) {
+            __shared__ double s[256];
+            int t = threadIdx.x;
+            int lane = t & 31;
+            double own = 0;
+            for (int k = t; k < n; k += 256) own += x[k];
+            s[t] = own;
+            for (int d = 16; d > 0; d /= 2) {
+                if (lane < d) s[t] += s[t + d];
+            }
+            if (!lane) out[t / 32] = x[n] - s[t];
+        }""",
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_same_ptx_is_found(name: str) -> None:
+    module = ptxkit.compile_cuda(SOURCES[name], arch="sm_90")
+    assert best_form(module, module.kernels[0].name, "sm_90", effort=9_000)[1].level == "E1"
+
+
+def test_what_is_below_a_multiple_is_added() -> None:
+    source = "__global__ void k(int *x, int i) { x[0] = (i - 1) * 12 | 3; x[1] = i << 16 | 3; }"
+    text = ptxkit.cuda.print_module(lift_module(ptxkit.compile_cuda(source, arch="sm_90")))
+    assert "n1 * 12 - 9" in text, text
+    assert "<< 16) | 3" in text, text
