@@ -49,6 +49,19 @@ SOURCES = {
             }
             if (!lane) out[t / 32] = x[n] - s[t];
         }""",
+    "bits of a number that are swapped": """
+        __global__ void largest(float *best, const float *x, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) {
+                float v = x[i];
+                int old = __float_as_int(*best);
+                while (v > __int_as_float(old)) {
+                    int seen = old;
+                    old = atomicCAS((int *)best, seen, __float_as_int(v));
+                    if (old == seen) break;
+                }
+            }
+        }""",
 }
 
 

@@ -9,6 +9,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.columns import columns_beside
 from ptxkit.decompiler.refine.counters import without_signs
+from ptxkit.decompiler.refine.kept_bits import as_bits
 from ptxkit.decompiler.refine.loading import (
     arguments_first,
     compared_in_place,
@@ -50,6 +51,7 @@ _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("address", rows_of_turns),
     ("name", arguments_first),
     ("shape", shaped),
+    ("memory", as_bits),
     ("memory", through_memory),
     ("memory", in_cells),
     ("restrict", all_restricted),
