@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 import ptxkit
-from ptxkit.decompiler.lift.lifter import lift_module
+from ptxkit.cuda import print_function
+from ptxkit.cuda.nodes import Function
+from ptxkit.decompiler.lift.lifter import Options, lift_module
+from ptxkit.decompiler.refine.edits import edits
+from ptxkit.decompiler.refine.places import applied
 from ptxkit.decompiler.variants import best_form
 
 SOURCES = {
@@ -62,6 +66,13 @@ SOURCES = {
                 }
             }
         }""",
+    "limits computed before they are asked for": """
+        __global__ void clamped(const float *in, float *out, int w, int border) {
+            int x = blockIdx.x * 16 - border, last = x + 15;
+            int from = x < 0 ? -x : 0, to = last > w - 1 ? 15 - (last - w + 1) : 15;
+            int t = threadIdx.x;
+            if (t >= from && t <= to) out[t] = in[x + t];
+        }""",
 }
 
 
@@ -71,8 +82,50 @@ def test_the_same_ptx_is_found(name: str) -> None:
     assert best_form(module, module.kernels[0].name, "sm_90", effort=9_000)[1].level == "E1"
 
 
+def test_the_place_of_what_is_only_loaded_has_a_name() -> None:
+    kernel = ptxkit.cuda.read("""(kernel k (params (param (ptr float) x) (param int i))
+        (let float v ([] x (* i 4)))
+        (= ([] x (+ (* i 4) 1)) v))""")
+    assert isinstance(kernel, Function)
+    made = [applied(kernel, edit) for edit in edits(kernel, {("body", 0)})]
+    texts = [print_function(one) for one in made if one is not None]
+    assert any("float *ptr = x + i * 4;" in text and "v = *ptr;" in text for text in texts)
+
+
 def test_what_is_below_a_multiple_is_added() -> None:
     source = "__global__ void k(int *x, int i) { x[0] = (i - 1) * 12 | 3; x[1] = i << 16 | 3; }"
     text = ptxkit.cuda.print_module(lift_module(ptxkit.compile_cuda(source, arch="sm_90")))
     assert "n1 * 12 - 9" in text, text
     assert "<< 16) | 3" in text, text
+
+
+def test_what_held_a_variable_before_is_one_itself() -> None:
+    source = """
+    __global__ void sums(float *y) {
+        extern __shared__ float s[];
+        size_t t = threadIdx.x, n = blockDim.x;
+        s[t] = y[t];
+        __syncthreads();
+        for (size_t i = n / 2, old = n; i > 0; old = i, i /= 2) {
+            if (t < i) {
+                s[t] += s[t + i];
+                if (t == i - 1 && old % 2 != 0) s[t] += s[old - 1];
+            }
+            __syncthreads();
+        }
+        y[t] = s[0];
+    }"""
+    text = ptxkit.cuda.print_module(lift_module(ptxkit.compile_cuda(source, arch="sm_90")))
+    assert "s[w2 - 1] + f" in text and "__cvta" not in text, text
+
+
+def test_signs_become_questions() -> None:
+    source = """__global__ void k(int *x, int i, int j) {
+        x[0] = i < 0 ? -i : 0;
+        x[1] = j > i + 15 ? i : j - (i + 15) + 14;
+    }"""
+    text = ptxkit.cuda.print_module(
+        lift_module(ptxkit.compile_cuda(source, arch="sm_90"), Options(order="line"))
+    )
+    assert "n1 < 0 ? " in text, text
+    assert ">> 31" not in text and "-15" not in text, text

@@ -262,7 +262,8 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
             if part in seen or not inside.isdisjoint(part.names()):
                 continue
             seen.add(part)
-            some = (*_variables(part, types), *_loaded(part, body[place:], types))
+            loaded = _loaded(part, body[place:], types) if not _is_value(statement, part) else ()
+            some = (*_variables(part, types), *loaded)
             for declared, use in (*some, *_widened(part, wide, types)):
                 up = place
                 own = Facts.of(declared)
@@ -324,7 +325,9 @@ def _parts(statement: n.Statement) -> Iterator[Any]:
     """The values inside of what a statement itself computes."""
     match statement:
         case n.Declare(value=value) if value is not None:
-            heads: tuple[n.Node, ...] = tuple(value.children())
+            # Of what is only loaded, the place may be computed earlier.
+            whole = isinstance(value, n.Index)
+            heads: tuple[n.Node, ...] = (value,) if whole else tuple(value.children())
         case n.Assign(target=target, value=value):
             heads = (target, value)
         case n.If(condition=condition, then=then, otherwise=otherwise):
@@ -348,6 +351,10 @@ def _parts(statement: n.Statement) -> Iterator[Any]:
             return
     for head in heads:
         yield from head.walk()
+
+
+def _is_value(statement: n.Statement, part: n.Expression) -> bool:
+    return isinstance(statement, n.Declare) and statement.value is part
 
 
 def _own_names(statement: n.Statement) -> frozenset[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.refine.answers import computed_first
 from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.columns import columns_beside
 from ptxkit.decompiler.refine.counters import without_signs
@@ -50,6 +51,7 @@ _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("power", squares_in_place),
     ("address", rows_of_turns),
     ("name", arguments_first),
+    ("name", computed_first),
     ("shape", shaped),
     ("memory", as_bits),
     ("memory", through_memory),
