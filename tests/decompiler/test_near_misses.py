@@ -129,3 +129,10 @@ def test_signs_become_questions() -> None:
     )
     assert "n1 < 0 ? " in text, text
     assert ">> 31" not in text and "-15" not in text, text
+
+
+def test_single_variables_in_memory_are_no_arrays() -> None:
+    source = SOURCES["the size of the grid read at the top"]
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic")
+    assert found.verdict.same_ptx
+    assert "__shared__ float sum;" in found.cuda and "atomicAdd(&sum, " in found.cuda, found.cuda
