@@ -30,6 +30,7 @@ from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.small_values import small_in_place
 from ptxkit.decompiler.refine.stored import through_memory
+from ptxkit.decompiler.refine.sums_first import computed_once
 from ptxkit.decompiler.refine.switching import asked_inside
 from ptxkit.decompiler.refine.tree_places import in_a_tree
 from ptxkit.decompiler.refine.turn_rows import rows_of_turns
@@ -52,6 +53,7 @@ _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("address", rows_of_turns),
     ("name", arguments_first),
     ("name", computed_first),
+    ("name", computed_once),
     ("shape", shaped),
     ("memory", as_bits),
     ("memory", through_memory),
