@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.refine.answers import computed_first
+from ptxkit.decompiler.refine.byte_rows import named_rows
 from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.columns import columns_beside
 from ptxkit.decompiler.refine.counters import without_signs
@@ -51,6 +52,7 @@ _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("loop", asking_first),
     ("power", squares_in_place),
     ("address", rows_of_turns),
+    ("address", named_rows),
     ("name", arguments_first),
     ("name", computed_first),
     ("name", computed_once),
