@@ -92,6 +92,15 @@ def test_the_place_of_what_is_only_loaded_has_a_name() -> None:
     assert any("float *ptr = x + i * 4;" in text and "v = *ptr;" in text for text in texts)
 
 
+def test_a_sum_with_a_product_keeps_their_order() -> None:
+    kernel = ptxkit.cuda.read("""(kernel k (params (param (ptr double) x) (param double a))
+        (= ([] x 0) (+ (* a ([] x 1)) ([] x 2))))""")
+    assert isinstance(kernel, Function)
+    made = [applied(kernel, edit) for edit in edits(kernel) if edit.kind == "fused"]
+    texts = [print_function(one) for one in made if one is not None]
+    assert len(texts) == 1 and "fma(a, x[1], x[2])" in texts[0], texts
+
+
 def test_what_is_below_a_multiple_is_added() -> None:
     source = "__global__ void k(int *x, int i) { x[0] = (i - 1) * 12 | 3; x[1] = i << 16 | 3; }"
     text = ptxkit.cuda.print_module(lift_module(ptxkit.compile_cuda(source, arch="sm_90")))
