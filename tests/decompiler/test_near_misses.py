@@ -73,6 +73,16 @@ SOURCES = {
             int t = threadIdx.x;
             if (t >= from && t <= to) out[t] = in[x + t];
         }""",
+    "a row of pitched memory": """
+        __global__ void push(float2 *v, int dx, int dy, float f, int r, size_t pitch) {
+            int x = threadIdx.x, y = threadIdx.y;
+            float2 *row = (float2 *)((char *)v + (y + dy) * pitch) + x + dx;
+            float2 old = *row;
+            x -= r;
+            y -= r;
+            float s = 1.0f / (1.0f + x * x + y * y);
+            *row = make_float2(old.x + s * f, old.y - s * f);
+        }""",
 }
 
 
