@@ -116,7 +116,7 @@ def test_what_is_something_else_is_taken_back(monkeypatch: pytest.MonkeyPatch) -
     tree = n.CudaModule((kernel,))
     verdict = ptxkit.decompiler.verify.verify(module, tree, arch="sm_90")
     assert verdict.level == "E1"
-    monkeypatch.setattr(applying, "PASSES", (_larger,))
+    monkeypatch.setattr(applying, "ALL_PASSES", (_larger,))
     made, verdicts = applying.tidied(
         tree, "sm_90", separate=False, original=module, verdicts={"_Z1kPii": verdict}
     )

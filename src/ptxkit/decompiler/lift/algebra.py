@@ -26,6 +26,8 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
     "gt": operator.gt, "ge": operator.ge,
 }  # fmt: skip
 _COMMUTES = frozenset("add mul and or xor eq ne".split())
+#: Numbers of so many bits, or fewer, are added by who writes them below others; bytes are joined.
+_FEW_BITS = 7
 _UNIT = {"add": 0, "or": 0, "xor": 0, "sub": 0, "shl": 0, "shr.u": 0, "shr.s": 0, "mul": 1}
 #: What holds where a comparison of integers does not.
 OPPOSITE = {
@@ -47,6 +49,36 @@ def make(op: str, width: int, *args: Value, data: Any = None) -> Value:
         if found is not None:
             return found
     return raw(op, width, args, data)
+
+
+def low_zeros(value: Value) -> int:
+    """How many low bits are zero because the value was moved up by so many, or multiplied.
+
+    Compilers make an ``or`` of a sum in which no bit is in both: ``4 * i + 3``.
+
+    >>> from ptxkit.decompiler.lift.values import const, raw
+    >>> twelve = make("mul", 32, raw("anything", 32, ()), const(12, 32))
+    >>> low_zeros(twelve), make("or", 32, twelve, const(3, 32)).op
+    (2, 'add')
+    >>> make("or", 32, twelve, const(4, 32)).op
+    'or'
+    """
+    if value.op == "const":
+        number: int = value.data
+    elif value.op == "shl" and value.args[1].op == "const":
+        number = 1 << value.args[1].data
+    elif value.op == "mul" and value.args[1].op == "const":
+        number = value.args[1].data
+    else:
+        return 0
+    return (number & -number).bit_length() - 1 if number else 0
+
+
+def _zeros_of_sum(value: Value) -> int:
+    """The same, of sums of such values, too."""
+    if value.op in ("add", "sub"):
+        return min(_zeros_of_sum(arg) for arg in value.args)
+    return low_zeros(value)
 
 
 def _plain(value: Value) -> int:
@@ -83,6 +115,8 @@ def _arithmetic(op: str, width: int, args: tuple[Value, ...], data: Any) -> Valu
             return make("not", 1, a)
         if op == "xor" and b.data == full:
             return make("not", width, a)
+        if op == "or" and b.data < 1 << _zeros_of_sum(a) <= 1 << _FEW_BITS:
+            return make("add", width, a, b)
     if op == "add" and b.op == "neg":
         return make("sub", width, a, b.args[0])
     if op == "add" and a.op == "neg":

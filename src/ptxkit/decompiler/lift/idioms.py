@@ -147,7 +147,8 @@ class Idioms:
         if op == "mul":
             return short_product(value, self.peek)
         if op == "add":
-            return self._signed_quotient(value) or self._multiple(value) or self._short_term(value)
+            ways = self._signed_quotient, self._multiple, self._short_term, self._less
+            return next((found for way in ways if (found := way(value)) is not None), None)
         if op == "shr.u":
             return self._unsigned_quotient(value)
         if op == "mulhi.u" and value.args[1].op == "const":
@@ -157,7 +158,7 @@ class Idioms:
         if op == "sub":
             return self._remainder(value)
         if op == "and":
-            return self._scaled(value)
+            return self._scaled(value) or self._if_negative(value)
         if op == "call":
             return self._first_bit(value)
         if op in ("eq", "ne"):
@@ -179,6 +180,16 @@ class Idioms:
             found = short_product(product, self.peek)
             if found is not None:
                 return make("add", value.width, found, term)
+        return None
+
+    def _less(self, value: Value) -> Value | None:
+        """``y + (-15 - x)`` is ``y - (x + 15)``."""
+        for less, whole in (value.args, value.args[::-1]):
+            found = self.peek(less)
+            number = self.peek(found.args[0]) if found.op == "sub" else found
+            if number.op == "const" and found is not number and signed(number) < 0:
+                width, more = value.width, const(-number.data, value.width)
+                return make("sub", width, whole, make("add", width, found.args[1], more))
         return None
 
     # ---- the lowest bit ------------------------------------------------------------------
@@ -220,6 +231,18 @@ class Idioms:
             return None
         found = raw("call", 32, turned.args, Intrinsic("__ffs", ("s32",), "s32"))
         return make("add", 32, found, const(-1, 32))
+
+    def _if_negative(self, value: Value) -> Value | None:
+        """``a & (x >> 31)`` is ``x < 0 ? a : 0``."""
+        for bits, other in (value.args, value.args[::-1]):
+            sign = self.peek(bits)
+            if sign.op != "shr.s" or other.op == "const" or sign.args[1].op != "const":
+                continue
+            if sign.args[1].data == value.width - 1:
+                none = const(0, value.width)
+                negative = make("lt.s", 1, sign.args[0], none)
+                return make("select", value.width, negative, other, none)
+        return None
 
     # ---- powers of two -------------------------------------------------------------------
 

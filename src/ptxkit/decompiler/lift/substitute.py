@@ -355,7 +355,8 @@ class Substitution:
                 continue
             whole = self.expand(leaf)
             facts = self.facts.of(whole)
-            fits = all(current.get(d.variable) is d for d in facts.fragile)
+            stale = {d for d in facts.fragile if current.get(d.variable) is not d}
+            fits = not stale
             for carrier in self.carriers[leaf]:
                 candidate = self.candidates.get(carrier)
                 if candidate is None or candidate.block != number:
@@ -367,7 +368,23 @@ class Substitution:
             if fits and facts.size > 3 and leaf not in self.addresses:
                 fits = self.depths[number] <= self.candidates[leaf].depth
             if not fits:
-                self.dropped.update(self._indices_of(leaf) or (leaf,))
+                kept = self._copies_of(leaf, stale) or self._indices_of(leaf) or {leaf}
+                self.dropped.update(kept)
+
+    def _copies_of(self, definition: Definition, stale: set[Definition]) -> set[Definition]:
+        """Copies in a value of what has changed since: with those in variables it can go on."""
+        found: set[Definition] = set()
+        seen = {definition}
+        pending = [definition] if stale else []
+        while pending:
+            one = pending.pop()
+            value = self.candidates[one].value
+            if value.op == "var" and value.data in stale:
+                found.add(one)
+            some = {leaf for leaf in leaves(value) if leaf in self.candidates} - seen
+            seen |= some
+            pending += some
+        return found - {definition}
 
     def _indices_of(self, address: Definition) -> set[Definition]:
         """The indices in an address that read memory: with those in variables it can go on.

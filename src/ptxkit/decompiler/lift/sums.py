@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ptxkit.decompiler.lift.algebra import make
+from ptxkit.decompiler.lift.algebra import low_zeros, make
 from ptxkit.decompiler.lift.ranges import largest
 from ptxkit.decompiler.lift.values import Value, const, signed
 
@@ -91,7 +91,7 @@ def _sum_of(value: Value) -> Sum:
 
 def _with_shared_factor(value: Value) -> Sum | None:
     """``(x << 2) ^ 12`` is ``4 * (x ^ 3)``, and so it is where both sides were moved up."""
-    low = min(_zeros(arg) for arg in value.args)
+    low = min(low_zeros(arg) for arg in value.args)
     if not low:
         return None
     down = [_moved_down(arg, low) for arg in value.args]
@@ -106,19 +106,6 @@ def _narrow(op: str, width: int, inner: Value, other: Value) -> Value:
             number = const(other.data, source.width)
             return make(inner.op, width, make(op, source.width, source, number))
     return make(op, width, inner, other)
-
-
-def _zeros(value: Value) -> int:
-    """How many low bits are zero because the value was moved up by so many."""
-    if value.op == "const":
-        number: int = value.data
-    elif value.op == "shl" and value.args[1].op == "const":
-        number = 1 << value.args[1].data
-    elif value.op == "mul" and value.args[1].op == "const":
-        number = value.args[1].data
-    else:
-        return 0
-    return (number & -number).bit_length() - 1 if number else 0
 
 
 def _moved_down(value: Value, count: int) -> Value:

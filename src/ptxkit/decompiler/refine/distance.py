@@ -19,8 +19,8 @@ _REGISTER = re.compile(r"%([a-z]+)\d+\b")
 _LABEL = re.compile(r"\$L\w+")
 #: Names of variables and parameters; of a parameter its number stays.
 _NAME = re.compile(r"(?<![.\w$%])[A-Za-z_$][\w$]*?((?:_param_\d+)?)(?![\w$])", re.ASCII)
-_INDEX = re.compile(r"%(tid|ctaid)\.([xyz])")
-_INDICES = {"tid": "threadIdx", "ctaid": "blockIdx"}
+_INDEX = re.compile(r"%(tid|ctaid|ntid|nctaid)\.([xyz])")
+_INDICES = {"tid": "threadIdx", "ctaid": "blockIdx", "ntid": "blockDim", "nctaid": "gridDim"}
 _GUARD = re.compile(r"^@!?%\w+ ")
 #: What has no result.
 _NO_RESULT = frozenset("st bra bar barrier ret red membar fence call exit trap sust brx".split())
@@ -46,7 +46,7 @@ class Code:
 
     @property
     def indices(self) -> list[str]:
-        """The indices of threads and blocks, in the order in which they are read."""
+        """Indices and sizes of blocks and of the grid, in the order in which they are read."""
         found = (_INDEX.search(shape) for shape in self.shapes)
         return [f"{_INDICES[match[1]]}.{match[2]}" for match in found if match is not None]
 

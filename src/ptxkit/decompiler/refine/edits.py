@@ -7,7 +7,18 @@ from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, VOID, Pointer, Scalar, Type
+from ptxkit.cuda.types import (
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG_LONG,
+    UINT,
+    UNSIGNED_LONG_LONG,
+    VOID,
+    Pointer,
+    Scalar,
+    Type,
+)
 from ptxkit.decompiler.learned.forms import only, questions, rewritten
 from ptxkit.decompiler.refine.branching import branched
 from ptxkit.decompiler.refine.expressions import COMMUTE, factored, other_expressions
@@ -39,6 +50,8 @@ _OTHER_WIDTH = {
     LONG_LONG: (INT,),
     UNSIGNED_LONG_LONG: (UINT, INT),
 }
+#: What rounds a product and a sum once, with the operands in this order.
+_FUSED: dict[Type | None, str] = {FLOAT: "fmaf", DOUBLE: "fma"}
 #: Questions of form that the changes of here do not ask themselves.
 _ASKED = frozenset("power cast choice branch start loop".split())
 
@@ -79,6 +92,12 @@ def edits(
             for kind, expression in (*other_expressions(node, around), *factored(node, products)):
                 yield Edit(kind, path, node, expression)
             yield from (Edit(kind, path, node, one) for kind, one in _written(node))
+            if isinstance(node, n.Binary) and node.operator == "+" and is_float(node):
+                fma = _FUSED.get(infer(node, types))
+                for product, term in ((node.left, node.right), (node.right, node.left)):
+                    if fma and isinstance(product, n.Binary) and product.operator == "*":
+                        one = n.Call(fma, (product.left, product.right, term))
+                        yield Edit("fused", path, node, one)
             if isinstance(node, n.Index) and (index := written_out(node.index)) is not None:
                 yield Edit("expand", path, node, n.Index(node.base, index))
     returns_nothing = function.returns == VOID

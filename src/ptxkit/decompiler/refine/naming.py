@@ -30,7 +30,13 @@ Use = Callable[[Any], n.Expression | None]
 _Variable = tuple[n.Declare, Use]
 _COMPARISONS = frozenset("== != < > <= >=".split())
 _LOOPS = n.For, n.While, n.DoWhile
-_BUILTIN = frozenset("threadIdx blockIdx blockDim gridDim".split())
+#: What variables are called that hold these.
+_BUILTIN = {"threadIdx": "t", "blockIdx": "b", "blockDim": "d", "gridDim": "g"}
+#: Which of them are read together at the top of a function.
+_READ_FIRST = (
+    ("threadIdx", "blockIdx"), ("threadIdx",), ("blockIdx",), ("gridDim",),
+    ("blockDim", "gridDim"), tuple(_BUILTIN),
+)  # fmt: skip
 #: A value in more places than this stays a variable.
 _OFTEN = 3
 #: Values with fewer nodes than this are no variables of their own.
@@ -40,9 +46,23 @@ _SEVERAL = 2
 
 
 def indices_first(function: n.Function, order: Sequence[str]) -> Iterator[tuple[str, Body]]:
-    """The indices of threads, all of them read at the top, as people often do.
+    """The indices of threads, all of them read at the top, as people often do; and sizes.
 
     ``order`` is that in which PTX reads them: ``"threadIdx.x"`` and so on.
+
+    >>> from ptxkit.cuda import print_function, read
+    >>> kernel = read('''(kernel k (params (param (ptr int) x))
+    ...     (if (== ([] x 0) 0) (then (= ([] x 1) gridDim.x))))''')
+    >>> for _, body in indices_first(kernel, ["blockDim.x", "gridDim.x"]):
+    ...     print(print_function(replace(kernel, body=body)), end="")
+    __global__ void k(int *x) {
+        int gx = gridDim.x;
+        if (x[0] == 0) x[1] = gx;
+    }
+    __global__ void k(int *x) {
+        unsigned int gx = gridDim.x;
+        if (x[0] == 0) x[1] = gx;
+    }
     """
     body = function.body or ()
     used = {(p.base.name, p.field) for s in body for p in s.walk()
@@ -52,11 +72,11 @@ def indices_first(function: n.Function, order: Sequence[str]) -> Iterator[tuple[
     read = [tuple(one.split(".")) for one in order]
     places = [one for one in dict.fromkeys(read) if one in used]
     for type in (INT, UINT):
-        for kinds in (("threadIdx", "blockIdx"), ("threadIdx",), ("blockIdx",)):
-            some = [one for one in places if one[0] in kinds]
+        several = (tuple(one for one in places if one[0] in kinds) for kinds in _READ_FIRST)
+        for some in dict.fromkeys(several):
             made, declared = body, []
             for base, axis in some:
-                name = f"{'t' if base == 'threadIdx' else 'b'}{axis}"
+                name = f"{_BUILTIN[base]}{axis}"
                 if name in taken:
                     break
                 part = n.Member(n.Name(base), axis)
@@ -245,7 +265,8 @@ def named(body: Body, at: Container[int], types: Mapping[str, Type]) -> Iterator
             if part in seen or not inside.isdisjoint(part.names()):
                 continue
             seen.add(part)
-            some = (*_variables(part, types), *_loaded(part, body[place:], types))
+            loaded = _loaded(part, body[place:], types) if not _is_value(statement, part) else ()
+            some = (*_variables(part, types), *loaded)
             for declared, use in (*some, *_widened(part, wide, types)):
                 up = place
                 own = Facts.of(declared)
@@ -308,7 +329,9 @@ def _parts(statement: n.Statement) -> Iterator[Any]:
     """The values inside of what a statement itself computes."""
     match statement:
         case n.Declare(value=value) if value is not None:
-            heads: tuple[n.Node, ...] = tuple(value.children())
+            # Of what is only loaded, the place may be computed earlier.
+            whole = isinstance(value, n.Index)
+            heads: tuple[n.Node, ...] = (value,) if whole else tuple(value.children())
         case n.Assign(target=target, value=value):
             heads = (target, value)
         case n.If(condition=condition, then=then, otherwise=otherwise):
@@ -332,6 +355,10 @@ def _parts(statement: n.Statement) -> Iterator[Any]:
             return
     for head in heads:
         yield from head.walk()
+
+
+def _is_value(statement: n.Statement, part: n.Expression) -> bool:
+    return isinstance(statement, n.Declare) and statement.value is part
 
 
 def _own_names(statement: n.Statement) -> frozenset[str]:

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.refine.answers import computed_first
+from ptxkit.decompiler.refine.byte_rows import named_rows
 from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.columns import columns_beside
 from ptxkit.decompiler.refine.counters import without_signs
+from ptxkit.decompiler.refine.kept_bits import as_bits
 from ptxkit.decompiler.refine.loading import (
     arguments_first,
     compared_in_place,
@@ -28,10 +31,12 @@ from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.small_values import small_in_place
 from ptxkit.decompiler.refine.stored import through_memory
+from ptxkit.decompiler.refine.sums_first import computed_once
 from ptxkit.decompiler.refine.switching import asked_inside
 from ptxkit.decompiler.refine.tree_places import in_a_tree
 from ptxkit.decompiler.refine.turn_rows import rows_of_turns
 from ptxkit.decompiler.refine.turned import asked_plainly
+from ptxkit.decompiler.refine.updated_cells import in_cells
 from ptxkit.decompiler.refine.walking import walking
 from ptxkit.decompiler.tidy.passes import PASSES
 
@@ -47,9 +52,14 @@ _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("loop", asking_first),
     ("power", squares_in_place),
     ("address", rows_of_turns),
+    ("address", named_rows),
     ("name", arguments_first),
+    ("name", computed_first),
+    ("name", computed_once),
     ("shape", shaped),
+    ("memory", as_bits),
     ("memory", through_memory),
+    ("memory", in_cells),
     ("restrict", all_restricted),
 )
 

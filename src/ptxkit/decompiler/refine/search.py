@@ -64,7 +64,7 @@ _FIRST = frozenset("members remainder spread fuse early split join turn loop gua
 #: are made in what was found.
 _SHORTENS, _SHORTER = frozenset(("inline", "join", "name")), 6
 #: Changes that people seldom write.
-_UNREAD = frozenset(("address", "rebase", "cast"))
+_UNREAD = frozenset(("address", "rebase", "cast", "fused"))
 _FAILED = float("inf")
 
 
@@ -461,7 +461,7 @@ _KINDS = {kind: place for place, kind in enumerate((
     "remainder", "balance", "expand", "factor", "bit", "flag", "move", "group", "spread", "address",
     "index", "load", "name", "split", "join", "turn", "loop", "leave", "early", "sign", "width",
     "fuse", "inline", "sink", "raise", "guard", "choice", "branch", "start", "unroll", "restrict",
-    "cast", "power",
+    "cast", "power", "fused",
 ))}  # fmt: skip
 
 

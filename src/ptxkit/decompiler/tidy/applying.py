@@ -14,7 +14,7 @@ from ptxkit.cuda import CudaModule
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.learned.contexts import bare_name
-from ptxkit.decompiler.tidy.passes import PASSES, Pass
+from ptxkit.decompiler.tidy.passes import ALL_PASSES, Pass
 from ptxkit.decompiler.unchanged import changed_file, different
 from ptxkit.decompiler.verify import Verdict
 from ptxkit.decompiler.verify.asked import AS_WRITTEN
@@ -76,7 +76,7 @@ def tidied(
         left -= work.take({name: _freed(wanted.get(name, own[name])) for name in kept})
     if left:
         left -= work.take({name: wanted[name] for name in left})
-    for step in PASSES:
+    for step in ALL_PASSES:
         for name in sorted(left):
             work.take_places(name, step)
     return work.tree, work.verdicts
@@ -95,7 +95,7 @@ def _functions(tree: CudaModule) -> dict[str, n.Function]:
 
 
 def _passed(function: n.Function) -> n.Function:
-    for step in PASSES:
+    for step in ALL_PASSES:
         function = step(function, _Places(_ALL))
     return function
 

@@ -32,6 +32,7 @@ from ptxkit.decompiler.tidy.numbers import plain_numbers
 from ptxkit.decompiler.tidy.old_counts import without_old_counts
 from ptxkit.decompiler.tidy.remainders import without_remainders
 from ptxkit.decompiler.tidy.repeated import named_indices
+from ptxkit.decompiler.tidy.scalars import single_variables
 from ptxkit.decompiler.tidy.short_numbers import short_numbers
 from ptxkit.decompiler.tidy.single_precision import single_precision
 from ptxkit.decompiler.tidy.sums import known_sums
@@ -73,3 +74,5 @@ PASSES: tuple[Pass, ...] = (
     late_declarations, changed_together, without_copies, grid_places, two_at_once,
     without_never_read,
 )  # fmt: skip
+#: With what comes last: no other pass, and no search, looks at what it wrote.
+ALL_PASSES: tuple[Pass, ...] = (*PASSES, single_variables)
