@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.flow import Jump
@@ -28,7 +29,7 @@ def restore_calls(program: Program, arch: str) -> None:
         return
     known = library(arch, flags)
     _restore(program, known.long)
-    for usual in (False, True):
+    for squares, usual in product((False, True), repeat=2):
         # A function with a number for an argument has that number in it, mostly.
         numbers = _numbers(program)
         suspects = known.long.suspects(numbers)
@@ -42,7 +43,8 @@ def restore_calls(program: Program, arch: str) -> None:
         alone = frozenset(t.call for t in calling)
         plain = frozenset(filter(is_plain, tried))
         integers = _converts(program)
-        _restore(program, specialised(arch, flags, names, plain, alone, integers=integers))
+        made = specialised(arch, flags, names, plain, alone, integers=integers, squares=squares)
+        _restore(program, made)
     if _computes(program):
         _restore(program, known.short)
 
