@@ -49,10 +49,12 @@ def test_there_are_as_many_loops_as_there_were(loops: str, count: int) -> None:
     ],
 )  # fmt: skip
 def test_what_goes_together(between: str, second: str, joined: bool) -> None:
-    kernel = read(f"""(kernel k (params (param (ptr float) x) (param (ptr float) y))
+    kernel = read(
+        f"""(kernel k (params (param (ptr float) x) (param (ptr float) y))
         (let float a 0.0f)
         (for (let int i 0) (< i 8) (+= i 1) (+= a ([] y i)) (= ([] x i) a))
-        {between} {second})""".replace("([] y i)", "1.0f"))
+        {between} {second})""".replace("([] y i)", "1.0f")
+    )
     assert isinstance(kernel, n.Function) and kernel.body
     made = joined_loops(kernel, lambda: True)
     assert sum(isinstance(s, n.For) for s in made.body or ()) == 2 - joined
