@@ -31,6 +31,7 @@ from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.half_pairs import with_half_pairs
 from ptxkit.decompiler.lift.halves import HALF_HEADERS
+from ptxkit.decompiler.lift.halving_nests import with_halving_loops
 from ptxkit.decompiler.lift.kept_sums import with_kept_sums, with_promoted_sums
 from ptxkit.decompiler.lift.kinds import surveyed
 from ptxkit.decompiler.lift.known_turns import KnownTurns
@@ -237,6 +238,7 @@ class ModuleLifter:
             often = {name for name, times in uses.items() if times > 2}
             cascades = Cascades(by_name, index)
             turns = KnownTurns(by_name)
+            body = with_halving_loops(body, by_name, index)
             body = with_one_loop(with_late_steps(body))
             body = with_reached_limits(body, by_name, places.steps)
             body = with_common_starts(with_elements(body, by_name))
