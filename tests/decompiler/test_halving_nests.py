@@ -18,6 +18,18 @@ SUM = """extern "C" __global__ void k(const float *x, float *o) {
     for (int d = warpSize / 2; d > 0; d >>= 1) v += __shfl_down_sync(0xffffffff, v, d);
     if (threadIdx.x == 0) *o = v;
 }"""
+BLOCK = """extern "C" __global__ void k(const float *x, float *o) {
+    __shared__ float s[1024];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncthreads();
+    #pragma unroll
+    for (int d = blockDim.x / 2; d > 0; d >>= 1) {
+        if (t < d) s[t] += s[t + d];
+        __syncthreads();
+    }
+    if (t == 0) *o = s[0];
+}"""
 #: What a turn hands on is in another variable in every second copy.
 WEIGHTED = """extern "C" __global__ void k(const float *x, float *o, int n) {
     float m = 0;
@@ -36,15 +48,17 @@ WEIGHTED = """extern "C" __global__ void k(const float *x, float *o, int n) {
 }"""
 
 
-@pytest.mark.parametrize("source", [SUM, WEIGHTED])
+@pytest.mark.parametrize("source", [SUM, BLOCK, WEIGHTED])
 def test_a_nest_is_a_loop(source: str) -> None:
     text = lifted_text(ptxkit.compile_cuda(source, arch="sm_90"), Options(roll=True))
-    assert text.count("__shfl_down_sync(") == source.count("__shfl_down_sync(")
+    for part in ("__shfl_down_sync(", "__syncthreads("):
+        assert text.count(part) == source.count(part)
     assert "#pragma unroll\n" in text
 
 
-def test_it_is_the_same_ptx() -> None:
-    module = ptxkit.compile_cuda(SUM, arch="sm_90")
+@pytest.mark.parametrize("source", [SUM, BLOCK])
+def test_it_is_the_same_ptx(source: str) -> None:
+    module = ptxkit.compile_cuda(source, arch="sm_90")
     again = compiled_again(lifted_text(module, Options(roll=True)), "sm_90")
     assert same_ptx(module, again, "k")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Any, cast
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Type
@@ -40,7 +40,7 @@ def with_halving_loops(body: Body, types: dict[str, Type], fresh: Callable[[str]
     def changed(body: Body) -> Body:
         made: list[n.Statement] = []
         for statement in body:
-            turn = _turn_of(statement) if isinstance(statement, n.If) else None
+            turn = _turn_of(statement, made) if isinstance(statement, n.If) else None
             if turn is None:
                 made.append(rebuilt_lists(statement, changed))
                 continue
@@ -135,17 +135,22 @@ class _Turn:
         return tuple(change(statement) for statement in self.text)  # type: ignore[misc]
 
 
-def _turn_of(nest: n.If) -> tuple[n.Expression, Body, n.Expression | None] | None:
+def _turn_of(
+    nest: n.If, before: list[n.Statement]
+) -> tuple[n.Expression, Body, n.Expression | None] | None:
     """The number whose halves a nest goes over, one turn, and what else is asked before.
 
-    None where it is none such.
+    None where it is none such. Half of the number may be in a variable that was set ``before``.
     """
-    start = None if nest.otherwise or not nest.then else _start(nest.condition)
+    half = _half(before)
+    start = None if nest.otherwise or not nest.then else _start(bottom_up(nest.condition, half))
     if start is None:
         return None
     number, others = start
     turns: list[_Turn] = []
-    values: dict[str, n.Expression] = {}
+    names = (s.target.name for s in before if isinstance(s, n.Assign)
+             and isinstance(s.target, n.Name) and half(s.target) != s.target)  # fmt: skip
+    values: dict[str, n.Expression] = dict.fromkeys(names, _NOW)
     inside: n.If | None = nest
     while inside is not None:
         turn = _Turn(_plain(number), len(turns) + 1, values)
@@ -178,6 +183,14 @@ def _turn_of(nest: n.If) -> tuple[n.Expression, Body, n.Expression | None] | Non
         ):
             return None
     return number, _contracted(own.counted()), others
+
+
+def _half(before: list[n.Statement]) -> Callable[[Any], Any]:
+    """What puts the half of a number in the place of the variable that was set to it last."""
+    match before[-1:]:
+        case [n.Assign(n.Name() as name, n.Binary(">>", _, n.Literal(value=1)) as half, "=")]:
+            return lambda node: half if node == name else node
+    return lambda node: node
 
 
 def _start(condition: n.Expression) -> tuple[n.Expression, n.Expression | None] | None:
