@@ -10,6 +10,7 @@ from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.flow import Jump
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.halves import HALF_HEADERS, is_half
+from ptxkit.decompiler.lift.mathlib.assumed import assumed
 from ptxkit.decompiler.lift.mathlib.dead import Sweep
 from ptxkit.decompiler.lift.mathlib.known_ways import take_known_ways
 from ptxkit.decompiler.lift.mathlib.matcher import Library, Match
@@ -45,6 +46,9 @@ def restore_calls(program: Program, arch: str) -> None:
         integers = _converts(program)
         made = specialised(arch, flags, names, plain, alone, integers=integers, squares=squares)
         _restore(program, made)
+    suspects = known.long.suspects(_numbers(program))
+    some = (one for template in suspects for one in assumed(template, Terms(program)))
+    _restore(program, Library([*some]))
     if _computes(program):
         _restore(program, known.short)
 
