@@ -18,9 +18,9 @@ from ptxkit.decompiler.lift.mathlib import miner
 from ptxkit.decompiler.lift.mathlib.matcher import Library
 from ptxkit.decompiler.lift.mathlib.miner import Wanted, mined
 from ptxkit.decompiler.lift.mathlib.numbers import folded
-from ptxkit.decompiler.lift.mathlib.terms import Terms
+from ptxkit.decompiler.lift.mathlib.terms import Terms, choose
 from ptxkit.decompiler.lift.signatures import Signatures
-from ptxkit.decompiler.lift.values import const
+from ptxkit.decompiler.lift.values import const, raw
 from ptxkit.decompiler.verify.identity import same_ptx
 from ptxkit.errors import ToolchainError
 from ptxkit.syntax import Scopes
@@ -80,6 +80,10 @@ def test_every_function_is_a_call(arch: str) -> None:
         ("hypotf(a[i], 0.69f)", "hypotf(p1[i], 0.69f)"),
         ("copysignf(0.1f, a[i])", "copysignf(0.1f, p1[i])"),
         ("__expf(a[i])", "__expf(p1[i])"),
+        # Nothing is asked of a square that only numbers below zero answer.
+        ("powf(a[i] * a[i] + 2.0f, b[i])", "powf(f * f + 2.0f, p2[i])"),
+        ("powf(a[i] * a[i], 0.35f)", "powf(f * f, 0.35f)"),
+        ("cbrtf(a[i] * a[i])", "cbrtf(f * f)"),
     ],
 )
 def test_calls_in_expressions(expression: str, wanted: str) -> None:
@@ -117,6 +121,35 @@ def test_a_power_in_a_loop_that_was_copied_for_each_kind_of_exponent(
     text, _ = lifted(source, arch, roll=True)
     assert text.count("pow(") == 1
     assert len(text.splitlines()) < 16
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        # What is asked about an argument that stays the same is asked before the loop.
+        "s += powf(a[i], y);",
+        "s += powf(y, a[i]);",
+        "s += 1.0f / powf(a[i], y * 0.5f);",
+        "o[i] = powf(a[i], y);",
+    ],
+)
+def test_powers_in_a_loop_in_which_one_argument_stays_the_same(statement: str) -> None:
+    source = """extern "C" __global__ void k(float *o, const float *a, float y, int n) {
+    float s = 0;
+    for (int i = 0; i < n; i++) STATEMENT
+    o[n] = s;
+}""".replace("STATEMENT", statement)
+    text, _ = lifted(source, roll=True)
+    assert text.count("powf(") == 1 and text.count("for (") == 1 and " if (" not in text, text
+
+
+def test_what_was_asked_before_is_asked_first() -> None:
+    first, second, other = (raw("flt", 1, (raw("leaf", 32, (), k),)) for k in range(3))
+    one, two, three = (const(k, 32) for k in (1, 2, 3))
+    both = raw("and", 1, (first, other))
+    late = make("and", 1, make("not", 1, both), second)
+    wanted = choose(both, one, choose(second, two, three))
+    assert choose(late, two, choose(both, one, three)) is wanted
 
 
 @pytest.mark.parametrize("width", [32, 64])

@@ -212,3 +212,20 @@ def test_steps_to_a_row_are_taken_one_by_one() -> None:
 def test_a_remainder_that_was_asked_for_first() -> None:
     text = lifted(HEADS)
     assert text.index("% n4;") < text.index("/ n4;")
+
+
+PAIRS = """extern "C" __global__ void mix(float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int j = 0; j < n; j += 2) {
+        float a = cosf(x[i + j * 512]), b = sinf(x[i + (j + 1) * 512]);
+        x[i + j * 512] = a * b;
+        x[i + (j + 1) * 512] = a + b;
+    }
+}"""
+
+
+def test_an_index_that_moves_from_a_place_in_the_grid() -> None:
+    """The place has a sign, and the numbers that are added to it are one."""
+    found = ptxkit.decompile(ptxkit.compile_cuda(PAIRS, arch="sm_90"), "symbolic")
+    assert found.verdict.same_ptx, found.cuda
+    assert "- 512" not in found.cuda and "1024" not in found.cuda

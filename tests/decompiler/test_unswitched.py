@@ -60,3 +60,20 @@ def test_they_are_the_same_ptx(source: str) -> None:
 def test_an_index_that_moves_with_a_counter_is_written_by_it() -> None:
     """The start of the second one is computed outside of both loops."""
     assert "p5[sum3 + n3 * bid]" in _lifted(GATHER)
+
+
+#: A question of the source, between two things that are not the same.
+ASKED = """
+extern "C" __global__ void asked(float *x, const float *y, float p, int n) {
+    if (p != 2.0f) {
+        for (int i = 0; i < n; i++) x[i] = powf(y[i], p) + expf(y[i]);
+    } else {
+        for (int i = 0; i < n; i++) x[i] = y[i];
+    }
+}
+"""
+
+
+def test_a_question_of_the_source_stays() -> None:
+    text = _lifted(ASKED)
+    assert text.count("powf(") == 1 and "else" in text, text

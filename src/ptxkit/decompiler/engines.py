@@ -27,9 +27,11 @@ from pathlib import Path
 from typing import Protocol
 
 from ptxkit.cuda import CudaModule
+from ptxkit.cuda.nodes import Function as Definition
 from ptxkit.decompiler.isolation import isolated
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.lifter import Options, lift_module
+from ptxkit.decompiler.tidy.joined_loops import joined_loops
 from ptxkit.decompiler.verify.asked import AS_WRITTEN
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Function, Module
@@ -113,11 +115,12 @@ class SymbolicEngine:
         alone = isolated(module, function)
         trees: list[CudaModule] = []
         for options in FORMS:
-            tree = _lifted(alone, function, replace(options, flags=flags), last=FORMS[-1])
-            if tree is not None and tree not in trees:
-                trees.append(tree)
-                careful, kept = options in FORMS[_CAREFUL:], options.keep_loops
-                yield Candidate(tree, self.name, -float(len(trees)), careful, kept)
+            lifted = _lifted(alone, function, replace(options, flags=flags), last=FORMS[-1])
+            for tree in (lifted, lifted and options.roll and _joined(lifted)):
+                if tree and tree not in trees:
+                    trees.append(tree)
+                    careful, kept = options in FORMS[_CAREFUL:], options.keep_loops
+                    yield Candidate(tree, self.name, -float(len(trees)), careful, kept)
 
     def exact_forms(
         self, module: Module, function: Function, flags: Flags | None = None
@@ -163,6 +166,15 @@ def _lifted(
             stacklevel=2,
         )
         return None
+
+
+def _joined(tree: CudaModule) -> CudaModule:
+    """A form whose loops that count alike are one, where there are such.
+
+    What was unrolled is found for each variable by itself, though one loop may have set several.
+    """
+    items = (joined_loops(i, lambda: True) if isinstance(i, Definition) else i for i in tree.items)
+    return replace(tree, items=tuple(items))
 
 
 #: Engines by name: the module and the class. A new engine is one row.

@@ -31,6 +31,7 @@ from ptxkit.decompiler.lift.function import Program, lift_function
 from ptxkit.decompiler.lift.guards import without_guards
 from ptxkit.decompiler.lift.half_pairs import with_half_pairs
 from ptxkit.decompiler.lift.halves import HALF_HEADERS
+from ptxkit.decompiler.lift.halving_nests import with_halving_loops
 from ptxkit.decompiler.lift.kept_sums import with_kept_sums, with_promoted_sums
 from ptxkit.decompiler.lift.kinds import surveyed
 from ptxkit.decompiler.lift.known_turns import KnownTurns
@@ -78,6 +79,7 @@ from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.switches import find_switches
 from ptxkit.decompiler.lift.unsplit import with_whole_loops
 from ptxkit.decompiler.lift.unswitched import with_one_loop
+from ptxkit.decompiler.lift.usual_loops import with_usual_loops
 from ptxkit.decompiler.lift.values import forget
 from ptxkit.decompiler.lift.variable_types import VariableTypes, restrict
 from ptxkit.decompiler.lift.volatile_pointers import (
@@ -237,6 +239,9 @@ class ModuleLifter:
             often = {name for name, times in uses.items() if times > 2}
             cascades = Cascades(by_name, index)
             turns = KnownTurns(by_name)
+            body = with_halving_loops(body, by_name, index)
+            if self.options.order == "free":
+                body = with_usual_loops(body)
             body = with_one_loop(with_late_steps(body))
             body = with_reached_limits(body, by_name, places.steps)
             body = with_common_starts(with_elements(body, by_name))

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, LONG_LONG, UINT, UNSIGNED_LONG_LONG, Pointer, Type
-from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, terms_of, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, loads_from, rebuilt, terms_of, written
 
 Body = tuple[n.Statement, ...]
 _NUMBERS = INT, UINT, LONG_LONG, UNSIGNED_LONG_LONG
@@ -134,17 +135,25 @@ class _Loops:
         if any(not changed.isdisjoint(part.names()) for part in parts):
             return None
         moved = product(n.Name(counter.name), times)
-        index = moved if fixed == n.integer(0) else n.Binary("+", moved, fixed)
+        offset, more = _apart(fixed) if base is None else (fixed, 0)
+        first = next(k for k in range(len(made) - 2, -1, -1) if made[k] is start)
+        kept = [s for k, s in enumerate(made[:-1]) if k != first]
+        if base is None and infer(offset, self.types) == UINT and type == INT:
+            # What it starts at is a number with a sign because it was a variable.
+            kept.insert(first, replace(start, value=offset))
+            offset = n.Name(name)
+        index = moved if offset == n.integer(0) else n.Binary("+", moved, offset)
         if base is None and is_compared(rest, name, index, self.types):
-            body = (n.Assign(n.Name(name), index), *rest)
-            first = next(k for k in range(len(made) - 2, -1, -1) if made[k] is start)
-            return [*made[:first], *made[first + 1 : -1], replace(loop, body=body)]
-        use = element(name, base, index) if base is not None else _number(name, index)
+            if offset == n.Name(name):
+                return None
+            body = (n.Assign(n.Name(name), _plus(index, more)), *rest)
+            return [*kept, replace(loop, body=body)]
+        if base is None:
+            return [*kept, replace(loop, body=tuple(_moved(s, name, index, more) for s in rest))]
+        use = element(name, base, index)
         body = tuple(bottom_up(s, use) for s in rest)
         if any(name in s.names() for s in body):
             return None
-        first = next(k for k in range(len(made) - 2, -1, -1) if made[k] is start)
-        kept = [s for k, s in enumerate(made[:-1]) if k != first]
         return [*kept, replace(loop, body=body)]
 
 
@@ -258,14 +267,48 @@ def remainder(total: n.Expression, times: n.Expression, start: n.Expression) -> 
     return made
 
 
-_Use = Callable[[n.Node], n.Node]
+def _apart(total: n.Expression) -> tuple[n.Expression, int]:
+    """A sum without the numbers in it, and the sum of those."""
+    terms = terms_of(total)
+    rest = [term for term in terms if _value(term) is None]
+    if not rest:
+        return n.integer(0), sum(_value(term) or 0 for term in terms)
+    made = rest[0]
+    for term in rest[1:]:
+        made = n.Binary("+", made, term)
+    return made, sum(_value(term) or 0 for term in terms)
 
 
-def _number(name: str, value: n.Expression) -> _Use:
-    return lambda part: value if part == n.Name(name) else part
+def _value(term: n.Expression) -> int | None:
+    match term:
+        case n.Literal(value=int() as value, type=type) if type == INT:
+            return value
+    return None
 
 
-def element(name: str, base: n.Expression, index: n.Expression) -> _Use:
+def _plus(total: n.Expression, number: int) -> n.Expression:
+    if not number:
+        return total
+    return n.Binary("+" if number > 0 else "-", total, n.integer(abs(number)))
+
+
+def _moved(node: n.Statement, name: str, value: n.Expression, more: int) -> n.Statement:
+    """A statement with a sum and a number in the place of a variable: numbers are added up."""
+
+    def moved(part: Any) -> Any:
+        match part:
+            case n.Name(name=own) if own == name:
+                return _plus(value, more)
+            case n.Binary("+" | "-" as sign, n.Name(name=own), n.Literal(value=int() as by)) if (
+                own == name
+            ):
+                return _plus(value, more + (by if sign == "+" else -by))
+        return rebuilt(part, moved)
+
+    return cast(n.Statement, moved(node))
+
+
+def element(name: str, base: n.Expression, index: n.Expression) -> Callable[[n.Node], n.Node]:
     """What a pointer that moves along points to, as an element of what it moves through."""
 
     def use(part: n.Node) -> n.Node:

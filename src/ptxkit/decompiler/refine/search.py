@@ -40,8 +40,9 @@ _SLOW = 1.5
 _EACH = 200
 #: How many instructions may be compiled for one function: some seconds of computing.
 EFFORT = 150_000
-#: Functions with more instructions than this are left as they are.
-_MOST = 1000
+#: Functions with more instructions than this are left as they are, but where a form is so near
+#: that a few changes to the statements that differ may be all that is missing.
+_MOST, _ALMOST = 1000, 10.0
 #: What is further away than this share of its instructions is not worth a search.
 _FAR = 0.6
 #: What is nearer than this share of its instructions comes first, however long its text is.
@@ -133,8 +134,7 @@ class Search:
 
         None if it was not found.
         """
-        if self.length > _MOST:
-            return None
+        long = self.length > _MOST
         self.together = min(_TOGETHER, max(1, _AT_ONCE // max(1, self.length)))
         starts = [
             (self._away(score, code), score, function, tree)
@@ -152,11 +152,12 @@ class Search:
         self.limit = self.effort
         descents: list[_Descent] = []
         for away, score, function, tree in starts[: len(_SHARES)]:
-            if away > _FAR * self.length:
+            if away > (_ALMOST if long else _FAR * self.length):
                 continue
             one = _Descent(tree, function, _Version(function, score), away / score if score else 0)
             self._go_on(one)
-            one.version = self._rewritten(one.version)
+            if not long:
+                one.version = self._rewritten(one.version)
             descents.append(one)
             if one.version.score == 0 or self.over:
                 break

@@ -23,6 +23,7 @@ from ptxkit.decompiler.tidy.ends import counted_to_the_end
 from ptxkit.decompiler.tidy.exchanges import rolled_exchanges
 from ptxkit.decompiler.tidy.grid_places import grid_places
 from ptxkit.decompiler.tidy.indices import indices_by_counters
+from ptxkit.decompiler.tidy.joined_loops import joined_loops
 from ptxkit.decompiler.tidy.known_values import without_known_values
 from ptxkit.decompiler.tidy.late_declarations import late_declarations
 from ptxkit.decompiler.tidy.limits import both_limits
@@ -72,7 +73,7 @@ PASSES: tuple[Pass, ...] = (
     single_precision, swapping_loops, counted_to_the_end, implicit_conversions, started_loops,
     pointers_by_counters, known_sums, plain_numbers, named_indices, without_dead_stores,
     late_declarations, changed_together, without_copies, grid_places, two_at_once,
-    without_never_read,
+    without_never_read, joined_loops,
 )  # fmt: skip
 #: With what comes last: no other pass, and no search, looks at what it wrote.
 ALL_PASSES: tuple[Pass, ...] = (*PASSES, single_variables)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 from ptxkit.decompiler.lift.context import Intrinsic
 from ptxkit.decompiler.lift.flow import Jump
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.halves import HALF_HEADERS, is_half
+from ptxkit.decompiler.lift.mathlib.assumed import assumed
 from ptxkit.decompiler.lift.mathlib.dead import Sweep
 from ptxkit.decompiler.lift.mathlib.known_ways import take_known_ways
 from ptxkit.decompiler.lift.mathlib.matcher import Library, Match
@@ -28,7 +30,7 @@ def restore_calls(program: Program, arch: str) -> None:
         return
     known = library(arch, flags)
     _restore(program, known.long)
-    for usual in (False, True):
+    for squares, usual in product((False, True), repeat=2):
         # A function with a number for an argument has that number in it, mostly.
         numbers = _numbers(program)
         suspects = known.long.suspects(numbers)
@@ -42,7 +44,11 @@ def restore_calls(program: Program, arch: str) -> None:
         alone = frozenset(t.call for t in calling)
         plain = frozenset(filter(is_plain, tried))
         integers = _converts(program)
-        _restore(program, specialised(arch, flags, names, plain, alone, integers=integers))
+        made = specialised(arch, flags, names, plain, alone, integers=integers, squares=squares)
+        _restore(program, made)
+    suspects = known.long.suspects(_numbers(program))
+    some = (one for template in suspects for one in assumed(template, Terms(program)))
+    _restore(program, Library([*some]))
     if _computes(program):
         _restore(program, known.short)
 

@@ -100,6 +100,8 @@ class Wanted:
     """How many results come through pointers."""
     positive: bool = False
     """Whether the integer is known to be one: nothing is asked then."""
+    squares: str = ""
+    """The arguments that are squares, of which a compiler asks no sign."""
 
     @property
     def gives(self) -> str:
@@ -113,7 +115,7 @@ class Wanted:
         bits = "".join("_x" if f is None else f"_{f:x}" for f in self.fixed)
         type = f"_{self.takes[0]}" if is_half(self.takes[0]) else ""
         type += "".join(f"_{t}" if t in INTEGERS else "_" for t in self.takes).rstrip("_")
-        type += "_p" * self.positive
+        type += "_p" * self.positive + f"_{self.squares}" * bool(self.squares)
         return f"t_{self.call}{type}{bits}{'_minus' if self.negated else ''}"
 
     @property
@@ -122,6 +124,8 @@ class Wanted:
 
         >>> Wanted("sinf", ("f32",)).source
         'extern "C" __global__ void t_sinf(float *o, float a) { *o = sinf(a); }'
+        >>> Wanted("logf", ("f32",), squares="a").source
+        'extern "C" __global__ void t_logf_a(float *o, float a) { *o = logf(a * a); }'
         """
         word = _WORDS[self.gives]
         if is_half(self.takes[0]):
@@ -140,6 +144,7 @@ class Wanted:
             f", {own} {x}" for own, x in zip(words, given, strict=True) if len(x) == 1
         )
         given = [x if own == word else f"({word}){x}" for own, x in zip(words, given, strict=True)]
+        given = [f"{x} * {x}" if x in self.squares else x for x in given]
         if self.negated:
             given = [f"-{x}" for x in given]
         made = f"{'if (b > 0) ' * self.positive}*o = {self.call}({', '.join(given)})"
@@ -158,7 +163,9 @@ def mined(wanted: Wanted, module: Module, flags: Flags) -> list[Template]:
     places = [(leaf.data.variable, value) for value in terms.places
               if (leaf := _source(value, wanted)).op == "leaf"]  # fmt: skip
     found_holes = {arguments.index(v): value for v, value in places if v in arguments}
-    holes = [found_holes[k] for k in sorted(found_holes)]
+    letters = [x for x, f in zip("abc", wanted.fixed or (None,) * 3, strict=False) if f is None]
+    holes = [_hole(found_holes[k], letters[k] in wanted.squares, terms)
+             for k in sorted(found_holes)]  # fmt: skip
     roots: dict[int, Value] = {}
     for block in program.flow.blocks.values():
         for step in block.statements:
@@ -171,6 +178,12 @@ def mined(wanted: Wanted, module: Module, flags: Flags) -> list[Template]:
         return []
     found = [_template(wanted, terms, holes, roots[p], p, flags) for p in sorted(roots)]
     return [template for template in found if template is not None]
+
+
+def _hole(parameter: Value, squared: bool, terms: Terms) -> Value:
+    """What a function is called with: a parameter, or its square."""
+    squares = (v for v in terms.places if v.op == "fmul" and v.args == (parameter, parameter))
+    return next(squares, parameter) if squared else parameter
 
 
 def _source(value: Value, wanted: Wanted) -> Value:
@@ -277,6 +290,19 @@ def _of_pairs(name: str) -> str:
     return f"{stem}2_{rest}"
 
 
+def _of_squares(name: str, numbers: Sequence[int]) -> list[Wanted]:
+    """Calls of a function with squares for arguments, or with a square and a number."""
+    takes = FUNCTIONS[name]
+    letters = "abc"[: len(takes)]
+    found = [Wanted(name, takes, squares=one) for one in letters]
+    if len(takes) == 2:
+        found.append(Wanted(name, takes, squares=letters))
+        for bits in numbers:
+            found += [Wanted(name, takes, (None, bits), squares="a"),
+                      Wanted(name, takes, (bits, None), squares="b")]  # fmt: skip
+    return found
+
+
 @cache
 def specialised(
     arch: str,
@@ -286,10 +312,12 @@ def specialised(
     alone: frozenset[str] = frozenset(),
     *,
     integers: frozenset[str] = frozenset(),
+    squares: bool = False,
 ) -> Library:
     """Functions with their argument negated, or with one of some numbers for it, or for one of two.
 
-    Others may be integers of some types, which compilers ask in the place of what they are made.
+    Others may be integers of some types, which compilers ask in the place of what they are made;
+    or ``squares``, of which nothing is asked that only numbers below zero answer.
 
     Some functions call others, of which compilers make one for a number where nobody else calls
     it: those are compiled ``alone``, too.
@@ -299,6 +327,9 @@ def specialised(
         takes = FUNCTIONS[name]
         width = int(takes[0][1:])
         given = sorted(bits for w, bits in numbers if w == width)[:_MOST_NUMBERS]
+        if squares:
+            wanted += _of_squares(name, given)
+            continue
         if len(takes) == 1:
             wanted.append(Wanted(name, takes, negated=True))
             wanted += [Wanted(name, takes, (bits,)) for bits in given]

@@ -61,6 +61,12 @@ def choose(condition: Value, then: Value, otherwise: Value) -> Value:
             condition, then, otherwise = both, otherwise, then
         else:
             break
+    if condition.op == "and" and otherwise.op == "select":
+        # What was answered with yes before is asked first.
+        for one, rest in (condition.args, condition.args[::-1]):
+            if one is negated(otherwise.args[0]):
+                asked, answer, left = otherwise.args
+                return choose(asked, answer, choose(rest, then, left))
     if then.op == "select" and then.args[0] is condition:
         then = then.args[1]
     if otherwise.op == "select" and otherwise.args[0] is condition:
