@@ -66,7 +66,7 @@ class Outcome:
     events: Counter[str]
     loads: int
     trusting: int
-    """Loads from memory that nobody else is said to write to."""
+    """Bytes loaded from memory that nobody is said to write to, but for those `Side.promised`."""
     stored: int
     """Bytes written to memory that others see, as often as they are."""
     orders: Counter[Order]
@@ -92,6 +92,9 @@ class Side:
         self._signs = {start: one.kind for start, one in self.widenings.items()}
         self.load_sites = sum(map(_loads, self.coverage.instructions()))
         self.dialect = Dialect.of(self.coverage.instructions(), Scopes(module))
+        self.promised: frozenset[int] = frozenset()
+        """Loads, by their starts, through pointers with which the original loads nothing that
+        somebody may write to: to do these more often asks for no other promise."""
         self.cost = 0.0
         """What all launches until now cost."""
         self._length = sum(len(block.instructions) for block in self.coverage.blocks)
@@ -156,7 +159,9 @@ class Side:
     def _kinds_of(self, instructions: tuple[Instruction, ...]) -> _Kinds:
         """What the operations of launches are counted as; they are the same each time."""
         if id(instructions) not in self._kinds:
-            self._kinds[id(instructions)] = _Kinds(instructions, self.products, self._signs)
+            self._kinds[id(instructions)] = _Kinds(
+                instructions, self.products, self._signs, self.promised
+            )
         return self._kinds[id(instructions)]
 
     def _set_variables(self, variables: Mapping[str, str], inputs: Inputs) -> None:
@@ -181,6 +186,7 @@ class _Kinds:
         instructions: tuple[Instruction, ...],
         products: Mapping[int, str],
         signs: Mapping[int, str],
+        promised: frozenset[int],
     ) -> None:
         self.instructions = instructions
         """Kept, as it is known by its identity."""
@@ -202,7 +208,8 @@ class _Kinds:
             elif _loads(node):
                 loads.append(place)
                 # Two loads are one of twice as many bytes.
-                trusting[place] = stored_bytes(node) * (".nc" in node.modifiers)
+                trusts = ".nc" in node.modifiers and node.span[0] not in promised
+                trusting[place] = stored_bytes(node) * trusts
             elif node.name == "st" and not _PRIVATE.intersection(node.modifiers):
                 widths[place] = stored_bytes(node)
         self._loads, self._trusting, self._widths = np.array(loads, np.int64), trusting, widths
