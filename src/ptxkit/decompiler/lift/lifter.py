@@ -64,6 +64,7 @@ from ptxkit.decompiler.lift.prelude import (
 from ptxkit.decompiler.lift.printing import restore_printf
 from ptxkit.decompiler.lift.products import products
 from ptxkit.decompiler.lift.reached_limits import with_reached_limits
+from ptxkit.decompiler.lift.record_starts import with_record_starts
 from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.row_pointers import with_row_pointers
@@ -174,6 +175,8 @@ class ModuleLifter:
             count_in_elements(program)
             with_pointer_starts(program)
         Substitution(program, self.options.order, exact=self.options.exact).run()
+        if not self.options.exact:
+            with_record_starts(program)
         if "vprintf" in self.signatures.functions:
             restore_printf(program, self.variables.texts)
         kinds = surveyed(program, structures=not self.options.careful)
