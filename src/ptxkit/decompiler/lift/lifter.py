@@ -77,6 +77,7 @@ from ptxkit.decompiler.lift.strides import with_strides
 from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.switches import find_switches
+from ptxkit.decompiler.lift.truths import with_truths
 from ptxkit.decompiler.lift.unsplit import with_whole_loops
 from ptxkit.decompiler.lift.unswitched import with_one_loop
 from ptxkit.decompiler.lift.values import forget
@@ -174,6 +175,7 @@ class ModuleLifter:
             count_elements(program)
             count_in_elements(program)
             with_pointer_starts(program)
+        with_truths(program)
         Substitution(program, self.options.order, exact=self.options.exact).run()
         if not self.options.exact:
             with_record_starts(program)
