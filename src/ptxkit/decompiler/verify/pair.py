@@ -119,6 +119,8 @@ class Pair:
         self.other_signs = False
         """Whether numbers get more bits with their sign more or less often."""
         self.turned = self.unordered = 0
+        self.sizes: dict[Trial, int] = {}
+        """How many instructions warps of the original ran in launches that said something."""
         self.excused: list[int] = []
         """How many threads launches had that said nothing because these race."""
         self._sanitized: set[tuple[int, int, int]] = set()
@@ -204,6 +206,7 @@ class Pair:
         if why is not None:
             return Against(f"with {trial}, nothing differed, but {why}", seen=False)
         self.tried.append(trial)
+        self.sizes[trial] = first.report.warp_instructions
         self.other_loads |= first.loads != second.loads
         self.other_signs |= first.widened != second.widened
         new = [
