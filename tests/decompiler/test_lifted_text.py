@@ -224,3 +224,13 @@ def test_sums_of_64_bits_are_added_to_numbers_without_a_sign() -> None:
     text = lifted_text(ptxkit.compile_cuda(source, arch="sm_90"))
     assert "__device__ unsigned long long counter;" in text
     assert "atomicAdd(&counter, 1ull)" in text
+
+
+def test_a_negated_reciprocal_is_one_of_minus_one() -> None:
+    """A sign in front of it is one that a compiler moves to the end of a product."""
+    source = """extern "C" __global__ void k(double *x) {
+        double a = x[0];
+        x[1] = -1.0 / (a * a) * (x[1] + 3.0); }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    assert [one.name for one in module["k"].instructions].count("neg") == 1
+    assert "-1.0 / (" in lifted_text(module)

@@ -6,8 +6,10 @@ import pytest
 from tests.decompiler.lifting import lifted_text
 
 import ptxkit
+from ptxkit.decompiler.lift.lifter import Options
 from ptxkit.decompiler.lift.sums import sum_of
 from ptxkit.decompiler.lift.values import const, raw
+from ptxkit.decompiler.verify import verify
 
 BODIES = """struct Body { float x, y; int alive; double mass; };
 __global__ void fall(Body *b, const Body *old, int n) {
@@ -223,3 +225,43 @@ def test_one_place_is_no_row_of_structures() -> None:
     for (int i = threadIdx.x; i < n; i += 4) s += x[i];
     flag[0] = s; }"""
     assert "struct" not in lifted_text(compiled(source))
+
+
+INSIDE = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry _Z4moveP4Bodyi(.param .u64 p, .param .u32 n) {
+    .reg .pred %p<3>;
+    .reg .b32 %r<4>;
+    .reg .f64 %f<6>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [p];
+    ld.param.u32 %r1, [n];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r2, %tid.x;
+    mul.wide.s32 %rd3, %r2, 56;
+    add.s64 %rd4, %rd2, %rd3;
+    add.s64 %rd5, %rd4, 16;
+    ld.global.f64 %f1, [%rd5];
+    mov.u32 %r3, 0;
+LOOP:
+    ld.global.f64 %f3, [%rd2+40];
+    fma.rn.f64 %f1, %f3, %f3, %f1;
+    add.s64 %rd2, %rd2, 56;
+    add.s32 %r3, %r3, 1;
+    setp.lt.s32 %p1, %r3, %r1;
+    @%p1 bra LOOP;
+    st.global.f64 [%rd5+-16], %f1;
+    st.global.f64 [%rd5+8], %f3;
+    ret;
+}"""
+
+
+def test_a_pointer_into_a_structure_begins_where_that_does() -> None:
+    """Structures are as far apart as threads' places are, whatever lies before a pointer."""
+    module = ptxkit.parse(INSIDE)
+    text = lifted_text(module)
+    assert "[-1]" not in text and "* 7" not in text
+    assert "->field_24 =" in text and "unsigned char gap_48[8];" in text
+    kept = lifted_text(module, Options(keep_loops=True))
+    assert verify(module, kept).same_dataflow

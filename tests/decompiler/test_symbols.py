@@ -157,3 +157,40 @@ def test_memory_that_nobody_writes_is_a_promise() -> None:
     assert not same_dataflow(plain, trusting, "k").equal
     assert not same_execution(plain, trusting, "k").equal
     assert same_execution(trusting, plain, "k").equal
+
+
+READ_AGAIN = """
+.visible .entry k(.param .u64 x, .param .u64 y, .param .u64 z) {{
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    ld.param.u64 %rd3, [z];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd4, %r1, 4;
+    add.s64 %rd5, %rd1, %rd4;
+    add.s64 %rd6, %rd2, %rd4;
+    add.s64 %rd7, %rd3, %rd4;
+    {loads}
+    xor.b32 %r5, %r2, %r3;
+    add.u32 %r5, %r5, %r4;
+    st.global.u32 [%rd7], %r5;
+    ret;
+}}"""
+
+
+def test_what_is_constant_may_be_read_again() -> None:
+    """Of a pointer that the original always reads so, but not of one that it reads plainly, too."""
+    constant, plain = "ld.global.nc.u32 %r{}, [{}];", "ld.global.u32 %r{}, [{}];"
+
+    def reading(*loads: str) -> Module:
+        return module(READ_AGAIN.format(loads="\n".join(loads)))
+
+    own, other = constant.format(2, "%rd6"), plain.format(4, "%rd5")
+    once = reading(own, "mov.u32 %r3, %r2;", other)
+    twice = reading(own, constant.format(3, "%rd6+0"), other)
+    found = same_execution(once, twice, "k")
+    assert found.equal, found.reason
+    mixed = reading(constant.format(2, "%rd5"), plain.format(3, "%rd5"), other)
+    trusting = reading(constant.format(2, "%rd5"), constant.format(3, "%rd5"), other)
+    assert "for constant" in same_execution(mixed, trusting, "k").reason

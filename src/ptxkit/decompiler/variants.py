@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from math import inf
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.engines import PROVABLE_FORMS, Candidate, SymbolicEngine
@@ -45,6 +46,9 @@ _BRIEF, _BRIEFEST = 0.1, 0.05
 #: The share of all time in which forms that read well may be proved before one is run: a proof
 #: takes less time than launches, or comes to its end soon.
 _PROVING = 0.15
+#: The share of all time that the first run leaves to the forms that are easy to prove: what runs
+#: for long without an answer seldom comes to one.
+_SAVED = 0.2
 #: What takes so many times as long to read as the first waits until that was run.
 _ALIKE = 1.2
 #: Forms that are proved though the search for identical PTX did not get to them.
@@ -64,6 +68,8 @@ class _Tried:
     """Whether others come after it that are proved more often."""
     longer: bool = False
     """Whether a proof was cut short, and may take more time now."""
+    saving: bool = False
+    """Whether its run must leave time for what comes after it."""
 
 
 def best_form(
@@ -172,7 +178,7 @@ class _Proving:
         # Long functions are seldom covered by launches, and running them takes long: proofs come
         # first, but only those that are quick.
         if not self._long:
-            yield likely[0], False
+            yield replace(likely[0], saving=True), False
         for place, candidate in enumerate(self._in_time(self.provable)):
             self.written.append(self._compiled(candidate))
             # The last one keeps most of the original, and is proved soon, if at all.
@@ -254,9 +260,12 @@ class _Proving:
     def _certified(self, one: _Tried, share: float, *, prove: bool, brief: bool) -> Verdict:
         if one.made.module is None:
             return Verdict(reasons=(f"E0: {one.made.error}",))
+        budget = self.budget
+        if one.saving and budget.seconds < inf:
+            budget = budget.part(max(0.0, budget.left / budget.seconds - _SAVED))
         return certify(
             self.module, one.made.module, self.name, one.partner, known=self.known,
-            thorough=one.thorough, budget=self.budget, prove=prove, execute=self.execute,
+            thorough=one.thorough, budget=budget, prove=prove, execute=self.execute,
             share=share, least="E2" if brief else WEAKEST,
         )  # fmt: skip
 

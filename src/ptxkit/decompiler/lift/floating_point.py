@@ -21,6 +21,8 @@ _OPERATORS = {
     "fadd": "+", "fsub": "-", "fmul": "*", "fdiv": "/",
     "feq": "==", "fne": "!=", "flt": "<", "fle": "<=", "fgt": ">", "fge": ">=",
 }  # fmt: skip
+#: The bits of 1.0.
+_ONE = 0x3FF0000000000000
 
 
 class FloatingPoint(Writing):
@@ -62,7 +64,13 @@ class FloatingPoint(Writing):
 
     def _float_negated(self, value: Value, hint: Type | None) -> Expr:
         type = C_TYPES[value.data[0]]
-        return Expr(n.Unary("-", self.typed(value.args[0], type)), type)
+        inner = value.args[0]
+        if type == DOUBLE and inner.op == "fdiv" and _is_one(inner.args[0]):
+            # There is a reciprocal, and no division of -1. A compiler takes the sign out of a
+            # product with one, but not out of a number.
+            divisor = self.typed(inner.args[1], type)
+            return Expr(n.Binary("/", n.Literal(-1.0, DOUBLE), divisor), type)
+        return Expr(n.Unary("-", self.typed(inner, type)), type)
 
     def _twice(self, value: Value, hint: Type | None) -> Expr:
         type = C_TYPES[value.data[0]]
@@ -104,3 +112,7 @@ class FloatingPoint(Writing):
         target, source = (C_TYPES[t] for t in value.data)
         node = self.typed(value.args[0], source)
         return Expr(n.Cast(target, node), target)
+
+
+def _is_one(value: Value) -> bool:
+    return value.op == "const" and value.width == 64 and value.data == _ONE

@@ -65,6 +65,7 @@ from ptxkit.decompiler.lift.prelude import (
 from ptxkit.decompiler.lift.printing import restore_printf
 from ptxkit.decompiler.lift.products import products
 from ptxkit.decompiler.lift.reached_limits import with_reached_limits
+from ptxkit.decompiler.lift.record_starts import with_record_starts
 from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.row_pointers import with_row_pointers
@@ -77,6 +78,7 @@ from ptxkit.decompiler.lift.strides import with_strides
 from ptxkit.decompiler.lift.structure import structured
 from ptxkit.decompiler.lift.substitute import Substitution
 from ptxkit.decompiler.lift.switches import find_switches
+from ptxkit.decompiler.lift.truths import with_truths
 from ptxkit.decompiler.lift.unsplit import with_whole_loops
 from ptxkit.decompiler.lift.unswitched import with_one_loop
 from ptxkit.decompiler.lift.usual_loops import with_usual_loops
@@ -175,7 +177,10 @@ class ModuleLifter:
             count_elements(program)
             count_in_elements(program)
             with_pointer_starts(program)
+        with_truths(program)
         Substitution(program, self.options.order, exact=self.options.exact).run()
+        if not self.options.exact:
+            with_record_starts(program)
         if "vprintf" in self.signatures.functions:
             restore_printf(program, self.variables.texts)
         kinds = surveyed(program, structures=not self.options.careful)

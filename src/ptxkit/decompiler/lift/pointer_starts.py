@@ -34,7 +34,7 @@ def with_pointer_starts(program: Program) -> None:
         and all(s.kind == "set" for s in own)
         and (shift := _shift(variable, own))
     }
-    for variable in _used_otherwise(program, steps, shifts):
+    for variable in used_otherwise(program, steps, shifts):
         shifts.pop(variable, None)
     if not shifts:
         return
@@ -66,7 +66,7 @@ def _shift(variable: Variable, steps: list[Step]) -> int:
     return starts.pop() if len(starts) == 1 and len(steps) > 1 else 0
 
 
-def _used_otherwise(
+def used_otherwise(
     program: Program, steps: list[Step], candidates: dict[Variable, int]
 ) -> set[Variable]:
     """Of some variables those that are more than a part of the addresses of accesses."""

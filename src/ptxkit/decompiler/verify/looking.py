@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from ptxkit.decompiler.verify.pair import Pair
 
 #: Launches that are looked at for what registers hold, at most and at least, and what they cost.
-_LOOKED, _ENOUGH, _LOOKING = 400, 8, 2.0
+_LOOKED, _ENOUGH, _LOOKING = 400, 8, 8.0
 #: Launches that are looked at for what instructions choose from, at most, and what they cost.
-_COMPARED, _COMPARING = 48, 1.0
+_COMPARED, _COMPARING = 48, 4.0
+#: What launches cost at most in which registers begin with junk.
+_JUNK = 1.0
 #: Fewer of these say nothing.
 _FEWEST = 3
 _TERMS = 1_000_000
@@ -72,10 +74,14 @@ class Looking:
         """Launch both again, and note what registers hold in some places; how often it worked."""
         looks = [(one, tuple(zip(*one.points(), strict=True)) or ((), ())) for one in programs]
         end = self.pair.cost + cost
+        sides = zip(self.pair.sides, looks, strict=True)
+        each = sum(side.each_run(points) for side, (_, (_, points)) in sides)
         count = 0
         for trial in islice(trials, _LOOKED):
             if self.pair.cost > end:
                 break
+            if self.pair.sizes.get(trial, 0) * each > cost / _FEWEST:
+                continue  # smaller ones show as much in less time
             inputs = self.pair.maker.make(trial)
             try:
                 found = [
@@ -134,7 +140,7 @@ class Looking:
             why = again.compared(trial)
             if why:
                 return f"with {trial}, {why}"
-            if again.cost > _COMPARING:
+            if again.cost > _JUNK:
                 break
         return ""
 

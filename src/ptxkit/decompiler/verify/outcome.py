@@ -22,6 +22,7 @@ from ptxkit.decompiler.verify.trials import Trial
 from ptxkit.decompiler.verify.usage import stored_bytes
 from ptxkit.decompiler.verify.widening import widenings
 from ptxkit.run import RunReport, SimulationError, load
+from ptxkit.run.watch import Point
 from ptxkit.syntax import Instruction, Module
 from ptxkit.syntax.scopes import Scopes
 
@@ -39,6 +40,8 @@ _SECONDS, PATIENT = 1.0, 10.0
 #: of memory. Limits count in these and not in those of a clock, so that what is tried does not
 #: depend on the machine.
 _LAUNCH, _WRITTEN, _RUN, _LOOKED_AT, _BYTE = 0.3e-3, 0.8e-6, 50e-9, 4e-6, 1e-9
+#: The same for each visit of a place that is looked at and each register there, summed up or kept.
+_SUMMED, _KEPT = 0.5e-6, 5e-6
 
 #: What must happen equally often, whatever it is called.
 _COUNTED = {
@@ -66,7 +69,7 @@ class Outcome:
     events: Counter[str]
     loads: int
     trusting: int
-    """Loads from memory that nobody else is said to write to."""
+    """Bytes loaded from memory that nobody is said to write to, but for those `Side.promised`."""
     stored: int
     """Bytes written to memory that others see, as often as they are."""
     orders: Counter[Order]
@@ -92,6 +95,9 @@ class Side:
         self._signs = {start: one.kind for start, one in self.widenings.items()}
         self.load_sites = sum(map(_loads, self.coverage.instructions()))
         self.dialect = Dialect.of(self.coverage.instructions(), Scopes(module))
+        self.promised: frozenset[int] = frozenset()
+        """Loads, by their starts, through pointers with which the original loads nothing that
+        somebody may write to: to do these more often asks for no other promise."""
         self.cost = 0.0
         """What all launches until now cost."""
         self._length = sum(len(block.instructions) for block in self.coverage.blocks)
@@ -130,8 +136,10 @@ class Side:
         patience = min(seconds or self._seconds, most)
         self.cost += _LAUNCH + self._length * _WRITTEN
         self.cost += sum(arena.whole.size for arena in inputs.arenas) * _BYTE
-        looked_at = sum(2 + len(one.registers) for one in options.get("points", ()))
+        points = options.get("points", ())
+        looked_at = sum(2 + len(one.registers) for one in points)
         self.cost += looked_at * _LOOKED_AT
+        each = self.each_run(points)
         try:
             with contextlib.redirect_stdout(printed):
                 report = launcher(
@@ -141,9 +149,9 @@ class Side:
                 )  # fmt: skip
         except SimulationError as error:
             late = error.kind == "time-limit"
-            self.cost += patience if late else error.warp_instructions * _RUN
+            self.cost += patience if late else error.warp_instructions * each
             raise
-        self.cost += report.warp_instructions * _RUN
+        self.cost += report.warp_instructions * each
         surfaces = [s.array.tobytes() for s in inputs.surfaces]
         for surface, before in zip(inputs.surfaces, textures, strict=True):
             if surface.writable:
@@ -153,10 +161,22 @@ class Side:
         counted = self._kinds_of(report.counts.instructions).counted(report.counts.executed)
         return Outcome(memory, kept, surfaces, report.output, *counted, report)
 
+    def each_run(self, points: Sequence[Point] = ()) -> float:
+        """What an instruction costs that a warp runs, where some places are looked at.
+
+        All instructions are taken to run equally often.
+        """
+        visits = sum(
+            (1 + len(one.registers)) * (_KEPT if one.tuples else _SUMMED) for one in points
+        )
+        return _RUN + visits / max(1, self._length)
+
     def _kinds_of(self, instructions: tuple[Instruction, ...]) -> _Kinds:
         """What the operations of launches are counted as; they are the same each time."""
         if id(instructions) not in self._kinds:
-            self._kinds[id(instructions)] = _Kinds(instructions, self.products, self._signs)
+            self._kinds[id(instructions)] = _Kinds(
+                instructions, self.products, self._signs, self.promised
+            )
         return self._kinds[id(instructions)]
 
     def _set_variables(self, variables: Mapping[str, str], inputs: Inputs) -> None:
@@ -181,6 +201,7 @@ class _Kinds:
         instructions: tuple[Instruction, ...],
         products: Mapping[int, str],
         signs: Mapping[int, str],
+        promised: frozenset[int],
     ) -> None:
         self.instructions = instructions
         """Kept, as it is known by its identity."""
@@ -202,7 +223,8 @@ class _Kinds:
             elif _loads(node):
                 loads.append(place)
                 # Two loads are one of twice as many bytes.
-                trusting[place] = stored_bytes(node) * (".nc" in node.modifiers)
+                trusts = ".nc" in node.modifiers and node.span[0] not in promised
+                trusting[place] = stored_bytes(node) * trusts
             elif node.name == "st" and not _PRIVATE.intersection(node.modifiers):
                 widths[place] = stored_bytes(node)
         self._loads, self._trusting, self._widths = np.array(loads, np.int64), trusting, widths

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,7 +29,7 @@ from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.search import Search
 from ptxkit.decompiler.verify.tables import missing_table
 from ptxkit.decompiler.verify.trials import Trial, block_shapes, roomier
-from ptxkit.decompiler.verify.usage import Usage, usage_of
+from ptxkit.decompiler.verify.usage import Access, Usage, usage_of
 from ptxkit.decompiler.verify.variables import Variables, names_others
 from ptxkit.errors import PtxkitError
 from ptxkit.run import SimulationError
@@ -47,6 +47,8 @@ _TURNED, _UNORDERED = 6, 250
 _QUICK = 0.02
 #: What a launch is called that said something, and one that depends on the order of threads.
 TRIED, RACE = "tried", "race"
+#: A pointer: the place of the parameter that it comes from, where in it, and the loads on the way.
+_Through = tuple[int, int, tuple[int | None, ...]]
 #: How a kernel ends itself.
 _STOPS = frozenset(("assert", "trap"))
 
@@ -85,6 +87,9 @@ class Pair:
         mine, trusted = (_trusted(*one) for one in zip((ours, theirs), places, strict=True))
         self.trusts_more = bool(trusted - mine)
         """Whether it takes memory behind a pointer for constant which the original does not."""
+        always = {place for place, access in _accesses(ours, places[0]) if access.promised}
+        for side, usage, own in zip(self.sides, (ours, theirs), places, strict=True):
+            side.promised = _only_through(always, usage, own)
         known, wide = (_widest(*one) for one in zip((ours, theirs), places, strict=True))
         self.wider = any(bytes > known.get(place, bytes) for place, bytes in wide.items())
         """Whether it takes more bytes at once, which must lie at a multiple of as many."""
@@ -114,6 +119,8 @@ class Pair:
         self.other_signs = False
         """Whether numbers get more bits with their sign more or less often."""
         self.turned = self.unordered = 0
+        self.sizes: dict[Trial, int] = {}
+        """How many instructions warps of the original ran in launches that said something."""
         self.excused: list[int] = []
         """How many threads launches had that said nothing because these race."""
         self._sanitized: set[tuple[int, int, int]] = set()
@@ -199,6 +206,7 @@ class Pair:
         if why is not None:
             return Against(f"with {trial}, nothing differed, but {why}", seen=False)
         self.tried.append(trial)
+        self.sizes[trial] = first.report.warp_instructions
         self.other_loads |= first.loads != second.loads
         self.other_signs |= first.widened != second.widened
         new = [
@@ -441,22 +449,31 @@ class Pair:
         return 0 if not trial.shared or runs(0) else _least(0, trial.shared, runs)
 
 
-def _trusted(usage: Usage, parameters: list[str]) -> set[tuple[int, int, Any]]:
+def _trusted(usage: Usage, parameters: list[str]) -> set[_Through]:
     """The pointers behind which memory is loaded that nobody may change meanwhile."""
-    return {
-        (parameters.index(origin.name), origin.offset, origin.through)
-        for origin, access in usage.accesses.items()
-        if access.constant and origin.name in parameters
-    }
+    return {place for place, access in _accesses(usage, parameters) if access.constant}
 
 
-def _widest(usage: Usage, parameters: list[str]) -> dict[tuple[int, int, Any], int]:
+def _widest(usage: Usage, parameters: list[str]) -> dict[_Through, int]:
     """The most bytes that one access takes, by the pointer that it goes through."""
-    return {
-        (parameters.index(origin.name), origin.offset, origin.through): access.widest
-        for origin, access in usage.accesses.items()
-        if origin.name in parameters
-    }
+    return {place: access.widest for place, access in _accesses(usage, parameters)}
+
+
+def _accesses(usage: Usage, parameters: list[str]) -> Iterator[tuple[_Through, Access]]:
+    """What is done behind each pointer, which has the same name for both sides."""
+    for origin, access in usage.accesses.items():
+        if origin.name in parameters:
+            yield (parameters.index(origin.name), origin.offset, origin.through), access
+
+
+def _only_through(
+    pointers: Collection[_Through], usage: Usage, parameters: list[str]
+) -> frozenset[int]:
+    """The loads that take memory for constant through some pointers, and through no others."""
+    within = [access for place, access in _accesses(usage, parameters) if place in pointers]
+    found = {start for access in within for start in access.trusting}
+    others = (a for a in usage.accesses.values() if all(a is not one for one in within))
+    return frozenset(found.difference(*(access.trusting for access in others)))
 
 
 def _threads(trial: Trial) -> int:

@@ -78,6 +78,15 @@ class Access:
     atomic: bool = False
     constant: bool = False
     """Whether it is read as what nobody writes to: the programmer has promised it."""
+    plain: bool = False
+    """Whether it is read as what somebody may write to."""
+    trusting: set[int] = field(default_factory=set)
+    """The loads that take it for constant, by their starts."""
+
+    @property
+    def promised(self) -> bool:
+        """Whether all that is read there is said to be constant, and nothing is written."""
+        return self.constant and not (self.plain or self.stored)
 
 
 @dataclass(slots=True)
@@ -341,8 +350,13 @@ class _Tracker:
                 access.widest = max(access.widest, stored_bytes(node))
                 access.stored |= stores and number == 0
                 access.atomic |= node.name in ("atom", "red")
-                access.read |= node.name not in ("st", "prefetch")
-                access.constant |= node.name == "ldu" or ".nc" in node.modifiers
+                reads = node.name not in ("st", "prefetch")
+                trusts = node.name == "ldu" or ".nc" in node.modifiers
+                access.read |= reads
+                access.constant |= trusts
+                access.plain |= reads and not trusts
+                if trusts:
+                    access.trusting.add(node.span[0])
                 if len(origin.through) < DEPTH:
                     for target, loaded in zip(
                         targets, self._fields(function, node, origin, type, targets), strict=True

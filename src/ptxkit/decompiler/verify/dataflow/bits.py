@@ -58,10 +58,38 @@ def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
         for mask, other in zip(map(terms.constant_of, row[3:]), row[4:2:-1], strict=True):
             if mask is not None:
                 return masked(terms, width, shifted_right(terms, width, other, by), mask >> by)
+    apart = _shifted_apart(terms, width, row, by)
+    if apart is not None:
+        return apart
     quotient = _quotient(terms, width, row, by)
     if quotient is not None:
         return quotient
     return terms.operation(opcode, 0, (a, terms.constant(32, by)))
+
+
+def _shifted_apart(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
+    """Bits of two numbers put together and then shifted, as those that are left put together.
+
+    A compiler turns only bits that are not shifted out, or all of them: nobody sees the others.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x, y = t.make("symbol", "x"), t.make("symbol", "y")
+    >>> def shifted(bits):
+    ...     turned = exclusive(t, 32, (x, t.constant(32, bits)))
+    ...     return shifted_right(t, 32, bitwise(t, "and.b32", (turned, y)), 5)
+    >>> shifted(0xFFFFFFFF) == shifted(0xFFFFFFE0), shifted(0xFFFFFFFF) == shifted(0xFFFFFFC0)
+    (True, False)
+    """
+    all_bits = (1 << width) - 1
+    if row[0] == "sum" and row[2] == all_bits and len(row[3]) == 1 and row[3][0][1] == all_bits:
+        # All bits are turned.
+        upper = shifted_right(terms, width, row[3][0][0], by)
+        return terms.add(width, terms.constant(width, all_bits >> by), upper, -1)
+    name = row[1].partition(".")[0] if row[0] == "op" else ""
+    if name not in ("and", "xor") or row[1] != f"{name}.b{width}":
+        return None
+    return bitwise(terms, row[1], [shifted_right(terms, width, one, by) for one in row[3:]])
 
 
 def shifted_signed(terms: Terms, width: int, a: Term, by: int) -> Term:
@@ -451,9 +479,30 @@ def _in_common(terms: Terms, width: int, values: Sequence[Term]) -> Sequence[Ter
     """
     rooms = [1 << bounds(terms, one, width, False)[1].bit_length() for one in values]
     return [
-        _lowered(terms, width, one, room) if room < 1 << width else one
+        _turned(terms, width, _lowered(terms, width, one, room), room) if room < 1 << width else one
         for one, room in zip(values, reversed(rooms), strict=True)
     ]
+
+
+def _turned(terms: Terms, width: int, a: Term, room: int) -> Term:
+    """A number of which all lowest bits are turned, with all of its bits turned.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x = t.make("symbol", "x")
+    >>> made = [exclusive(t, 32, (x, t.constant(32, bits))) for bits in (0xFFFFFFFF, 0xF7, 0xF5)]
+    >>> [_turned(t, 32, one, 8) == made[0] for one in made]
+    [True, True, False]
+    """
+    row = terms.rows[a]
+    inside: Term | None = None
+    if row[0] == "sum" and row[2] == room - 1 and len(row[3]) == 1:
+        inside = row[3][0][0] if row[3][0][1] == (1 << width) - 1 else None
+    elif row[:2] == ("op", f"xor.b{width}"):
+        known = terms.constant_of(row[-1])
+        if known is not None and known & room - 1 == room - 1:
+            inside = exclusive(terms, width, row[3:-1])
+    return a if inside is None else terms.add(width, terms.constant(width, -1), inside, -1)
 
 
 def _extreme(terms: Terms, least: bool, type: str, values: Sequence[Term]) -> Term | None:
