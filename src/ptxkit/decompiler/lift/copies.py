@@ -17,7 +17,9 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, Scalar, Type
 from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of, reads_of
+from ptxkit.decompiler.lift.end_turns import further_turn
 from ptxkit.decompiler.lift.grids import spelled_term, window
+from ptxkit.decompiler.lift.one_name import with_one_name
 from ptxkit.decompiler.lift.rewrite import (
     bodies_of,
     bottom_up,
@@ -80,6 +82,7 @@ class Copies:
 
     def run(self, body: Body) -> Body:
         """The body with its copies as loops; the same body where there are none."""
+        whole, body = body, with_one_name(body, self.types)
         self._replace([], 0, 0, [*body])
         self.values = {
             s.target.name: s.value for s in statements_of(body)
@@ -87,6 +90,8 @@ class Copies:
             and self.writes[s.target.name] == 1
         }  # fmt: skip
         made = self._list(body)
+        if made is body:
+            return whole
         if self.renamed:
             made = tuple(bottom_up(statement, self._new_name) for statement in made)
         return made
@@ -194,11 +199,14 @@ class Copies:
                 left -= number * size
                 if left < 0:
                     break
+                first = start
                 made = self._longer(body, start, size, number)
+                if made is None and (ended := self._ended(body, start, size, number)) is not None:
+                    first, made = ended
                 made = made or self._loop(body, start, size, number)
                 if made is not None:
-                    if not any(start < end and at < start + made[0] for at, end, _ in done):
-                        done.append((start, start + made[0], made[1]))
+                    if not any(first < end and at < first + made[0] for at, end, _ in done):
+                        done.append((first, first + made[0], made[1]))
                     break
         for start, end, statements in sorted(done, reverse=True, key=lambda run: run[0]):
             self._replace(body, start, end - start, statements)
@@ -293,6 +301,38 @@ class Copies:
             furthest = max(furthest, places[0] + 1)
             made[places[0]] = bottom_up(made[places[0]], partial(_by_name, value, n.Name(name)))
         return made[:furthest] if values else None
+
+    def _ended(
+        self, body: list[n.Statement], start: int, size: int, count: int
+    ) -> tuple[int, tuple[int, list[n.Statement]]] | None:
+        """As `_loop`, with one more turn before or behind of which less is left; and its place."""
+        copies = [tuple(body[start + k * size : start + (k + 1) * size]) for k in range(count)]
+        holes = Holes()
+        try:
+            text = holes.unify(copies)
+        except DifferentError:
+            return None
+        counted = counter(holes.numbers, count)
+        if counted is None or not holes.numbers:
+            return None
+        for at, copy, value in (
+            (start - size, 0, counted.at(-1)),
+            (start + count * size, -1, counted.at(count)),
+        ):
+            kept = body[at : at + size] if at >= 0 else []
+            names = {hole: row[copy] for hole, row in holes.names.items()}
+            if value is None or len(kept) < size:
+                continue
+            turn = further_turn(text, counted, value, names, kept)
+            if turn is None:
+                continue
+            first = min(start, at)
+            self._replace(body, at, size, [*turn])
+            made = self._loop(body, first, size, count + 1)
+            self._replace(body, at, size, kept)
+            if made is not None and made[0] == (count + 1) * size:
+                return first, made
+        return None
 
     def _loop(
         self, body: list[n.Statement], start: int, size: int, count: int
