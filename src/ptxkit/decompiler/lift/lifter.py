@@ -245,7 +245,7 @@ class ModuleLifter:
             whole = Copies(by_name, index, known_names).run(turns.with_one_mover(body))
             whole = with_last_turns(turns.with_single_turns(whole))
             indices |= cascades.peeled | turns.counters
-            counted = Counting(by_name, index).run(whole)
+            counted = Counting(by_name, index, cascades.begun).run(whole)
             counted = without_guards(with_promoted_sums(counted), by_name, often)
             body = Polisher(is_float).run(without_unread(counted))
             body = with_one_counter(with_whole_loops(body), by_name)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.columns import columns_beside
+from ptxkit.decompiler.refine.contracted import with_plain_products
 from ptxkit.decompiler.refine.counters import without_signs
 from ptxkit.decompiler.refine.loading import (
     arguments_first,
@@ -39,6 +40,7 @@ from ptxkit.decompiler.tidy.passes import PASSES
 _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("expand", columns_beside),
     ("remainder", by_quotients),
+    ("fuse", with_plain_products),
     ("turn", asked_plainly),
     ("loop", asked_inside),
     ("expand", in_a_tree),
