@@ -6,6 +6,7 @@ from tests.decompiler.lifting import lifted_text
 
 import ptxkit
 from ptxkit.decompiler.lift.lifter import Options
+from ptxkit.decompiler.verify import verify
 
 RUNNING = """
 extern "C" __global__ void running(float *out, int n, int reach, cudaTextureObject_t picture) {
@@ -44,3 +45,50 @@ def test_first_turns_that_begin_at_minus_something_know_their_weights() -> None:
     text = lifted_text(module, Options(roll=True))
     assert text.count("tex2D") == 1 and "weights[0]" not in text, text
     assert text.count("for (") == 2, text
+
+
+#: All turns of both loops are written out, and each value is read once for all of them.
+SMOOTH = """
+__constant__ float weights[9];
+extern "C" __global__ void smooth(float *out, const float *in, int pitch) {
+    __shared__ float part[16][48];
+    for (int i = 0; i < 6; i++)
+        part[threadIdx.x][threadIdx.y + i * 8] = in[(i * 8 + threadIdx.y) * pitch + threadIdx.x];
+    __syncthreads();
+    #pragma unroll
+    for (int i = 1; i < 5; i++) {
+        float sum = 0.0f;
+        #pragma unroll
+        for (int j = -4; j <= 4; j++)
+            sum += weights[4 - j] * part[threadIdx.x][threadIdx.y + i * 8 + j];
+        out[i * 8 * pitch + threadIdx.x] = sum;
+    }
+}
+"""
+#: The counter of the loop begins at 8, and what moves on with it begins elsewhere.
+ALONG = """
+extern "C" __global__ void along(float *out, const float *in) {
+    __shared__ float part[256];
+    part[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    for (int i = 1; i < 9; i++) {
+        float sum = 0.0f;
+        for (int j = -8; j <= 8; j++) sum += in[8 - j] * part[threadIdx.x + i * 16 + j];
+        out[threadIdx.x + i * 16] = sum;
+    }
+}
+"""
+
+
+def test_an_inner_loop_goes_from_a_number_to_a_number() -> None:
+    module = ptxkit.compile_cuda(SMOOTH, arch="sm_90")
+    text = lifted_text(module, Options(roll=True))
+    assert "= -4; " in text and "weights[4 - " in text, text
+    assert text.count("weights[") == 2 and text.count("for (") == 3, text
+
+
+def test_what_moves_along_begins_where_it_did() -> None:
+    module = ptxkit.compile_cuda(ALONG, arch="sm_90")
+    text = lifted_text(module, Options(roll=True))
+    assert verify(module, text, "along").equivalent, text
+    assert "ptr" not in text, text

@@ -18,6 +18,7 @@ from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, Scalar, Type
 from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of, reads_of
 from ptxkit.decompiler.lift.end_turns import further_turn
+from ptxkit.decompiler.lift.fixed_bounds import with_fixed_bounds
 from ptxkit.decompiler.lift.grids import spelled_term, window
 from ptxkit.decompiler.lift.one_name import with_one_name
 from ptxkit.decompiler.lift.rewrite import (
@@ -28,6 +29,7 @@ from ptxkit.decompiler.lift.rewrite import (
     statements_of,
     written,
 )
+from ptxkit.decompiler.lift.sizes import asked_for
 from ptxkit.decompiler.lift.spread import spread
 from ptxkit.decompiler.lift.unify import (
     Counted,
@@ -315,8 +317,9 @@ class Copies:
         counted = counter(holes.numbers, count)
         if counted is None or not holes.numbers:
             return None
+        plain = _plain_before(body, start) if size < start else 0
         for at, copy, value in (
-            (start - size, 0, counted.at(-1)),
+            (start - size - plain, 0, counted.at(-1)),
             (start + count * size, -1, counted.at(count)),
         ):
             kept = body[at : at + size] if at >= 0 else []
@@ -326,12 +329,14 @@ class Copies:
             turn = further_turn(text, counted, value, names, kept)
             if turn is None:
                 continue
+            # What is computed between the first turn and the others is computed before both.
+            between = body[at + size : start] if at < start else []
             first = min(start, at)
-            self._replace(body, at, size, [*turn])
-            made = self._loop(body, first, size, count + 1)
-            self._replace(body, at, size, kept)
+            self._replace(body, at, size + len(between), [*between, *turn])
+            made = self._loop(body, first + len(between), size, count + 1)
+            self._replace(body, at, size + len(between), [*kept, *between])
             if made is not None and made[0] == (count + 1) * size:
-                return first, made
+                return first, (len(between) + made[0], [*between, *made[1]])
         return None
 
     def _loop(
@@ -357,7 +362,9 @@ class Copies:
             return None
         text = tuple(bottom_up(s, names.fill) for s in text)
         self.renamed.update(names.renamed)
-        return count * size, [*names.before, counted.loop(self._index(counted), text)]
+        loop = counted.loop(self._index(counted), text)
+        loop = asked_for(replace(loop, body=with_fixed_bounds(loop.body)))
+        return count * size, [*names.before, loop]
 
     # ---- one inside the other ----------------------------------------------------------------
 
@@ -455,6 +462,21 @@ class Copies:
 
     def _is_used_once(self, name: str) -> bool:
         return self.reads[name] == 1 and self.writes[name] == 1
+
+
+def _plain_before(body: list[n.Statement], start: int) -> int:
+    """How many statements before a place do no more than compute, with nothing that is loaded."""
+    count = 0
+    while count < start and _computes(body[start - count - 1]):
+        count += 1
+    return count
+
+
+def _computes(node: n.Statement) -> bool:
+    match node:
+        case n.Assign(n.Name(), value, "="):
+            return not any(isinstance(p, n.Index | n.Call | n.Unary) for p in value.walk())
+    return False
 
 
 def _step(node: n.Statement) -> int:

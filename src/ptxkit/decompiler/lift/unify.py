@@ -61,7 +61,7 @@ class Holes:
         parts = [_element(part) for part in parts]
         if len({getattr(part, "operator", "") for part in parts}) > 1:
             parts = [_bounded(part) for part in parts]
-        return self._alike(parts)
+        return self._alike([parts[0], *(_turned(part, parts[0]) for part in parts[1:])])
 
     def _alike(self, parts: Sequence[Any]) -> n.Node:
         kind: type = type(parts[0])
@@ -154,6 +154,28 @@ def _bounded(part: Any) -> Any:
     return part
 
 
+#: Of what may be turned round, where the copies of a text have it in two orders.
+_EITHER = frozenset("+*")
+
+
+def _kind(node: Any) -> tuple[str, str]:
+    """What an operand is, as far as that can be seen at once."""
+    core = _core(node)
+    return type(core).__name__, getattr(core, "operator", "")
+
+
+def _turned(part: Any, like: Any) -> Any:
+    """A sum or a product with its operands in the order of another one."""
+    match part, like:
+        case n.Binary(operator, left, right), n.Binary(other, one, two) if (
+            operator == other and operator in _EITHER
+        ):
+            kinds = _kind(one), _kind(two)
+            if kinds[0] != kinds[1] and (_kind(right), _kind(left)) == kinds:
+                return n.Binary(operator, right, left)
+    return part
+
+
 def shape(node: Any, inner: Callable[[n.Statement], object]) -> Any:
     """What is the same for copies of one text: a key, without numbers and names.
 
@@ -168,6 +190,9 @@ def shape(node: Any, inner: Callable[[n.Statement], object]) -> Any:
     node = _bounded(_element(_core(node)))
     if isinstance(node, n.Name) or _is_number(node):
         return type(node).__name__
+    if isinstance(node, n.Binary) and node.operator in _EITHER:
+        first, second = sorted((node.left, node.right), key=_kind)
+        return ("Binary", node.operator, shape(first, inner), shape(second, inner))
     kind: type = type(node)
     parts = (
         shape(getattr(node, name), inner) if is_branch else getattr(node, name)
