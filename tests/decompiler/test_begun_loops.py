@@ -92,3 +92,24 @@ def test_what_moves_along_begins_where_it_did() -> None:
     text = lifted_text(module, Options(roll=True))
     assert verify(module, text, "along").equivalent, text
     assert "ptr" not in text, text
+
+
+#: What one of four turns has read or stored, the next one knows.
+PEAKS = """
+extern "C" __global__ void peaks(float *found, int *count, const float *__restrict__ x,
+                                 const int *__restrict__ ends) {
+    int last = 0, from = ends[threadIdx.x], n = ends[threadIdx.x + 1] - from;
+    x += from, found += from;
+    found[0] = x[0];
+    for (int i = 1; i < n - 1; i++)
+        if (x[i] > found[last] && x[i] > x[i + 1]) found[++last] = x[i];
+    count[threadIdx.x] = last;
+}
+"""
+
+
+def test_turns_that_know_what_the_one_before_has_read() -> None:
+    module = ptxkit.compile_cuda(PEAKS, arch="sm_90")
+    text = lifted_text(module, Options(roll=True))
+    assert text.count("for (") == 1 and "do {" not in text, text
+    assert verify(module, text, "peaks").equivalent, text

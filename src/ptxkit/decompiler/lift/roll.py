@@ -15,7 +15,13 @@ from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.cascade import Cascades
 from ptxkit.decompiler.lift.many_turns import Rest, steps_by, target_of
 from ptxkit.decompiler.lift.peeled import rests, roll_peeled
-from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt_lists, written
+from ptxkit.decompiler.lift.rewrite import (
+    accesses,
+    bottom_up,
+    rebuilt_lists,
+    statements_of,
+    written,
+)
 from ptxkit.decompiler.lift.strided_turns import roll_strided
 from ptxkit.decompiler.lift.walks import roll_walks
 
@@ -222,9 +228,14 @@ def _is_many(node: n.Statement) -> bool:
 
 
 def _copies(many: n.Statement, one: n.Statement, times: int) -> bool:
-    """Whether one loop does, by the count of its accesses, what another does some times."""
-    first, second = _accesses(many), _accesses(one)
-    return first == times * second
+    """Whether one loop does, by the count of its accesses, what another does some times.
+
+    What a turn has read or stored is not read again by the next one, where a compiler sees both.
+    """
+    first, second = _accesses(many), times * _accesses(one)
+    stores = _stores(many)
+    known = stores > 0 and stores == times * _stores(one)
+    return first == second or (known and second <= 2 * first < 2 * second)
 
 
 def _accesses(node: n.Statement) -> int:
@@ -232,6 +243,13 @@ def _accesses(node: n.Statement) -> int:
     if loop is None:
         return 0
     return sum(map(accesses, loop.body))
+
+
+def _stores(node: n.Statement) -> int:
+    """How many places in memory are set in a loop, as it is written."""
+    loop = next((p for p in node.walk() if isinstance(p, _LOOPS)), None)
+    inside = statements_of(loop.body) if loop is not None else ()
+    return sum(isinstance(s, n.Assign) and not isinstance(s.target, n.Name) for s in inside)
 
 
 def _names(node: n.Node) -> set[str]:
