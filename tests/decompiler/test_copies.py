@@ -44,6 +44,25 @@ ROLLED = {
         y[r * 8 + c] = v;""",
         "for (int l = 0; l < 8; l++)",
     ),
+    "a merge whose last turn masks nothing": (
+        """__shared__ float s[64], w[64];
+        unsigned t = threadIdx.x ^ 3; s[t] = x[t]; s[t + 32] = w[t] = x[t + 32]; w[t + 32] = 0;
+        for (unsigned d = 32; d > 0; d >>= 1) {
+            __syncthreads();
+            unsigned at = 2 * t - (t & (d - 1));
+            if (s[at] > s[at + d]) {
+                float a = s[at]; s[at] = s[at + d]; s[at + d] = a;
+                a = w[at]; w[at] = w[at + d]; w[at + d] = a;
+            }
+        }
+        __syncthreads(); y[t] = s[t] + w[t]; y[t + 32] = s[t + 32];""",
+        "for (int stride = 32; stride > 0; stride >>= 1)",
+    ),
+    "rows of which the first needs no product": (
+        """int i = threadIdx.x;
+        for (int j = 0; j < 6; j++) y[i + j * 32] = x[(unsigned)(j * n) + (size_t)i];""",
+        "for (int l = 0; l < 6; l++)",
+    ),
     "the largest of some": (
         """int i = threadIdx.x; float v = x[i];
         for (int j = 1; j < 6; j++) v = fmaxf(v, x[i + j * 3]);

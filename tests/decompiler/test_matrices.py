@@ -117,3 +117,17 @@ extern "C" __global__ void k(const float *f, float *d) {
 """
     text = lifted_text(ptxkit.compile_cuda(source, arch="sm_90"))
     assert "float tile[4][72];" in text
+
+
+def test_a_thread_has_a_row_of_its_own() -> None:
+    """What counts on by parts of a row says nothing about how long that is."""
+    source = """extern "C" __global__ void parts(float *out, const float *in) {
+    __shared__ float rows[4][96];
+    for (int i = 0; i < 6; i++) rows[threadIdx.y][threadIdx.x + i * 16] = in[threadIdx.x + i * 64];
+    __syncthreads();
+    float sum = 0.0f;
+    for (int i = 0; i < 6; i++) sum += rows[threadIdx.y][threadIdx.x ^ 5];
+    out[threadIdx.x + threadIdx.y * 16] = sum;
+}"""
+    text = lifted_text(ptxkit.compile_cuda(source, arch="sm_90"), Options(roll=True))
+    assert "rows[4][96]" in text, text

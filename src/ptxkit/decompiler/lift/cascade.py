@@ -55,6 +55,8 @@ class Cascades:
     """What variables are set to that are set once."""
     peeled: set[str] = field(default_factory=set)
     """What loops count with that were unrolled, and have the index that they had."""
+    begun: dict[str, int] = field(default_factory=dict)
+    """Where the index began of a loop that counts down how many turns it has."""
 
     def learn(self, body: Body) -> None:
         """Look at a whole function."""

@@ -17,7 +17,10 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, Scalar, Type
 from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of, reads_of
+from ptxkit.decompiler.lift.end_turns import further_turn
+from ptxkit.decompiler.lift.fixed_bounds import with_fixed_bounds
 from ptxkit.decompiler.lift.grids import spelled_term, window
+from ptxkit.decompiler.lift.one_name import with_one_name
 from ptxkit.decompiler.lift.rewrite import (
     bodies_of,
     bottom_up,
@@ -26,6 +29,7 @@ from ptxkit.decompiler.lift.rewrite import (
     statements_of,
     written,
 )
+from ptxkit.decompiler.lift.sizes import asked_for
 from ptxkit.decompiler.lift.spread import spread
 from ptxkit.decompiler.lift.unify import (
     Counted,
@@ -80,6 +84,7 @@ class Copies:
 
     def run(self, body: Body) -> Body:
         """The body with its copies as loops; the same body where there are none."""
+        whole, body = body, with_one_name(body, self.types)
         self._replace([], 0, 0, [*body])
         self.values = {
             s.target.name: s.value for s in statements_of(body)
@@ -87,6 +92,8 @@ class Copies:
             and self.writes[s.target.name] == 1
         }  # fmt: skip
         made = self._list(body)
+        if made is body:
+            return whole
         if self.renamed:
             made = tuple(bottom_up(statement, self._new_name) for statement in made)
         return made
@@ -194,11 +201,14 @@ class Copies:
                 left -= number * size
                 if left < 0:
                     break
+                first = start
                 made = self._longer(body, start, size, number)
+                if made is None and (ended := self._ended(body, start, size, number)) is not None:
+                    first, made = ended
                 made = made or self._loop(body, start, size, number)
                 if made is not None:
-                    if not any(start < end and at < start + made[0] for at, end, _ in done):
-                        done.append((start, start + made[0], made[1]))
+                    if not any(first < end and at < first + made[0] for at, end, _ in done):
+                        done.append((first, first + made[0], made[1]))
                     break
         for start, end, statements in sorted(done, reverse=True, key=lambda run: run[0]):
             self._replace(body, start, end - start, statements)
@@ -294,6 +304,41 @@ class Copies:
             made[places[0]] = bottom_up(made[places[0]], partial(_by_name, value, n.Name(name)))
         return made[:furthest] if values else None
 
+    def _ended(
+        self, body: list[n.Statement], start: int, size: int, count: int
+    ) -> tuple[int, tuple[int, list[n.Statement]]] | None:
+        """As `_loop`, with one more turn before or behind of which less is left; and its place."""
+        copies = [tuple(body[start + k * size : start + (k + 1) * size]) for k in range(count)]
+        holes = Holes()
+        try:
+            text = holes.unify(copies)
+        except DifferentError:
+            return None
+        counted = counter(holes.numbers, count)
+        if counted is None or not holes.numbers:
+            return None
+        plain = _plain_before(body, start) if size < start else 0
+        for at, copy, value in (
+            (start - size - plain, 0, counted.at(-1)),
+            (start + count * size, -1, counted.at(count)),
+        ):
+            kept = body[at : at + size] if at >= 0 else []
+            names = {hole: row[copy] for hole, row in holes.names.items()}
+            if value is None or len(kept) < size:
+                continue
+            turn = further_turn(text, counted, value, names, kept)
+            if turn is None:
+                continue
+            # What is computed between the first turn and the others is computed before both.
+            between = body[at + size : start] if at < start else []
+            first = min(start, at)
+            self._replace(body, at, size + len(between), [*between, *turn])
+            made = self._loop(body, first + len(between), size, count + 1)
+            self._replace(body, at, size + len(between), [*kept, *between])
+            if made is not None and made[0] == (count + 1) * size:
+                return first, (len(between) + made[0], [*between, *made[1]])
+        return None
+
     def _loop(
         self, body: list[n.Statement], start: int, size: int, count: int
     ) -> tuple[int, list[n.Statement]] | None:
@@ -317,7 +362,9 @@ class Copies:
             return None
         text = tuple(bottom_up(s, names.fill) for s in text)
         self.renamed.update(names.renamed)
-        return count * size, [*names.before, counted.loop(self._index(counted), text)]
+        loop = counted.loop(self._index(counted), text)
+        loop = asked_for(replace(loop, body=with_fixed_bounds(loop.body)))
+        return count * size, [*names.before, loop]
 
     # ---- one inside the other ----------------------------------------------------------------
 
@@ -415,6 +462,21 @@ class Copies:
 
     def _is_used_once(self, name: str) -> bool:
         return self.reads[name] == 1 and self.writes[name] == 1
+
+
+def _plain_before(body: list[n.Statement], start: int) -> int:
+    """How many statements before a place do no more than compute, with nothing that is loaded."""
+    count = 0
+    while count < start and _computes(body[start - count - 1]):
+        count += 1
+    return count
+
+
+def _computes(node: n.Statement) -> bool:
+    match node:
+        case n.Assign(n.Name(), value, "="):
+            return not any(isinstance(p, n.Index | n.Call | n.Unary) for p in value.walk())
+    return False
 
 
 def _step(node: n.Statement) -> int:

@@ -8,8 +8,8 @@ and a step that does not change, they are all functions of one index again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 from ptxkit.cuda import nodes as n
@@ -22,6 +22,7 @@ from ptxkit.cuda.types import (
     Scalar,
     Type,
 )
+from ptxkit.decompiler.lift.loop_starts import begun_at
 from ptxkit.decompiler.lift.one_counter import is_compared
 from ptxkit.decompiler.lift.rewrite import (
     bottom_up,
@@ -67,6 +68,8 @@ class Counting:
     types: dict[str, Type]
     fresh: Callable[[], str]
     """Makes the name of an index."""
+    begun: Mapping[str, int] = field(default_factory=dict)
+    """Where the index began of a loop that counts down how many turns it has."""
     total: Counter[str] = field(default_factory=Counter)
 
     def run(self, body: Body) -> Body:
@@ -175,6 +178,8 @@ class Counting:
         step = n.Assign(n.Name(index), n.Literal(1, INT), "+=")
         condition = n.Binary("<", n.Name(index), limit)
         loop = n.For(n.Assign(n.Name(index), n.Literal(0, INT)), condition, step, new)
+        if count in self.begun:
+            loop = begun_at(_up_to(loop, limit, before), self.begun[count])
         return [*before[:place], *before[place + 1 :], *kept, loop]
 
     def _with_variables(self, movers: dict[str, _Mover], index: str, body: Body) -> Body:
@@ -269,6 +274,16 @@ class Counting:
                     if _target(other) == width and isinstance(other, n.Assign):
                         return _divided(other.value, getattr(type.target, "size", 0))
         return None
+
+
+def _up_to(loop: n.For, limit: n.Expression, before: list[n.Statement]) -> n.For:
+    """A loop that asks for what its limit was set to, if that is a sum."""
+    for statement in reversed(before):
+        match statement:
+            case n.Assign(target, n.Binary("+" | "-") as total, "=") if target == limit:
+                index = loop.condition.left  # type: ignore[union-attr]
+                return replace(loop, condition=n.Binary("<", index, total))
+    return loop
 
 
 def _moves(statement: n.Statement, name: str, by: str) -> bool:

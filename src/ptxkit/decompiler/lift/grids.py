@@ -144,7 +144,9 @@ def spelled_term(
 
 def _is_short(value: n.Expression) -> bool:
     some = [*islice(value.walk(), _LONGEST + 1)]
-    return len(some) <= _LONGEST and not any(isinstance(part, n.Member) for part in some)
+    # What is read from a place is no place, however that is computed.
+    threads = not isinstance(value, n.Index) and any(isinstance(p, n.Member) for p in some)
+    return len(some) <= _LONGEST and not threads
 
 
 def _written(

@@ -75,7 +75,10 @@ class KnownTurns:
             assert isinstance(start, n.Assign)
             if not changed.isdisjoint(read(start.value)) or inside + 1 != self.names[name]:
                 continue
-            new = self._moved(rest, name, start.value, n.Name(base))
+            # What the counter begins with is in it already.
+            begin = turns.start if base == turns.counter else 0
+            moved: list[tuple[int, n.Expression]] = [(1, n.Name(base)), (-1, n.integer(begin))]
+            new = self._moved(rest, name, start.value, moved, base)
             if new is not None:
                 rest = new
                 gone.add(name)
@@ -98,11 +101,18 @@ class KnownTurns:
                     return name
         return turns.counter
 
-    def _moved(self, body: Body, name: str, start: n.Expression, base: n.Name) -> Body | None:
-        """Statements without a variable that is its start and another variable."""
-        first = self.types.get(base.name)
+    def _moved(
+        self,
+        body: Body,
+        name: str,
+        start: n.Expression,
+        moved: list[tuple[int, n.Expression]],
+        base: str,
+    ) -> Body | None:
+        """Statements without a variable that is its start and how far another one has moved on."""
+        first = self.types.get(base)
         if not isinstance(self.types.get(name), Pointer):
-            value = _sum([*_terms(start), (1, base)])
+            value = _sum([*_terms(start), *moved])
             made = _simplified(tuple(bottom_up(s, _instead(n.Name(name), value)) for s in body))
             return made if first == INT else None
         pointer, offset = split(start)
@@ -112,11 +122,11 @@ class KnownTurns:
         def use(part: n.Node) -> n.Node:
             match part:
                 case n.Unary("*", n.Name(name=own)) if own == name:
-                    return n.Index(pointer, _sum([*_terms(offset), (1, base)]))
+                    return n.Index(pointer, _sum([*_terms(offset), *moved]))
                 case n.Index(n.Name(name=own), inner) if own == name:
-                    return n.Index(pointer, _sum([*_terms(offset), (1, base), *_terms(inner)]))
+                    return n.Index(pointer, _sum([*_terms(offset), *moved, *_terms(inner)]))
                 case n.Call(function, (n.Name(name=own),)) if own == name and loads_from(function):
-                    element = n.Index(pointer, _sum([*_terms(offset), (1, base)]))
+                    element = n.Index(pointer, _sum([*_terms(offset), *moved]))
                     return n.Call(function, (n.Unary("&", element),))
             return part
 

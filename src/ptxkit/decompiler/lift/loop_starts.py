@@ -12,7 +12,7 @@ from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
-from ptxkit.decompiler.lift.rewrite import Body, rebuilt_lists, terms_of, written
+from ptxkit.decompiler.lift.rewrite import Body, rebuilt, rebuilt_lists, terms_of, written
 
 
 def with_loop_starts(body: Body) -> Body:
@@ -132,3 +132,52 @@ def _begun(loop: n.For, start: int, bound: n.Expression, less: int) -> n.For:
     end = n.Binary("-", bound, n.integer(less)) if less else bound
     first = replace(loop.start, value=n.integer(start))
     return replace(loop, start=first, condition=replace(loop.condition, right=end))
+
+
+def begun_at(loop: n.For, start: int) -> n.For:
+    """A loop that counts from 0, as one that counts from another number.
+
+    >>> from ptxkit.cuda import print_statements, read
+    >>> loop = read("(for (= k 0) (< k (- n 1)) (+= k 1) (= ([] x (+ (+ k a) 1)) ([] x k)))")
+    >>> print(print_statements((begun_at(loop, 1),)), end="")
+    for (k = 1; k < n; k++) x[k + a] = x[k - 1];
+    """
+    match loop:
+        case n.For(n.Assign(n.Name() as index, n.Literal(value=0)), n.Binary("<", _, limit)):
+            pass
+        case _:
+            return loop
+    if not start:
+        return loop
+    assert isinstance(loop.condition, n.Binary)
+
+    def shifted(node: n.Node) -> n.Node:
+        if isinstance(node, n.Binary) and node.operator in ("+", "-"):
+            added = list(_added(node))
+            if (True, index) in added:
+                return _with_number(node, -start)
+        if node == index:
+            return n.Binary("-", index, n.integer(start))
+        return rebuilt(node, shifted)
+
+    return replace(
+        loop,
+        start=n.Assign(index, n.integer(start)),
+        condition=replace(loop.condition, right=_with_number(limit, start)),
+        body=tuple(rebuilt(s, shifted) for s in loop.body),
+    )
+
+
+def _with_number(total: n.Expression, number: int) -> n.Expression:
+    """A sum, and a number added to what numbers it has."""
+    made: n.Expression | None = None
+    for plus, term in _added(total):
+        if isinstance(term, n.Literal) and isinstance(term.value, int):
+            number += term.value if plus else -term.value
+        elif made is None:
+            made = term if plus else n.Unary("-", term)
+        else:
+            made = n.Binary("+" if plus else "-", made, term)
+    if made is None or not number:
+        return made or n.integer(number)
+    return n.Binary("+" if number > 0 else "-", made, n.integer(abs(number)))

@@ -126,8 +126,11 @@ class _Matrices:
         if not size or any(i.constant < 0 for i in sums):
             return 0
         # What is less than a row goes some columns on.
-        rows = (w for w in large if size % w == 0 and size != w)
-        rows = (w for w in rows if not any(f > w and f % w for f in large))
+        fitting = (w for w in large if size % w == 0 and size != w)
+        rows = [w for w in fitting if not any(f > w and f % w for f in large)]
+        # A thread has a row of its own; what counts on goes through several, or through a part.
+        own = {k for i in sums for term, k in i.terms if is_thread(term)}
+        rows = sorted(rows, key=lambda w: (w not in own, w))
         return next((w for w in rows if not any(self._passes(i, w) for i in sums)), 0)
 
     def _passes(self, index: Sum, width: int) -> bool:

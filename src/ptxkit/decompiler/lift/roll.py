@@ -13,9 +13,15 @@ from functools import partial
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.cascade import Cascades
-from ptxkit.decompiler.lift.many_turns import Rest
+from ptxkit.decompiler.lift.many_turns import Rest, steps_by, target_of
 from ptxkit.decompiler.lift.peeled import rests, roll_peeled
-from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt_lists, written
+from ptxkit.decompiler.lift.rewrite import (
+    accesses,
+    bottom_up,
+    rebuilt_lists,
+    statements_of,
+    written,
+)
 from ptxkit.decompiler.lift.strided_turns import roll_strided
 from ptxkit.decompiler.lift.walks import roll_walks
 
@@ -23,6 +29,7 @@ Body = tuple[n.Statement, ...]
 _LOOPS = (n.DoWhile, n.While, n.For)
 #: What is left of a number of turns, where some are done at once.
 _MASKS = (1, 3, 7, 15)
+_ONE = n.Literal(1, INT)
 
 
 def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None) -> Body:
@@ -44,7 +51,7 @@ def rolled(body: Body, cascades: Cascades, known: dict[str, Rest] | None = None)
         pass
     place = 0
     while place < len(made):
-        if _roll_at(made, place):
+        if _roll_at(made, place, cascades.begun):
             place = 0
         else:
             place += 1
@@ -124,7 +131,7 @@ def _count_first(body: list[n.Statement]) -> None:
                     at -= 1
 
 
-def _roll_at(body: list[n.Statement], place: int) -> bool:
+def _roll_at(body: list[n.Statement], place: int, begun: dict[str, int]) -> bool:
     """Roll up the loop whose rest is counted by the statement at a place."""
     match body[place]:
         case n.Assign(
@@ -145,38 +152,55 @@ def _roll_at(body: list[n.Statement], place: int) -> bool:
         return False
     body[place] = n.Assign(n.Name(count), turns)
     moved = set(written(body[many]))
+    starts = {_begins(s) for s in body if steps_by(body[many], target_of(s), _ONE, int(mask) + 1)}
+    if len(starts := starts - {None}) == 1:
+        begun[count] = next(start for start in starts if start is not None)
     del body[many]
-    body[:] = _from_zero(body, moved)
+    body[:] = _as_begun(body, moved)
     return True
 
 
-def _from_zero(body: list[n.Statement], moved: set[str]) -> list[n.Statement]:
-    """The statements with 0 in the place of what only the loop that is gone moved on from there."""
+def _begins(node: n.Statement) -> int | None:
+    """The number that a statement sets a variable to."""
+    match node:
+        case n.Assign(n.Name(), n.Literal(value=int() as value, type=Scalar() as type), "="):
+            return value if type.is_integer else None
+    return None
+
+
+def _as_begun(body: list[n.Statement], moved: set[str]) -> list[n.Statement]:
+    """The statements with a number in the place of what only the loop that is gone moved on."""
     made = list(body)
     for place, statement in enumerate(body):
         match statement:
-            case n.Assign(n.Name(name=name), n.Literal(value=0, type=Scalar() as type), "=") if (
-                name in moved and type.is_integer
-            ):
+            case n.Assign(
+                n.Name(name=name), n.Literal(value=int() as value, type=Scalar() as type), "="
+            ) if name in moved and type.is_integer:
                 if sum(name in set(written(s)) for s in body) == 1:
-                    use = partial(_zero_for, name)
+                    use = partial(_number_for, name, value)
                     made[place + 1 :] = [bottom_up(s, use) for s in made[place + 1 :]]
     return made
 
 
-def _zero_for(name: str, node: n.Node) -> n.Node:
+def _number_for(name: str, value: int, node: n.Node) -> n.Node:
     match node:
         case n.Binary("+", left, n.Name(name=own)) if own == name:
-            return left
+            return left if not value else n.Binary("+", left, n.integer(value))
         case n.Binary("+", n.Name(name=own), right) if own == name:
-            return right
+            return right if not value else _plus(right, value)
+        case n.Binary("-", n.Name(name=own), n.Literal(value=int() as less)) if own == name:
+            return n.integer(value - less)
         case n.Cast(operand=n.Name(name=own)) | n.Name(name=own) if own == name:
-            return n.Literal(0, INT)
+            return n.integer(value)
         case n.Binary("+", left, n.Literal(value=0)):
             return left
         case n.Binary("+", n.Literal(value=0), right):
             return right
     return node
+
+
+def _plus(node: n.Expression, value: int) -> n.Expression:
+    return n.Binary("+", node, n.integer(value))
 
 
 def _is_rest(node: n.Statement, count: str) -> bool:
@@ -204,9 +228,14 @@ def _is_many(node: n.Statement) -> bool:
 
 
 def _copies(many: n.Statement, one: n.Statement, times: int) -> bool:
-    """Whether one loop does, by the count of its accesses, what another does some times."""
-    first, second = _accesses(many), _accesses(one)
-    return first == times * second
+    """Whether one loop does, by the count of its accesses, what another does some times.
+
+    What a turn has read or stored is not read again by the next one, where a compiler sees both.
+    """
+    first, second = _accesses(many), times * _accesses(one)
+    stores = _stores(many)
+    known = stores > 0 and stores == times * _stores(one)
+    return first == second or (known and second <= 2 * first < 2 * second)
 
 
 def _accesses(node: n.Statement) -> int:
@@ -214,6 +243,13 @@ def _accesses(node: n.Statement) -> int:
     if loop is None:
         return 0
     return sum(map(accesses, loop.body))
+
+
+def _stores(node: n.Statement) -> int:
+    """How many places in memory are set in a loop, as it is written."""
+    loop = next((p for p in node.walk() if isinstance(p, _LOOPS)), None)
+    inside = statements_of(loop.body) if loop is not None else ()
+    return sum(isinstance(s, n.Assign) and not isinstance(s.target, n.Name) for s in inside)
 
 
 def _names(node: n.Node) -> set[str]:

@@ -18,6 +18,8 @@ from ptxkit.decompiler.lift.rewrite import bottom_up
 
 #: Copies among which the end of a row is looked for.
 _MOST_COPIES = 64
+#: Of a number that is multiplied, at most.
+_BITS = 31
 _WIDE = LONG_LONG, UNSIGNED_LONG_LONG
 
 
@@ -52,7 +54,14 @@ class Holes:
         if len({number for _, number in sums}) > 1:
             base = self.unify(_as_wide([base for base, _ in sums]))
             return n.Binary("+", base, self._hole(self.numbers, "#", tuple(x for _, x in sums)))
-        return self._alike([_bounded(_element(part)) for part in parts])
+        products = [_product(part) for part in parts]
+        if len({factor for _, factor in products}) > 1:
+            base = self.unify([base for base, _ in products])
+            return n.Binary("*", base, self._hole(self.numbers, "#", tuple(x for _, x in products)))
+        parts = [_element(part) for part in parts]
+        if len({getattr(part, "operator", "") for part in parts}) > 1:
+            parts = [_bounded(part) for part in parts]
+        return self._alike([parts[0], *(_turned(part, parts[0]) for part in parts[1:])])
 
     def _alike(self, parts: Sequence[Any]) -> n.Node:
         kind: type = type(parts[0])
@@ -99,6 +108,18 @@ def _sum(part: Any) -> tuple[Any, int]:
     return part, 0
 
 
+def _product(part: Any) -> tuple[Any, int]:
+    """What is taken some times, and how often: once, as it is; and ``x << 2`` is four times."""
+    match part:
+        case n.Binary("*", left, n.Literal(value=int() as value, type=Scalar() as type)) if (
+            type.is_integer
+        ):
+            return left, value
+        case n.Binary("<<", left, n.Literal(value=int() as bits)) if 0 <= bits < _BITS:
+            return left, 1 << bits
+    return part, 1
+
+
 def _as_wide(bases: list[Any]) -> list[Any]:
     """What numbers are added to, all in 64 bits where some are: an index without a sum is."""
     wide = next((one for one in bases if _is_widened(one)), None)
@@ -133,6 +154,28 @@ def _bounded(part: Any) -> Any:
     return part
 
 
+#: Of what may be turned round, where the copies of a text have it in two orders.
+_EITHER = frozenset("+*")
+
+
+def _kind(node: Any) -> tuple[str, str]:
+    """What an operand is, as far as that can be seen at once."""
+    core = _core(node)
+    return type(core).__name__, getattr(core, "operator", "")
+
+
+def _turned(part: Any, like: Any) -> Any:
+    """A sum or a product with its operands in the order of another one."""
+    match part, like:
+        case n.Binary(operator, left, right), n.Binary(other, one, two) if (
+            operator == other and operator in _EITHER
+        ):
+            kinds = _kind(one), _kind(two)
+            if kinds[0] != kinds[1] and (_kind(right), _kind(left)) == kinds:
+                return n.Binary(operator, right, left)
+    return part
+
+
 def shape(node: Any, inner: Callable[[n.Statement], object]) -> Any:
     """What is the same for copies of one text: a key, without numbers and names.
 
@@ -144,16 +187,28 @@ def shape(node: Any, inner: Callable[[n.Statement], object]) -> Any:
         )
     if not isinstance(node, n.Node):
         return node
-    node = _sum(node)[0]
-    node = _bounded(_element(node.operand if _is_widened(node) else node))
+    node = _bounded(_element(_core(node)))
     if isinstance(node, n.Name) or _is_number(node):
         return type(node).__name__
+    if isinstance(node, n.Binary) and node.operator in _EITHER:
+        first, second = sorted((node.left, node.right), key=_kind)
+        return ("Binary", node.operator, shape(first, inner), shape(second, inner))
     kind: type = type(node)
     parts = (
         shape(getattr(node, name), inner) if is_branch else getattr(node, name)
         for name, is_branch in _fields(kind)
     )
     return (kind.__name__, *parts)
+
+
+def _core(node: Any) -> Any:
+    """What numbers are added to, and what is multiplied by them, in as many bits as it has."""
+    while True:
+        inner = _product(_sum(node)[0])[0]
+        inner = inner.operand if _is_widened(inner) else inner
+        if inner is node:
+            return node
+        node = inner
 
 
 # ---- numbers in a row ------------------------------------------------------------------------
@@ -168,6 +223,21 @@ class Counted:
     step: tuple[str, int]
     holes: dict[str, tuple[int, int]]
     """Each hole as a multiple of the counter, and a number added to it."""
+
+    def at(self, turn: int) -> int | None:
+        """What the counter is in a turn, which may be one before the first; None where it is none.
+
+        >>> halves = Counted(8, (">", 0), (">>=", 1), {})
+        >>> halves.at(-1), halves.at(3), halves.at(4)
+        (16, 1, None)
+        """
+        operator = self.step[0]
+        if operator == "+=":
+            return self.start + turn
+        if (operator == "<<=") == (turn > 0):
+            return self.start << abs(turn)
+        value = self.start >> abs(turn)
+        return value if value and value << abs(turn) == self.start else None
 
     def loop(self, name: str, body: tuple[n.Statement, ...]) -> n.For:
         """The loop around a text with holes."""

@@ -138,6 +138,10 @@ class Turns:
         moved = self._moved(one, other, number)
         if moved is not None:
             return moved
+        match one, other:
+            case n.Name(), n.Name() if one.name in self.values and other.name in self.values:
+                # What does not change in other loops around this was computed before all of them.
+                return self._both(self.values[one.name], self.values[other.name], number)
         if type(other) is not type(one) or not isinstance(one, n.Node):
             raise DifferentError
         kind: Any = type(one)

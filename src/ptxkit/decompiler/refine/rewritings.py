@@ -10,6 +10,7 @@ from ptxkit.decompiler.refine.answers import computed_first
 from ptxkit.decompiler.refine.byte_rows import named_rows
 from ptxkit.decompiler.refine.centers import centered
 from ptxkit.decompiler.refine.columns import columns_beside
+from ptxkit.decompiler.refine.contracted import with_plain_products
 from ptxkit.decompiler.refine.counters import without_signs
 from ptxkit.decompiler.refine.kept_bits import as_bits
 from ptxkit.decompiler.refine.loading import (
@@ -44,6 +45,7 @@ from ptxkit.decompiler.tidy.passes import PASSES
 _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("expand", columns_beside),
     ("remainder", by_quotients),
+    ("fuse", with_plain_products),
     ("turn", asked_plainly),
     ("loop", asked_inside),
     ("expand", in_a_tree),
