@@ -81,9 +81,12 @@ def _element(node: Any) -> Iterator[tuple[_Row, n.Expression]]:
     """The row of what is read or written so, and which of its elements that is."""
     match node:
         case n.Unary("*", n.Cast(Pointer(target=Scalar() | Vector() as target) as type, address)):
-            terms = _terms(address)
+            already = []
+        case n.Index(n.Cast(Pointer(target=Scalar() | Vector() as target) as type, address), index):
+            already = [index]
         case _:
             return
+    terms = _terms(address)
     base = terms.pop(0)
     if not (
         isinstance(base, n.Cast) and isinstance(base.type, Pointer) and base.type.target == _CHAR
@@ -92,6 +95,7 @@ def _element(node: Any) -> Iterator[tuple[_Row, n.Expression]]:
     bytes_ = [term for term in terms if _elements(term, target.size) is None]
     if bytes_ and not any(isinstance(p, n.Index | n.Call) for one in bytes_ for p in one.walk()):
         inside = [one for term in terms if (one := _elements(term, target.size)) is not None]
+        inside += already
         yield _Row(type, base, _sum(bytes_)), _sum(inside) if inside else n.integer(0)
 
 
