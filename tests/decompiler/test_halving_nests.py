@@ -8,9 +8,14 @@ from tests.decompiler.lifting import compiled_again, lifted_text
 import ptxkit
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda import read
+from ptxkit.decompiler import variants
+from ptxkit.decompiler.budget import UNLIMITED
+from ptxkit.decompiler.engines import SymbolicEngine
 from ptxkit.decompiler.lift.halving_nests import with_halving_loops
 from ptxkit.decompiler.lift.lifter import Options
+from ptxkit.decompiler.verify.certificates import Compiled
 from ptxkit.decompiler.verify.identity import same_ptx
+from ptxkit.decompiler.verify.trials import Experience
 
 SUM = """extern "C" __global__ void k(const float *x, float *o) {
     float v = x[threadIdx.x];
@@ -84,3 +89,18 @@ def test_copies_are_the_same(change: tuple[str, str], loop: bool) -> None:
     assert isinstance(statement, n.If)
     made = with_halving_loops((statement,), {}, lambda wish: wish)
     assert isinstance(made[0], n.For) == loop
+
+
+@pytest.mark.parametrize(("partner", "near"), [("k", True), ("other", False)])
+def test_what_is_as_long_as_a_long_function_is_proved_in_pieces_first(
+    monkeypatch: pytest.MonkeyPatch, partner: str, near: bool
+) -> None:
+    monkeypatch.setattr(variants, "_HARD_TO_RUN", 0)
+    other = SUM.replace(" k(", " other(").replace("*o = v", "*o = v * x[1]")
+    module = ptxkit.compile_cuda(SUM + other, arch="sm_90")
+    form = next(SymbolicEngine().forms(module, module["k"]))
+    tried = variants._Tried(form, Compiled(module), partner)
+    some = variants._Proving(module, "k", "sm_90", False, Experience(), UNLIMITED, [tried],
+                             iter(()), iter(()))  # fmt: skip
+    order = [(one.thorough, only_proof) for one, only_proof in some._in_order()]
+    assert order[1] == ((True, True) if near else (False, False))

@@ -115,7 +115,7 @@ def test_bits_with_a_factor_are_the_factor_times_bits(op: str, up: int, number: 
         if one.op in ("zext", "trunc"):
             return arguments[0]
         by = {"shl": lambda a, b: a << b, "shr.u": lambda a, b: a >> b, "xor": int.__xor__,
-              "and": int.__and__, "or": int.__or__}  # fmt: skip
+              "and": int.__and__, "or": int.__or__, "add": int.__add__}  # fmt: skip
         return int(by[one.op](*arguments)) & 0xFFFFFFFF
 
     for given in (0, 1, 2, 3, 5, 0x40000001, 0xFFFFFFFF, 0x12345678):

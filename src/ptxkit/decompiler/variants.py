@@ -51,6 +51,8 @@ _PROVING = 0.15
 _SAVED = 0.2
 #: What takes so many times as long to read as the first waits until that was run.
 _ALIKE = 1.2
+#: And what has as many instructions, but for this share of them, is likely to be the same.
+_ALIKE_LONG = 0.005
 #: Forms that are proved though the search for identical PTX did not get to them.
 _READABLE = 2
 
@@ -172,6 +174,11 @@ class _Proving:
             alike = not one.candidate.unrolled and self._cost(one) <= most
             if not proving.over and (self._long or place < _READABLE or alike):
                 yield one, True
+        # A long form of which almost the same was made is proved in pieces at once.
+        near = (
+            t for t in self.tried if self._long and self._as_long(t) and not t.candidate.careful
+        )
+        yield from ((replace(one, thorough=True), True) for one in islice(near, 1))
         # Readable, then careful; those between were for the same PTX alone.
         careful = (t for t in self.tried[_READABLE:] if t.candidate.careful)
         likely = [*self.tried[:_READABLE], *careful]
@@ -194,6 +201,13 @@ class _Proving:
         # What a compiler left as it was is nearest to the original in a run, too.
         yield from ((one, False) for one in self.written)
         yield from ((self._compiled(candidate), False) for candidate in self.left)
+
+    def _as_long(self, one: _Tried) -> bool:
+        """Whether a compiler makes as many instructions of a form as there were."""
+        if one.made.module is None or one.partner not in one.made.module:
+            return False
+        length = len(self.module[self.name].instructions)
+        return abs(len(one.made.module[one.partner].instructions) - length) <= _ALIKE_LONG * length
 
     def _in_time(self, forms: Iterator[Candidate]) -> Iterator[Candidate]:
         """Forms, as long as there is time to lift another one."""
@@ -223,7 +237,7 @@ class _Proving:
             )
         share = _BRIEF if self._long else PROOF
         part = share if one.thorough and not one.longer else PROOF
-        if only_proof or one.brief:
+        if (only_proof and not one.thorough) or one.brief:
             part = _BRIEFEST if self._long else _BRIEF
         before = self.budget.left
         verdict = self._certified(one, part, prove=one.longer or not followed, brief=only_proof)
