@@ -275,7 +275,7 @@ class _Proving:
         if one.made.module is None:
             return Verdict(reasons=(f"E0: {one.made.error}",))
         budget = self.budget
-        if one.saving and budget.seconds < inf:
+        if one.saving and 0 < budget.seconds < inf:
             budget = budget.part(max(0.0, budget.left / budget.seconds - _SAVED))
         return certify(
             self.module, one.made.module, self.name, one.partner, known=self.known,
