@@ -31,6 +31,7 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     Register,
     Step,
     called,
+    calls_through,
     reads_of_parameters,
 )
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
@@ -119,7 +120,8 @@ class Program:
     def meets(self, step: Step) -> bool:
         """Whether threads have a part in what others do at a step, or in what it calls."""
         if step.name == "call":
-            return not self._together.isdisjoint(called(step))
+            # Nobody knows what a function does of which there is only the address.
+            return calls_through(step) or not self._together.isdisjoint(called(step))
         return step.name in JOINT
 
     def _loops(self, cut: set[int]) -> dict[int, set[int]]:
