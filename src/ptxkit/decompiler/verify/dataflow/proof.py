@@ -18,6 +18,7 @@ from ptxkit.decompiler.verify.dataflow.joins import paired
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Program
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
+from ptxkit.decompiler.verify.promises import constant_loads
 from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.run.layout import parameter_layout
@@ -306,6 +307,7 @@ def _programs(
     # What the original takes for memory that nobody changes may be loaded like any other; what the
     # candidate takes for that must be it.
     constant = any(".nc" in one.modifiers for one in functions[1].instructions)
+    unchanged = constant_loads(modules, functions)
     first, second = (
         Program(
             modules[side],
@@ -317,6 +319,7 @@ def _programs(
             all_generic=mixed,
             constant=constant,
             joins=[pair[side] for pair in joins],
+            unchanged=unchanged[side],
         )
         for side in (0, 1)
     )

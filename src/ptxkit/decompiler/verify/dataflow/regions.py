@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from copy import copy
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from ptxkit.decompiler.verify.dataflow.accesses import (
     as_global,
     changing,
     is_generic,
+    unchanging,
 )
 from ptxkit.decompiler.verify.dataflow.arguments import arguments_read
 from ptxkit.decompiler.verify.dataflow.bounds import launched
@@ -66,18 +67,20 @@ class Program:
         all_generic: bool = False,
         constant: bool = True,
         joins: Sequence[int] = (),
+        unchanged: Set[int] = frozenset(),
     ) -> None:
         """It is cut at the headers of loops, and where ``cuts`` says so of a step.
 
         It is also cut at ``joins``, which the other function has in the same order.
         With ``all_global``, addresses of any memory are taken for addresses of global memory;
         with ``all_generic``, it is the other way round.
-        Without ``constant``, loads of memory that nobody changes are loads like any other.
+        Without ``constant``, loads of memory that nobody changes are loads like any other; those
+        that are ``unchanged``, by their starts, give the same at any time.
         """
         graph = ControlFlowGraph.of(function)
         decoder = Decoder(function, Scopes(module), places, known)
         order = graph.reachable()
-        whole = {b.index: _block(decoder, graph, b) for b in order}
+        whole = {b.index: _block(decoder, graph, b, unchanged) for b in order}
         if all_global:
             for one in whole.values():
                 one.steps = [as_global(step) if is_generic(step) else step for step in one.steps]
@@ -226,8 +229,14 @@ def _only_asks(step: Step) -> bool:
     return step.name in PURE or reads_of_parameters(step)
 
 
-def _block(decoder: Decoder, graph: ControlFlowGraph, block: BasicBlock) -> Block:
-    steps = [decoder.step(i) for i in block.instructions if i.name not in _EXITS]
+def _block(
+    decoder: Decoder, graph: ControlFlowGraph, block: BasicBlock, unchanged: Set[int]
+) -> Block:
+    steps = [
+        unchanging(decoder.step(one)) if one.span[0] in unchanged else decoder.step(one)
+        for one in block.instructions
+        if one.name not in _EXITS
+    ]
     exits = [i for i in block.instructions if i.name in _EXITS]
     last = None
     following = None
