@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,11 +25,12 @@ from ptxkit.decompiler.verify.difference import (
 from ptxkit.decompiler.verify.inputs import InputMaker, Inputs
 from ptxkit.decompiler.verify.outcome import PATIENT, Outcome, Side
 from ptxkit.decompiler.verify.pointers import Pointers
+from ptxkit.decompiler.verify.promises import Through, accesses_through, only_through
 from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.search import Search
 from ptxkit.decompiler.verify.tables import missing_table
 from ptxkit.decompiler.verify.trials import Trial, block_shapes, roomier
-from ptxkit.decompiler.verify.usage import Access, Usage, usage_of
+from ptxkit.decompiler.verify.usage import Usage, usage_of
 from ptxkit.decompiler.verify.variables import Variables, names_others
 from ptxkit.errors import PtxkitError
 from ptxkit.run import SimulationError
@@ -47,8 +48,6 @@ _TURNED, _UNORDERED = 6, 250
 _QUICK = 0.02
 #: What a launch is called that said something, and one that depends on the order of threads.
 TRIED, RACE = "tried", "race"
-#: A pointer: the place of the parameter that it comes from, where in it, and the loads on the way.
-_Through = tuple[int, int, tuple[int | None, ...]]
 #: How a kernel ends itself.
 _STOPS = frozenset(("assert", "trap"))
 
@@ -87,9 +86,9 @@ class Pair:
         mine, trusted = (_trusted(*one) for one in zip((ours, theirs), places, strict=True))
         self.trusts_more = bool(trusted - mine)
         """Whether it takes memory behind a pointer for constant which the original does not."""
-        always = {place for place, access in _accesses(ours, places[0]) if access.promised}
+        always = {place for place, access in accesses_through(ours, places[0]) if access.promised}
         for side, usage, own in zip(self.sides, (ours, theirs), places, strict=True):
-            side.promised = _only_through(always, usage, own)
+            side.promised = only_through(always, usage, own)
         known, wide = (_widest(*one) for one in zip((ours, theirs), places, strict=True))
         self.wider = any(bytes > known.get(place, bytes) for place, bytes in wide.items())
         """Whether it takes more bytes at once, which must lie at a multiple of as many."""
@@ -449,31 +448,14 @@ class Pair:
         return 0 if not trial.shared or runs(0) else _least(0, trial.shared, runs)
 
 
-def _trusted(usage: Usage, parameters: list[str]) -> set[_Through]:
+def _trusted(usage: Usage, parameters: list[str]) -> set[Through]:
     """The pointers behind which memory is loaded that nobody may change meanwhile."""
-    return {place for place, access in _accesses(usage, parameters) if access.constant}
+    return {place for place, access in accesses_through(usage, parameters) if access.constant}
 
 
-def _widest(usage: Usage, parameters: list[str]) -> dict[_Through, int]:
+def _widest(usage: Usage, parameters: list[str]) -> dict[Through, int]:
     """The most bytes that one access takes, by the pointer that it goes through."""
-    return {place: access.widest for place, access in _accesses(usage, parameters)}
-
-
-def _accesses(usage: Usage, parameters: list[str]) -> Iterator[tuple[_Through, Access]]:
-    """What is done behind each pointer, which has the same name for both sides."""
-    for origin, access in usage.accesses.items():
-        if origin.name in parameters:
-            yield (parameters.index(origin.name), origin.offset, origin.through), access
-
-
-def _only_through(
-    pointers: Collection[_Through], usage: Usage, parameters: list[str]
-) -> frozenset[int]:
-    """The loads that take memory for constant through some pointers, and through no others."""
-    within = [access for place, access in _accesses(usage, parameters) if place in pointers]
-    found = {start for access in within for start in access.trusting}
-    others = (a for a in usage.accesses.values() if all(a is not one for one in within))
-    return frozenset(found.difference(*(access.trusting for access in others)))
+    return {place: access.widest for place, access in accesses_through(usage, parameters)}
 
 
 def _threads(trial: Trial) -> int:

@@ -100,6 +100,12 @@ def changing(step: Step) -> Step:
     return replace(step, opcode=opcode, modifiers=step.modifiers - {".nc"})
 
 
+def unchanging(step: Step) -> Step:
+    """A load of memory that nobody changes as one of constant memory; modifiers say what it was."""
+    name, _, rest = step.opcode.partition(".")
+    return replace(step, opcode=f"{name}.const.{rest}")
+
+
 _ORDERS = frozenset("weak volatile relaxed acquire release acq_rel mmio".split())
 _SCOPES = frozenset("cta cluster gpu sys".split())
 

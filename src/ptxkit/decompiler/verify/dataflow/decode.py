@@ -44,7 +44,8 @@ class Operand:
     """One operand: its kind, and what there is to know."""
 
     kind: str
-    """"register", "number", "float", "symbol", "special", "address", "vector", "sink"."""
+    """ "register", "number", "float", "symbol", "special", "address", "vector", "sink", or the
+    "prototype" of a function that is called by its address."""
     value: Any = None
     parts: tuple[Operand, ...] = ()
 
@@ -188,6 +189,10 @@ class Decoder:
             if name.selector:
                 raise GiveUpError("a part of a vector register")
             return Operand("register", self.register(name), (Operand("type", declaration.type),))
+        if declaration.kind == "label":
+            prototype = declaration.node.next_sibling
+            if prototype is not None and prototype.kind == "CallPrototype":
+                return Operand("prototype", " ".join(prototype.text.split()))
         if declaration.kind == "parameter":
             text = name.text
             if text in self.parameters:
@@ -215,6 +220,11 @@ class Decoder:
 def reads_of_parameters(step: Step) -> bool:
     """Whether a step only moves between registers and ``.param`` memory."""
     return step.name in ("ld", "st") and any(m.startswith(".param") for m in step.modifiers)
+
+
+def calls_through(step: Step) -> bool:
+    """Whether a step calls a function by its address, which is in a register."""
+    return step.name == "call" and any(one.kind == "register" for one in step.sources)
 
 
 def called(step: Step) -> list[str]:

@@ -13,11 +13,12 @@ from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.accesses import differ_in_kind, is_generic
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, CUTS_OF_LONG, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TOO_LONG, TooManyCasesError
-from ptxkit.decompiler.verify.dataflow.decode import Register
+from ptxkit.decompiler.verify.dataflow.decode import Register, calls_through
 from ptxkit.decompiler.verify.dataflow.joins import paired
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Program
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
+from ptxkit.decompiler.verify.promises import constant_loads
 from ptxkit.decompiler.verify.resources import needs, too_much
 from ptxkit.decompiler.verify.variables import Variables
 from ptxkit.run.layout import parameter_layout
@@ -26,7 +27,6 @@ from ptxkit.syntax.nodes import FunctionDirective
 
 _MOST_INSTRUCTIONS = 20_000
 _WORD = re.compile(r"[\w$]+", re.ASCII)
-_INDIRECT = re.compile(r"(?:@!?%\w+\s+)?call(?:\.uni)?\s*(?:\([^)]*\)\s*,)?\s*%")
 _FEW_CASES = 24
 #: Instructions of functions that are cut into pieces in any case.
 _SHORT = 400
@@ -103,8 +103,6 @@ def same_dataflow(
             # Compilers leave out what has no effect, and read nothing that was not read before.
             if _parameters_read(b) - _parameters_read(a):
                 return Proof(False, "it reads a parameter that the original does not read")
-            if any(_INDIRECT.match(i.text) for i in a.instructions if i.name == "call"):
-                return Proof(False, "which function is called is not followed")
             moved = list(map(_guarded, a.instructions)) != list(map(_guarded, b.instructions))
             if moved and (any(map(_is_beyond, (a, b))) or _asks_inside(original, a)):
                 return Proof(False, "which threads are there is not followed")
@@ -112,7 +110,13 @@ def same_dataflow(
             reason = pair.prove(thorough)
             if reason:
                 return Proof(False, reason)
-            for name in pair.calls():
+            reached = pair.calls()
+            if pair.calls_through():
+                # Any function of the module may be behind the address: one that it begins a
+                # variable with, or that another one of its kernels, or of its callers, has put
+                # there. So each has to be the same on both sides.
+                reached |= {f.name for f in original.functions if not f.is_entry}
+            for name in sorted(reached):
                 inside = [name in m and m[name].has_body for m in (original, candidate)]
                 if inside[0] != inside[1]:
                     return Proof(False, f"only one side has the function '{name}'")
@@ -189,6 +193,10 @@ class _Pair:
     def calls(self) -> set[str]:
         """The functions that either side calls."""
         return set().union(*(executor.calls for executor in self.product.executors))
+
+    def calls_through(self) -> bool:
+        """Whether either side calls a function by its address."""
+        return any(calls_through(step) for program in self.programs for step in program.steps())
 
     def prove(self, thorough: bool = False) -> str:
         """An empty text where they are equal, else what is missing."""
@@ -299,6 +307,7 @@ def _programs(
     # What the original takes for memory that nobody changes may be loaded like any other; what the
     # candidate takes for that must be it.
     constant = any(".nc" in one.modifiers for one in functions[1].instructions)
+    unchanged = constant_loads(modules, functions)
     first, second = (
         Program(
             modules[side],
@@ -310,6 +319,7 @@ def _programs(
             all_generic=mixed,
             constant=constant,
             joins=[pair[side] for pair in joins],
+            unchanged=unchanged[side],
         )
         for side in (0, 1)
     )

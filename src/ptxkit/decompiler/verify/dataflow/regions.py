@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from copy import copy
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from ptxkit.decompiler.verify.dataflow.accesses import (
     as_global,
     changing,
     is_generic,
+    unchanging,
 )
 from ptxkit.decompiler.verify.dataflow.arguments import arguments_read
 from ptxkit.decompiler.verify.dataflow.bounds import launched
@@ -31,6 +32,7 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     Register,
     Step,
     called,
+    calls_through,
     reads_of_parameters,
 )
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
@@ -65,18 +67,20 @@ class Program:
         all_generic: bool = False,
         constant: bool = True,
         joins: Sequence[int] = (),
+        unchanged: Set[int] = frozenset(),
     ) -> None:
         """It is cut at the headers of loops, and where ``cuts`` says so of a step.
 
         It is also cut at ``joins``, which the other function has in the same order.
         With ``all_global``, addresses of any memory are taken for addresses of global memory;
         with ``all_generic``, it is the other way round.
-        Without ``constant``, loads of memory that nobody changes are loads like any other.
+        Without ``constant``, loads of memory that nobody changes are loads like any other; those
+        that are ``unchanged``, by their starts, give the same at any time.
         """
         graph = ControlFlowGraph.of(function)
         decoder = Decoder(function, Scopes(module), places, known)
         order = graph.reachable()
-        whole = {b.index: _block(decoder, graph, b) for b in order}
+        whole = {b.index: _block(decoder, graph, b, unchanged) for b in order}
         if all_global:
             for one in whole.values():
                 one.steps = [as_global(step) if is_generic(step) else step for step in one.steps]
@@ -119,7 +123,8 @@ class Program:
     def meets(self, step: Step) -> bool:
         """Whether threads have a part in what others do at a step, or in what it calls."""
         if step.name == "call":
-            return not self._together.isdisjoint(called(step))
+            # Nobody knows what a function does of which there is only the address.
+            return calls_through(step) or not self._together.isdisjoint(called(step))
         return step.name in JOINT
 
     def _loops(self, cut: set[int]) -> dict[int, set[int]]:
@@ -224,8 +229,14 @@ def _only_asks(step: Step) -> bool:
     return step.name in PURE or reads_of_parameters(step)
 
 
-def _block(decoder: Decoder, graph: ControlFlowGraph, block: BasicBlock) -> Block:
-    steps = [decoder.step(i) for i in block.instructions if i.name not in _EXITS]
+def _block(
+    decoder: Decoder, graph: ControlFlowGraph, block: BasicBlock, unchanged: Set[int]
+) -> Block:
+    steps = [
+        unchanging(decoder.step(one)) if one.span[0] in unchanged else decoder.step(one)
+        for one in block.instructions
+        if one.name not in _EXITS
+    ]
     exits = [i for i in block.instructions if i.name in _EXITS]
     last = None
     following = None

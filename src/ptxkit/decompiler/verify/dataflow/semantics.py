@@ -21,6 +21,7 @@ from ptxkit.decompiler.verify.dataflow.decode import (
     Register,
     Step,
     called,
+    calls_through,
     reads_of_parameters,
 )
 from ptxkit.decompiler.verify.dataflow.liveness import CARRY
@@ -536,22 +537,19 @@ class Semantics:
     def _call(self, state: State, step: Step, guard: Diagram | None) -> None:
         if guard is not None:
             raise GiveUpError("a guarded call")
-        function = called(step)
+        function, target = self._called(state, step)
         lists = [s for s in step.sources if s.kind == "vector"]
-        if len(function) != 1:
-            raise GiveUpError("a call through a pointer")
         names = [str(p.value) for one in lists for p in one.parts if p.kind == "symbol"]
         if any(p.kind != "symbol" for one in lists for p in one.parts):
             raise GiveUpError("a call with registers")
         before = sorted((k, v) for k, v in state.slots.items() if k[0] in names)
-        opcode = "call", function[0], tuple((names.index(k[0]), *k[1:]) for k, _ in before)
-        arguments = (state.memory, *(v for _, v in before))
+        opcode = *function, tuple((names.index(k[0]), *k[1:]) for k, _ in before)
+        arguments = (state.memory, *target, *(v for _, v in before))
         state.memory = self.decisions.apply(
             ("after", opcode),
             lambda *a: self.decisions.leaf(self.terms.make("after", opcode, *a)),
             arguments,
         )
-        self.calls.add(function[0])
         # What it returns lies in its results; each part is named by its offset when it is read.
         for key in [k for k in state.slots if k[0] in names]:
             del state.slots[key]
@@ -564,6 +562,22 @@ class Semantics:
                     ),
                     (state.memory,),
                 )
+
+    def _called(self, state: State, step: Step) -> tuple[tuple[str, str], tuple[Diagram, ...]]:
+        """What is called: the function, or the prototype of one and its address."""
+        names = called(step)
+        if not calls_through(step):
+            if len(names) != 1:
+                raise GiveUpError("a call of something else than a function")
+            self.calls.add(names[0])
+            return ("call", names[0]), ()
+        # Where the address is the same, so is the function: what it does with the same memory and
+        # arguments is not known, but it is the same. Both are part of what it leaves behind.
+        targets = [one for one in step.sources if one.kind == "register"]
+        prototypes = [str(one.value) for one in step.sources if one.kind == "prototype"]
+        if names or len(targets) != 1 or len(prototypes) != 1:
+            raise GiveUpError("a call through a pointer that has no prototype")
+        return ("call through", prototypes[0]), (self.value(state, targets[0], "b64"),)
 
 
 #: What may add a number of another type than those that it is made of.
