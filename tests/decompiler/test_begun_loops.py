@@ -113,3 +113,30 @@ def test_turns_that_know_what_the_one_before_has_read() -> None:
     text = lifted_text(module, Options(roll=True))
     assert text.count("for (") == 1 and "do {" not in text, text
     assert verify(module, text, "peaks").equivalent, text
+
+
+#: For a loop that has no turn, all that follows it is there once more.
+LEVELS = """
+extern "C" __global__ void levels(float *out, int width, int count, int reach,
+                                  cudaTextureObject_t picture) {
+    int y = threadIdx.x;
+    for (int level = 0; level < count; level++) {
+        int end = width >> level;
+        float sum = 0.0f;
+        for (int x = -reach; x <= reach; x++) sum += tex2D<float>(picture, x, y);
+        out[y * width] = sum;
+        for (int x = 1; x < end; x++) {
+            sum += tex2D<float>(picture, x + reach, y);
+            sum -= tex2D<float>(picture, x - reach, y);
+            out[y * width + x] = sum + level;
+        }
+    }
+}
+"""
+
+
+def test_what_follows_a_loop_without_turns_is_there_once() -> None:
+    module = ptxkit.compile_cuda(LEVELS, arch="sm_90")
+    assert module.emit().count("tex.2d") > 16
+    text = lifted_text(module, Options(roll=True))
+    assert text.count("tex2D") == 3, text

@@ -23,6 +23,7 @@ from ptxkit.decompiler.lift.counting import Counting, without_unread
 from ptxkit.decompiler.lift.declare import Declarer
 from ptxkit.decompiler.lift.declared import declared_rows
 from ptxkit.decompiler.lift.emit import Emitter
+from ptxkit.decompiler.lift.empty_loops import without_empty_loops
 from ptxkit.decompiler.lift.first_remainders import with_first_remainders
 from ptxkit.decompiler.lift.flags import WIDE, Flags, shown_flags
 from ptxkit.decompiler.lift.flow import Branch, Flow, FlowBlock, Select
@@ -256,7 +257,8 @@ class ModuleLifter:
             whole = with_last_turns(turns.with_single_turns(whole))
             indices |= cascades.peeled | turns.counters
             counted = Counting(by_name, index, cascades.begun).run(whole)
-            counted = without_guards(with_promoted_sums(counted), by_name, often)
+            counted = with_promoted_sums(without_empty_loops(counted))
+            counted = without_guards(counted, by_name, often)
             body = Polisher(is_float).run(without_unread(counted))
             body = with_one_counter(with_whole_loops(body), by_name)
             body = with_kept_sums(without_unread(body))

@@ -15,6 +15,7 @@ from functools import partial
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.first_turns import first_written_out
+from ptxkit.decompiler.lift.handed_on import handing_on
 from ptxkit.decompiler.lift.many_turns import (
     Rest,
     loop_of,
@@ -96,7 +97,9 @@ def _rest_written_out(
     many = next((k for k in range(place - 1, -1, -1) if loop_of(body[k]) is not None), None)
     if many is None or not turn or any(isinstance(p, _LOOPS) for s in turn for p in s.walk()):
         return ""
-    moved, mine = set(written(body[many])), {x for s in turn for x in written(s)}
+    moved = set(written(body[many]))
+    turn = handing_on(turn, last.then[-1], moved)
+    mine = {x for s in turn for x in written(s)}
     read = {p.name for s in turn for p in s.walk() if isinstance(p, n.Name)}
     starts = {target_of(body[k]): k for k in range(many) if _is_number(body[k])}
     found = [x for x in read & moved - mine if x in starts]
@@ -112,7 +115,11 @@ def _rest_written_out(
         turn = tuple(bottom_up(s, renamed) for s in turn)
         index, start = counter, n.Assign(n.Name(counter), _ZERO)
     by = next((by for p in body[many].walk() if (by := _moves(p, index))), 0) // (rest.mask + 1)
-    limit = rest.turns if by <= 1 else _end(rest.turns, by, values)
+    first = start.value.value  # type: ignore[union-attr]
+    if first:
+        limit = _from(rest.turns, int(first), values) if by == 1 else None
+    else:
+        limit = rest.turns if by <= 1 else _end(rest.turns, by, values)
     if limit is None:
         return ""
     step = n.Assign(n.Name(index), n.integer(max(by, 1)), "+=")
@@ -121,6 +128,18 @@ def _rest_written_out(
     for gone in sorted((many, place_of_start), reverse=True):
         del body[gone]
     return index
+
+
+def _from(
+    turns: n.Expression, first: int, values: Mapping[str, n.Expression]
+) -> n.Expression | None:
+    """Where an index ends that starts at a number, from the number of turns: ``end - first``."""
+    match spelled_out(turns, values):
+        case n.Binary("-", end, n.Literal(value=less)) if less == first:
+            return end
+        case n.Binary("+", end, n.Literal(value=int() as less)) if less == -first:
+            return end
+    return None
 
 
 def _handed_on(many: n.Statement, index: str) -> str | None:
@@ -168,6 +187,6 @@ def _end(turns: n.Expression, by: int, values: Mapping[str, n.Expression]) -> n.
 
 def _is_number(node: n.Statement) -> bool:
     match node:
-        case n.Assign(n.Name(), n.Literal(value=0, type=Scalar() as type), "="):
+        case n.Assign(n.Name(), n.Literal(value=int(), type=Scalar() as type), "="):
             return type.is_integer
     return False

@@ -1,0 +1,52 @@
+"""A turn that is written out behind a loop, with what it leaves for the next one by its own name.
+
+Behind a loop that leaves a sum in ``s``, the first of the turns that are left over computes ``t = s
++ a``, and the second one goes on from ``t``. As any turn of the loop it is ``s = s + a``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.rewrite import bottom_up, read, written
+
+Body = tuple[n.Statement, ...]
+
+
+def handing_on(turn: Body, following: n.Statement, moved: Set[str]) -> Body:
+    """A turn that sets what the loop before it leaves, and the turn that follows goes on from.
+
+    ``moved`` are the variables that the loop sets.
+
+    >>> from ptxkit.cuda import print_statements, read
+    >>> turn = read("(= t (+ s ([] x i)))"), read("(= ([] y i) t)")
+    >>> made = handing_on(turn, read("(= u (+ t ([] x (+ i 1))))"), {"s", "i"})
+    >>> print(print_statements(made), end="")
+    s = s + x[i];
+    y[i] = s;
+    """
+    later = set(read(following))
+    inside = [set(read(s)) for s in turn]
+    for place, statement in enumerate(turn):
+        if not isinstance(statement, n.Assign) or not isinstance(statement.target, n.Name):
+            continue
+        own = statement.target.name
+        if own in moved or own not in later or statement.operator != "=":
+            continue
+        # It is computed from one variable of the loop, which nobody asks for from then on.
+        from_loop = [
+            name
+            for name in inside[place] & moved
+            if name not in later and not any(name in other for other in inside[place + 1 :])
+        ]
+        if len(from_loop) != 1 or sum(own in set(written(s)) for s in turn) != 1:
+            continue
+        (name,) = from_loop
+
+        def renamed(node: n.Node, own: str = own, name: str = name) -> n.Node:
+            return n.Name(name) if node == n.Name(own) else node
+
+        turn = tuple(bottom_up(s, renamed) for s in turn)
+        inside = [set(read(s)) for s in turn]
+    return turn
