@@ -53,6 +53,17 @@ SOURCES = {
             }
             if (!lane) out[t / 32] = x[n] - s[t];
         }""",
+    "vectors that are added part by part": """
+        __device__ void operator+=(float4 &a, const float4 &b) {
+            a.x += b.x; a.y += b.y; a.z += b.z; a.w += b.w;
+        }
+        __global__ void moved(float4 *at, int n) {
+            int t = threadIdx.x;
+            if (t < n) {
+                at[t] += at[t + n];
+                if (t == n - 1) at[t] += at[2 * n];
+            }
+        }""",
     "bits of a number that are swapped": """
         __global__ void largest(float *best, const float *x, int n) {
             int i = blockIdx.x * blockDim.x + threadIdx.x;

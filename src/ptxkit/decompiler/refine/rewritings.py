@@ -32,6 +32,7 @@ from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.small_values import small_in_place
 from ptxkit.decompiler.refine.stored import through_memory
+from ptxkit.decompiler.refine.stored_parts import part_by_part
 from ptxkit.decompiler.refine.sums_first import computed_once
 from ptxkit.decompiler.refine.switching import asked_inside
 from ptxkit.decompiler.refine.tree_places import in_a_tree
@@ -62,6 +63,7 @@ _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("memory", as_bits),
     ("memory", through_memory),
     ("memory", in_cells),
+    ("memory", part_by_part),
     ("restrict", all_restricted),
 )
 
