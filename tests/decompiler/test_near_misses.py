@@ -64,6 +64,15 @@ SOURCES = {
                 if (t == n - 1) at[t] += at[2 * n];
             }
         }""",
+    "a product that is negated where something holds": """
+        __global__ void bend(const float *x, const float *y, float *angle, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i >= n) return;
+            float turn = sqrtf(x[i]) * 4.5f;
+            float side = x[i + n] * y[i + n] - x[i] * y[i];
+            if (side < 0.0f) turn = -turn;
+            angle[i] = turn > 9.0f ? 9.0f : turn;
+        }""",
     "bits of a number that are swapped": """
         __global__ void largest(float *best, const float *x, int n) {
             int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -22,6 +22,7 @@ from ptxkit.decompiler.refine.loading import (
     set_once_in_place,
 )
 from ptxkit.decompiler.refine.naming import cached, in_parts, indices_first
+from ptxkit.decompiler.refine.negated import negated_where
 from ptxkit.decompiler.refine.pointees import as_floats
 from ptxkit.decompiler.refine.polynomials import expanded
 from ptxkit.decompiler.refine.powers import squares_in_place
@@ -59,6 +60,7 @@ _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("name", arguments_first),
     ("name", computed_first),
     ("name", computed_once),
+    ("name", negated_where),
     ("shape", shaped),
     ("memory", as_bits),
     ("memory", through_memory),
