@@ -53,6 +53,26 @@ SOURCES = {
             }
             if (!lane) out[t / 32] = x[n] - s[t];
         }""",
+    "vectors that are added part by part": """
+        __device__ void operator+=(float4 &a, const float4 &b) {
+            a.x += b.x; a.y += b.y; a.z += b.z; a.w += b.w;
+        }
+        __global__ void moved(float4 *at, int n) {
+            int t = threadIdx.x;
+            if (t < n) {
+                at[t] += at[t + n];
+                if (t == n - 1) at[t] += at[2 * n];
+            }
+        }""",
+    "a product that is negated where something holds": """
+        __global__ void bend(const float *x, const float *y, float *angle, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i >= n) return;
+            float turn = sqrtf(x[i]) * 4.5f;
+            float side = x[i + n] * y[i + n] - x[i] * y[i];
+            if (side < 0.0f) turn = -turn;
+            angle[i] = turn > 9.0f ? 9.0f : turn;
+        }""",
     "bits of a number that are swapped": """
         __global__ void largest(float *best, const float *x, int n) {
             int i = blockIdx.x * blockDim.x + threadIdx.x;

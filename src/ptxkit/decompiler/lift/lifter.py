@@ -71,6 +71,7 @@ from ptxkit.decompiler.lift.rewrite import bottom_up
 from ptxkit.decompiler.lift.roll import rolled
 from ptxkit.decompiler.lift.row_pointers import with_row_pointers
 from ptxkit.decompiler.lift.rows import with_rows
+from ptxkit.decompiler.lift.same_turns import SameTurns
 from ptxkit.decompiler.lift.shared_pointers import with_shared_pointers
 from ptxkit.decompiler.lift.signatures import KNOWN, Signatures
 from ptxkit.decompiler.lift.split_vectors import with_elements
@@ -255,7 +256,9 @@ class ModuleLifter:
             body = rolled(body, cascades)
             whole = Copies(by_name, index, known_names).run(turns.with_one_mover(body))
             whole = with_last_turns(turns.with_single_turns(whole))
-            indices |= cascades.peeled | turns.counters
+            same = SameTurns(by_name, index)
+            whole = same.run(whole)
+            indices |= cascades.peeled | turns.counters | same.counters
             counted = Counting(by_name, index, cascades.begun).run(whole)
             counted = with_promoted_sums(without_empty_loops(counted))
             counted = without_guards(counted, by_name, often)

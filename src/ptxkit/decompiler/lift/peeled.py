@@ -98,7 +98,8 @@ def _rest_written_out(
     if many is None or not turn or any(isinstance(p, _LOOPS) for s in turn for p in s.walk()):
         return ""
     moved = set(written(body[many]))
-    turn = handing_on(turn, last.then[-1], moved)
+    if rest.mask > 1:  # there is another turn behind it
+        turn = handing_on(turn, last.then[-1], moved)
     mine = {x for s in turn for x in written(s)}
     read = {p.name for s in turn for p in s.walk() if isinstance(p, n.Name)}
     starts = {target_of(body[k]): k for k in range(many) if _is_number(body[k])}

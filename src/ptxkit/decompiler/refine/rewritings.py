@@ -22,6 +22,7 @@ from ptxkit.decompiler.refine.loading import (
     set_once_in_place,
 )
 from ptxkit.decompiler.refine.naming import cached, in_parts, indices_first
+from ptxkit.decompiler.refine.negated import negated_where
 from ptxkit.decompiler.refine.pointees import as_floats
 from ptxkit.decompiler.refine.polynomials import expanded
 from ptxkit.decompiler.refine.powers import squares_in_place
@@ -32,6 +33,7 @@ from ptxkit.decompiler.refine.rows import rows_beside
 from ptxkit.decompiler.refine.shapes import shaped
 from ptxkit.decompiler.refine.small_values import small_in_place
 from ptxkit.decompiler.refine.stored import through_memory
+from ptxkit.decompiler.refine.stored_parts import part_by_part
 from ptxkit.decompiler.refine.sums_first import computed_once
 from ptxkit.decompiler.refine.switching import asked_inside
 from ptxkit.decompiler.refine.tree_places import in_a_tree
@@ -58,10 +60,12 @@ _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("name", arguments_first),
     ("name", computed_first),
     ("name", computed_once),
+    ("name", negated_where),
     ("shape", shaped),
     ("memory", as_bits),
     ("memory", through_memory),
     ("memory", in_cells),
+    ("memory", part_by_part),
     ("restrict", all_restricted),
 )
 
