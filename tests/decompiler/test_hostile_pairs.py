@@ -30,6 +30,9 @@ RACED = """extern "C" __global__ void k(const int *x, int *y, int n) {
 HASHED = """extern "C" __global__ void k(const unsigned *a, unsigned *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;
     unsigned v = a[i], h = v * 2246822519u; %s }"""
+RARE_MASKS = """extern "C" __global__ void k(const unsigned *a, unsigned *o, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;
+    unsigned v = a[i], w = a[i + n]; if (v * 2654435761u + w * 40503u == 0x9a3c78u) o[i] = %s; }"""
 COUNTED = """extern "C" __global__ void k(const unsigned *a, unsigned *o, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; unsigned c = 0;
     for (int j = 0; j < 20; j++) c += a[i + j] * 2654435761u == 77u; o[i] = %s; }"""
@@ -435,6 +438,22 @@ PAIRS = {
                  "y[i] = x[i] + (b ? b[i] : 0.0f);"),
         LINES % ("const float *x, const float *b, float *y, int n",
                  "y[i] = b ? x[i] + b[i] : x[i];"),
+    ),
+    "bits of both sides of a mask": (
+        RARE_MASKS % "((v & 1) * 5) & ((w & 1) * 5)",
+        RARE_MASKS % "((v & 1) * -3) & ((w & 1) * -3)",
+    ),
+    "a load over a store where another one is of memory that is constant": (
+        LINES % ("const int *x, int *y, int *z, int n",
+                 "{ int a = __ldg(x + n); y[i] = a; z[i] = x[i]; }"),
+        LINES % ("const int *x, int *y, int *z, int n",
+                 "{ int b = x[i]; y[i] = __ldg(x + n); z[i] = b; }"),
+    ),
+    "what becomes of places outside of a surface": (
+        LINES % ("cudaSurfaceObject_t s, float *x, int n, int h",
+                 "surf2Dwrite(x[i], s, i * 4, h);"),
+        LINES % ("cudaSurfaceObject_t s, float *x, int n, int h",
+                 "surf2Dwrite(x[i], s, i * 4, h, cudaBoundaryModeZero);"),
     ),
     "a flag beside another one": (
         LINES % ("const float *x, float *y, int n, unsigned f", "y[i] = f & 1u << 20 ? x[i] : 0;"),

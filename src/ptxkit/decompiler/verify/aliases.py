@@ -128,7 +128,7 @@ def _pairs(usage: Usage) -> list[tuple[Origin, Origin]]:
     Those to elements of one type come first: these are what callers pass twice.
     """
     known = {o: usage.accesses[o] for o in usage.pointers if o in usage.accesses and _is_one(o)}
-    free = {o: access for o, access in known.items() if not access.constant}
+    free = {o: access for o, access in known.items() if not access.promised}
     pairs = [
         (one, other)
         for other, access in free.items()

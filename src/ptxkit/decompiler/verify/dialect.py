@@ -38,6 +38,8 @@ _SHORT_FORMATS = frozenset((".bf16", ".bf16x2", ".f32x2"))
 #: What moves numbers and does not compute with them.
 _MOVES = frozenset("ld ldu st mov selp shfl atom red cvta prmt tex suld sust call".split())
 _MEMORY = frozenset(("ld", "st", "atom", "red"))
+#: What becomes of places outside of a surface; launches that end there say nothing.
+_SURFACES, _OUTSIDE = frozenset(("suld", "sust", "sured")), (".trap", ".clamp", ".zero")
 _SIGNED = frozenset(("setp", "shr", "div", "rem", "min", "max", "cvt", "ld"))
 _TOGETHER = frozenset(("shfl", "vote", "match", "redux"))
 _SPACES = ("global", "shared", "local", "const")
@@ -159,6 +161,9 @@ class Dialect:
                     else:
                         halves.append((space, width))
                         last = half
+            elif one.name in _SURFACES:
+                outside = next((m for m in _OUTSIDE if m in one.modifiers), _OUTSIDE[0])
+                found.operations.setdefault(one.name, set()).add(one.name + outside)
             elif one.name not in _MOVES and any(map(_is_float, types)):
                 found.operations.setdefault(one.name, set()).add(_form(one))
                 if one.name in _COMPARED:

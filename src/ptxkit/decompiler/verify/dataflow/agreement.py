@@ -81,6 +81,8 @@ class Agreement:
             self._left -= 1
             same = self._left > 0 and self._equal(nodes[1][1], nodes[2][1], facts)
             return decisions.false if same else condition
+        if self._left <= 0:
+            return condition  # there may be too many cases even to go through them
         top = min(tops)
         yes, no = (
             [node[1 + side] if node[0] == top else one
@@ -104,6 +106,10 @@ class Agreement:
             self._left -= 1
             # After too many, the next one is as good as different.
             yield (nodes[0][1], nodes[1][1], facts if self._left > 0 else ())
+            return
+        if self._left <= 0:
+            # As many cases are too many even to go through: they are as good as different.
+            yield self.terms.constant(1, 0), self.terms.constant(1, 1), ()
             return
         top = min(tops)
         first, second = (node[1:] if node[0] == top else (one, one)

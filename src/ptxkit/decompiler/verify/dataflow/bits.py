@@ -476,12 +476,22 @@ def _in_common(terms: Terms, width: int, values: Sequence[Term]) -> Sequence[Ter
     >>> less = t.add(32, x, t.constant(32, 80))
     >>> [bitwise(t, "and.b32", (one, y)) == bitwise(t, "and.b32", (x, y)) for one in (less, y)]
     [True, False]
+
+    Once one of them has upper bits, the other must keep to its own:
+
+    >>> a, b = (masked(t, 32, t.make("symbol", name), 1) for name in "ab")
+    >>> five, minus = ([t.scale(32, one, by) for one in (a, b)] for by in (5, -3))
+    >>> bitwise(t, "and.b32", five) == bitwise(t, "and.b32", minus)
+    False
     """
-    rooms = [1 << bounds(terms, one, width, False)[1].bit_length() for one in values]
-    return [
-        _turned(terms, width, _lowered(terms, width, one, room), room) if room < 1 << width else one
-        for one, room in zip(values, reversed(rooms), strict=True)
-    ]
+    made = list(values)
+    first = values[0] > values[1]  # the same one in both orders
+    for place, other in ((first, not first), (not first, first)):
+        # The room of what the other one is by now: what was changed may be larger than before.
+        room = 1 << bounds(terms, made[other], width, False)[1].bit_length()
+        if room < 1 << width:
+            made[place] = _turned(terms, width, _lowered(terms, width, made[place], room), room)
+    return made
 
 
 def _turned(terms: Terms, width: int, a: Term, room: int) -> Term:
