@@ -99,7 +99,7 @@ def _rest_written_out(
         return ""
     moved = set(written(body[many]))
     if rest.mask > 1:  # there is another turn behind it
-        turn = handing_on(turn, last.then[-1], moved)
+        turn = handing_on(turn, last.then[-1], moved - _counters(body[many]))
     mine = {x for s in turn for x in written(s)}
     read = {p.name for s in turn for p in s.walk() if isinstance(p, n.Name)}
     starts = {target_of(body[k]): k for k in range(many) if _is_number(body[k])}
@@ -141,6 +141,16 @@ def _from(
         case n.Binary("+", end, n.Literal(value=int() as less)) if less == -first:
             return end
     return None
+
+
+def _counters(loop: n.Statement) -> set[str]:
+    """What a loop counts with: what is made of it is no sum that goes on in the next turn."""
+    return {
+        part.target.name
+        for part in loop.walk()
+        if isinstance(part, n.Assign) and isinstance(part.target, n.Name)
+        and part.operator == "+=" and isinstance(part.value, n.Literal)
+    }  # fmt: skip
 
 
 def _handed_on(many: n.Statement, index: str) -> str | None:
