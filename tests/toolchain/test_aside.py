@@ -75,3 +75,14 @@ def test_a_long_source_takes_no_more_time_than_there_is(monkeypatch: pytest.Monk
     plain = made()
     with aside.limited(lambda: 60.0):
         assert made() == plain
+
+
+POWER = """extern "C" __global__ void k(double *o, const double *a) {
+    o[threadIdx.x] = pow(a[threadIdx.x], 2.0);
+}"""
+
+
+def test_fast_math_is_forgotten_by_compilers_for_new_architectures() -> None:
+    before = ptxkit.compile_cuda(POWER, arch="sm_120", cache=False).emit()
+    ptxkit.compile_cuda(POWER, arch="sm_120", fast_math=True, cache=False)
+    assert ptxkit.compile_cuda(POWER, arch="sm_120", cache=False).emit() == before

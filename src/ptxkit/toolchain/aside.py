@@ -1,7 +1,8 @@
 """NVRTC in a process of its own, for options that it does not forget, and for what takes long.
 
-After one compilation with ``-Ofc=mid`` or ``--restrict``, NVRTC compiles everything else in the
-same process in another way than before, whatever options that has. So what asks for such an option
+After one compilation with ``-Ofc=mid`` or ``--restrict``, or for a new architecture with
+``--use_fast_math``, NVRTC compiles everything else in the same process in another way than before,
+whatever options that has (``pow(x, 2.0)`` as ``x * x``, say). So what asks for such an option
 is compiled by a second process, which does nothing else. So is a long source where there is only so
 much time (`limited`): nobody can stop NVRTC, but a process can be ended.
 """
@@ -27,7 +28,9 @@ from ptxkit.errors import ToolchainError
 from ptxkit.toolchain.nvrtc import Compiled, Nvrtc
 
 #: How options begin that are not forgotten.
-_STICK = ("-Ofc", "--Ofast-compile", "-restrict", "--restrict")
+_STICK = (
+    "-Ofc", "--Ofast-compile", "-restrict", "--restrict", "-use_fast_math", "--use_fast_math",
+)  # fmt: skip
 #: Bytes of sources that compilers may take many seconds for.
 LONG = 60_000
 #: Seconds between two looks at how long a compiler has computed.
@@ -41,7 +44,7 @@ _START = (
 def sticking(options: Sequence[str]) -> tuple[str, ...]:
     """The options that would change what is compiled after them.
 
-    >>> sticking(["--use_fast_math", "-Ofc=mid"])
+    >>> sticking(["-ftz=true", "-Ofc=mid"])
     ('-Ofc=mid',)
     """
     return tuple(option for option in options if option.startswith(_STICK))

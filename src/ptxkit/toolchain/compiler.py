@@ -22,7 +22,7 @@ Compiler = Literal["nvrtc", "nvcc"]
 Defines = Mapping[str, object] | Iterable[str]
 #: What was kept before this was said is not taken: it may have been made by a compiler that had
 #: not forgotten other options (see `aside`).
-_EPOCH = "each by itself"
+_EPOCH = "fast math by itself"
 
 
 def compile_cuda(
