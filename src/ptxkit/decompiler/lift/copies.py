@@ -19,7 +19,7 @@ from ptxkit.cuda.types import INT, Scalar, Type
 from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of, reads_of
 from ptxkit.decompiler.lift.end_turns import further_turn
 from ptxkit.decompiler.lift.fixed_bounds import with_fixed_bounds
-from ptxkit.decompiler.lift.grids import spelled_term, window
+from ptxkit.decompiler.lift.grids import alike, spelled_term, window
 from ptxkit.decompiler.lift.one_name import with_one_name
 from ptxkit.decompiler.lift.rewrite import (
     bodies_of,
@@ -77,6 +77,7 @@ class Copies:
     shapes: dict[int, tuple[n.Statement, int]] = field(default_factory=dict)
     keys: dict[object, int] = field(default_factory=dict)
     values: dict[str, n.Expression] = field(default_factory=dict)
+    spelled: dict[tuple[str, int], n.Node] = field(default_factory=dict)
     """Of variables that are set once."""
     shorter: bool = False
     """Whether a loop computes what there were variables for."""
@@ -86,6 +87,7 @@ class Copies:
         """The body with its copies as loops; the same body where there are none."""
         whole, body = body, with_one_name(body, self.types)
         self._replace([], 0, 0, [*body])
+        self.spelled.clear()
         self.values = {
             s.target.name: s.value for s in statements_of(body)
             if isinstance(s, n.Assign) and isinstance(s.target, n.Name) and s.operator == "="
@@ -384,12 +386,14 @@ class Copies:
         type = infer(value, self.known or self.types)
         if isinstance(type, Scalar) and type.is_integer:
             found = found.from_nothing(_LEAST_TERMS) or found
-        first, grid = found.first, window(found.terms, self.values)
+        first, grid = found.first, window(found.terms, self.values, self.spelled)
         rolled = found.rolled(_LEAST_TERMS) if grid is None else None
-        if rolled is None and grid is None:
+        if rolled is None and grid is None and len(found.terms) >= _LEAST_PART:
             # What is used for something else, too, has a name.
-            terms = [spelled_term(term, self.values) for term in found.terms]
-            rolled = replace(found, terms=terms).rolled(_LEAST_PART)
+            spelled = partial(spelled_term, values=self.values, known=self.spelled)
+            if alike([spelled(term) for term in found.terms[-_LEAST:]]):
+                terms = [spelled(term) for term in found.terms]
+                rolled = replace(found, terms=terms).rolled(_LEAST_PART)
         if grid is not None:
             text = grid.text
         elif rolled is not None:

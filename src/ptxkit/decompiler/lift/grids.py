@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 
 from ptxkit.cuda import nodes as n
@@ -55,11 +56,16 @@ class Grid:
 ROW, COLUMN = n.Name("@row"), n.Name("@column")
 
 
-def window(terms: Sequence[n.Expression], values: Mapping[str, n.Expression]) -> Grid | None:
+def window(
+    terms: Sequence[n.Expression],
+    values: Mapping[str, n.Expression],
+    known: dict[tuple[str, int], n.Node] | None = None,
+) -> Grid | None:
     """Terms as the places of a window; None where they are none.
 
-    ``values`` are those of variables that are set once.
+    ``values`` are those of variables that are set once; ``known`` as for `spelled_term`.
     """
+    spelled = partial(spelled_term, values=values, known=known)
     if len(terms) < _LEAST:
         return None
     found = _by_indices(terms, values)
@@ -67,13 +73,16 @@ def window(terms: Sequence[n.Expression], values: Mapping[str, n.Expression]) ->
         return found
     # What is held inside of borders is no sum any more. Most sums are of no window, and their
     # first terms show it.
-    first = [spelled_term(term, values) for term in terms[:_SAMPLE]]
-    if any(len([*islice(term.walk(), _MOST + 1)]) > _MOST for term in first) or not _alike(first):
+    first = [spelled(term) for term in terms[:_SAMPLE]]
+    if not alike(first):
         return None
-    return _by_text([*first, *(spelled_term(term, values) for term in terms[_SAMPLE:])])
+    return _by_text([*first, *(spelled(term) for term in terms[_SAMPLE:])])
 
 
-def _alike(terms: Sequence[n.Expression]) -> bool:
+def alike(terms: Sequence[n.Expression]) -> bool:
+    """Whether terms of some size at most differ by numbers alone."""
+    if any(len([*islice(term.walk(), _MOST + 1)]) > _MOST for term in terms):
+        return False
     holes = Holes()
     try:
         holes.unify(terms)
@@ -127,16 +136,26 @@ def _fitted(
 
 
 def spelled_term(
-    node: n.Expression, values: Mapping[str, n.Expression], depth: int = 0
+    node: n.Expression,
+    values: Mapping[str, n.Expression],
+    depth: int = 0,
+    known: dict[tuple[str, int], n.Node] | None = None,
 ) -> n.Expression:
-    """A term with what it is made of in the place of names, but for names of threads."""
+    """A term with what it is made of in the place of names, but for names of threads.
+
+    What other terms were made of, with the same ``values``, is ``known``.
+    """
+    known = {} if known is None else known
 
     def change(part: n.Node) -> n.Node:
-        if isinstance(part, n.Name) and part.name in values and depth < _DEEP:
+        if not isinstance(part, n.Name) or part.name not in values or depth >= _DEEP:
+            return part
+        key = part.name, depth
+        if key not in known:
             value = values[part.name]
-            if _is_short(value) and not has_effect(value):
-                return spelled_term(value, values, depth + 1)
-        return part
+            plain = _is_short(value) and not has_effect(value)
+            known[key] = spelled_term(value, values, depth + 1, known) if plain else part
+        return known[key]
 
     made: n.Expression = bottom_up(node, change)
     return made
