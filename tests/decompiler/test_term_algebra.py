@@ -52,9 +52,8 @@ def _code(draw: random.Random, steps: int) -> str:
             f"and.b32 %r{words}, %r{a}, {~mask & 0xFFFFFFFF};", f"xor.b32 %r{words}, %r{a}, %r{b};",
             f"and.b32 %r97, %r{a}, {(1 << bits) - 1}; sub.s32 %r{words}, %r{a}, %r97;",
             f"and.b32 %r{words}, %r{a}, %r{b};", f"xor.b32 %r{words}, %r{a}, {(1 << bits) - 1};",
-            f"and.b32 %r96, %r{a}, {bits}; and.b32 %r97, %r{b}, {low};"
-            f" mul.lo.s32 %r96, %r96, {shift}; sub.s32 %r97, 7, %r97;"
-            f" and.b32 %r{words}, %r96, %r97;",
+            f"and.b32 %r96, %r{a}, 7; and.b32 %r97, %r{b}, 7; sub.s32 %r96, 7, %r96;"
+            f" sub.s32 %r97, 7, %r97; and.b32 %r{words}, %r96, %r97;",
             f"or.b32 %r{words}, %r{a}, {-(1 << bits) & 0xFFFFFFFF};",
             f"or.b32 %r{words}, %r{a}, %r{b};", f"add.s32 %r{words}, %r{a}, %r{b};",
             f"sub.s32 %r{words}, %r{a}, %r{b};", f"mul.lo.s32 %r{words}, %r{a}, {mask};",
