@@ -116,25 +116,33 @@ def started_how(_: None) -> str | None:
     return multiprocessing.get_start_method(allow_none=True)
 
 
-def naps(seconds: float) -> float:
+def works(seconds: float) -> float:
     """A piece of work that may take too long, or end its process."""
     if seconds < 0:
         os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(seconds)
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
     return seconds
 
 
 def test_work_that_takes_too_long_is_ended_and_the_rest_goes_on() -> None:
-    found = list(limited(naps, [0, 600, 0.01, -1, 0.02], workers=2, seconds=1))
+    found = list(limited(works, [0, 600, 0.01, -1, 0.02], workers=2, seconds=1))
     assert [f for f in found if not isinstance(f, Unfinished)] == [0, 0.01, 0.02]
     late, died = found[1], found[3]
     assert late.overdue and late.reason == "it took longer than 1 seconds, and was ended"
     assert not died.overdue and died.reason == "its process was killed (SIGKILL)"
 
 
+def test_only_computing_counts_until_it_is_much_longer_by_the_clock() -> None:
+    slept, waited = limited(time.sleep, [0.3, 600], workers=2, seconds=0.1)
+    assert slept is None
+    assert waited.overdue and waited.seconds > 0.9
+
+
 def test_a_fault_of_the_work_is_raised() -> None:
     with pytest.raises(TypeError):
-        list(limited(naps, ["long"], seconds=60))
+        list(limited(works, ["long"], seconds=60))
 
 
 def test_a_program_that_takes_too_long_has_a_row(tmp_path: Path) -> None:
