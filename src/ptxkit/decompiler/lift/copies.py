@@ -7,47 +7,34 @@ A loop of a known number of turns is often no loop any more. Its copies stand be
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.infer import infer
-from ptxkit.cuda.types import INT, Scalar, Type
-from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of, reads_of
+from ptxkit.cuda.types import Type
+from ptxkit.decompiler.lift.chain_copies import LEAST_TERMS, ChainCopies
+from ptxkit.decompiler.lift.copy_names import CopyNames
 from ptxkit.decompiler.lift.end_turns import further_turn
 from ptxkit.decompiler.lift.fixed_bounds import with_fixed_bounds
-from ptxkit.decompiler.lift.grids import alike, spelled_term, window
+from ptxkit.decompiler.lift.late_starts import with_late_starts
+from ptxkit.decompiler.lift.many_turns import with_instead
 from ptxkit.decompiler.lift.one_name import with_one_name
-from ptxkit.decompiler.lift.rewrite import (
-    bodies_of,
-    bottom_up,
-    has_effect,
-    read,
-    statements_of,
-    written,
-)
+from ptxkit.decompiler.lift.rewrite import Body, bodies_of, bottom_up, has_effect, statements_of
 from ptxkit.decompiler.lift.sizes import asked_for
 from ptxkit.decompiler.lift.spread import spread
 from ptxkit.decompiler.lift.unify import (
-    Counted,
     DifferentError,
     Holes,
     counted_before,
     counter,
     shape,
 )
+from ptxkit.decompiler.lift.uses import Uses
 
-Body = tuple[n.Statement, ...]
 #: A loop is worth it from so many copies on.
 _LEAST = 3
-_LEAST_TERMS = 4
-#: And for a sum inside of something else, which is given a name for that.
-_LEAST_PART = 8
-#: And for whole numbers that nothing was computed of before, from the first of them on.
-_LEAST_UNNAMED = 6
 #: Where a loop does two turns at once, so many statements are worth it.
 _TWO, _LEAST_OF_PAIR = 2, 4
 #: Statements in one copy at most.
@@ -59,39 +46,34 @@ _NEAR = 16
 #: Copies that are looked at first: most runs are none, and their first ones show it. And how often
 #: the statements of a list may be looked at to find those that are.
 _SAMPLE, _PATIENCE = 4, 5
-_JUMPS = n.Break, n.Continue, n.Goto, n.Label
 
 
-@dataclass(slots=True)
 class Copies:
     """Rolls up the copies in one function's body."""
 
-    types: dict[str, Type]
-    fresh: Callable[[str], str]
-    """Makes the name of an index, if it can the one that is wished for."""
-    known: Mapping[str, Type] | None = None
-    """The types of arrays, too."""
-    reads: Counter[str] = field(default_factory=Counter)
-    writes: Counter[str] = field(default_factory=Counter)
-    renamed: dict[str, str] = field(default_factory=dict)
-    shapes: dict[int, tuple[n.Statement, int]] = field(default_factory=dict)
-    keys: dict[object, int] = field(default_factory=dict)
-    values: dict[str, n.Expression] = field(default_factory=dict)
-    spelled: dict[tuple[str, int], n.Node] = field(default_factory=dict)
-    """Of variables that are set once."""
-    shorter: bool = False
-    """Whether a loop computes what there were variables for."""
-    facts: dict[int, tuple[n.Statement, frozenset[str] | None]] = field(default_factory=dict)
+    def __init__(
+        self,
+        types: dict[str, Type],
+        fresh: Callable[[str], str],
+        known: Mapping[str, Type] | None = None,
+    ) -> None:
+        """``fresh`` makes the name of an index, ``known`` has the types of arrays, too."""
+        self.uses = Uses(types, fresh)
+        self.chains = ChainCopies(self.uses, {}, known)
+        self.renamed: dict[str, str] = {}
+        self.shapes: dict[int, tuple[n.Statement, int]] = {}
+        self.keys: dict[object, int] = {}
+        self.shorter = False
+        """Whether a loop computes what there were variables for."""
 
     def run(self, body: Body) -> Body:
         """The body with its copies as loops; the same body where there are none."""
-        whole, body = body, with_one_name(body, self.types)
-        self._replace([], 0, 0, [*body])
-        self.spelled.clear()
-        self.values = {
+        whole, body = body, with_one_name(body, self.uses.types)
+        self.uses.replace([], 0, 0, [*body])
+        self.chains.values = {
             s.target.name: s.value for s in statements_of(body)
             if isinstance(s, n.Assign) and isinstance(s.target, n.Name) and s.operator == "="
-            and self.writes[s.target.name] == 1
+            and self.uses.writes[s.target.name] == 1
         }  # fmt: skip
         made = self._list(body)
         if made is body:
@@ -108,35 +90,24 @@ class Copies:
             return n.Name(name)
         return node
 
-    def _replace(
-        self, body: list[n.Statement], start: int, count: int, made: list[n.Statement]
-    ) -> None:
-        for statements, sign in ((body[start : start + count], -1), (made, 1)):
-            for statement in statements:
-                for name in read(statement):
-                    self.reads[name] += sign
-                for name in written(statement):
-                    self.writes[name] += sign
-        body[start : start + count] = made
-
     def _list(self, body: Body) -> Body:
-        made = _late([self._inside(statement) for statement in body])
+        made = with_late_starts([self._inside(statement) for statement in body])
         tried: set[int] = set()
         for place in range(len(made) - 1, -1, -1):
             # What was computed before, for this alone, may be gone.
             if place >= len(made) or id(made[place]) in tried:
                 continue
-            if self._roll_chain(made, place, tried) or self._roll_part(made, place):
+            if self.chains.roll_chain(made, place, tried) or self.chains.roll_part(made, place):
                 self.shorter = True
         if self.shorter:
-            self._without_unread(made)
+            self.chains.without_unread(made)
         self._roll_all(made)
         apart = spread(made)
         if apart is not None:
             together = [*made]
-            self._replace(made, 0, len(made), apart)
+            self.uses.replace(made, 0, len(made), apart)
             if not self._roll_all(made):
-                self._replace(made, 0, len(made), together)
+                self.uses.replace(made, 0, len(made), together)
         same = len(made) == len(body) and all(a is b for a, b in zip(made, body, strict=True))
         return body if same else tuple(made)
 
@@ -163,16 +134,8 @@ class Copies:
         found = self._loop(made, 0, end // 2, _TWO)
         if found is None or found[0] != end:
             return body
-        self._replace(made, 0, end, found[1])
+        self.uses.replace(made, 0, end, found[1])
         return tuple(made)
-
-    def _index(self, counted: Counted) -> str:
-        return self._counter("" if counted.step[0] == "+=" else "stride")
-
-    def _counter(self, wish: str) -> str:
-        name = self.fresh(wish)
-        self.types[name] = INT
-        return name
 
     # ---- copies behind one another -----------------------------------------------------------
 
@@ -213,19 +176,17 @@ class Copies:
                         done.append((first, first + made[0], made[1]))
                     break
         for start, end, statements in sorted(done, reverse=True, key=lambda run: run[0]):
-            self._replace(body, start, end - start, statements)
+            self.uses.replace(body, start, end - start, statements)
         return left - len(body) if done else 0
 
     def _are_turns(self, body: list[n.Statement], start: int, size: int, count: int) -> bool:
         """Whether the first copies of a run may be turns of a loop."""
-        copies = [tuple(body[start + k * size : start + (k + 1) * size]) for k in range(count)]
-        holes = Holes()
-        try:
-            text = holes.unify(copies)
-        except DifferentError:
+        copies = _copies(body, start, size, count)
+        holes, text = _unified(copies)
+        if text is None:
             return False
         fewer = counter(holes.numbers, count) is not None or counted_before(holes.numbers, count)
-        return bool(fewer) and _Names(self, holes.names, copies, text).solved()
+        return bool(fewer) and CopyNames(self.uses, holes.names, copies, text).solved()
 
     def _shape(self, statement: n.Statement) -> int:
         known = self.shapes.get(id(statement))
@@ -244,10 +205,10 @@ class Copies:
             return None
         fresh, longer = completed
         for name in fresh:
-            self.reads[name] = self.writes[name] = 1
+            self.uses.reads[name] = self.uses.writes[name] = 1
         made = self._loop(longer, 0, size, count + 1)
         for name in fresh:
-            self.reads[name] = self.writes[name] = 0
+            self.uses.reads[name] = self.uses.writes[name] = 0
         if made is None or made[0] != (count + 1) * size:
             return None
         return len(longer) - len(fresh), [*made[1], *longer[made[0] :]]
@@ -283,7 +244,7 @@ class Copies:
                 return None
             else:
                 found = f"{one.target.name}_"
-                self.types[found] = self.types[one.target.name]
+                self.uses.types[found] = self.uses.types[one.target.name]
                 missing[found] = wanted
                 last.append(n.Assign(n.Name(found), wanted))
             names[one.target.name] = found
@@ -303,18 +264,18 @@ class Copies:
             if len(places) != 1:
                 return None
             furthest = max(furthest, places[0] + 1)
-            made[places[0]] = bottom_up(made[places[0]], partial(_by_name, value, n.Name(name)))
+            made[places[0]] = bottom_up(
+                made[places[0]], partial(with_instead, old=value, new=n.Name(name))
+            )
         return made[:furthest] if values else None
 
     def _ended(
         self, body: list[n.Statement], start: int, size: int, count: int
     ) -> tuple[int, tuple[int, list[n.Statement]]] | None:
         """As `_loop`, with one more turn before or behind of which less is left; and its place."""
-        copies = [tuple(body[start + k * size : start + (k + 1) * size]) for k in range(count)]
-        holes = Holes()
-        try:
-            text = holes.unify(copies)
-        except DifferentError:
+        copies = _copies(body, start, size, count)
+        holes, text = _unified(copies)
+        if text is None:
             return None
         counted = counter(holes.numbers, count)
         if counted is None or not holes.numbers:
@@ -334,9 +295,9 @@ class Copies:
             # What is computed between the first turn and the others is computed before both.
             between = body[at + size : start] if at < start else []
             first = min(start, at)
-            self._replace(body, at, size + len(between), [*between, *turn])
+            self.uses.replace(body, at, size + len(between), [*between, *turn])
             made = self._loop(body, first + len(between), size, count + 1)
-            self._replace(body, at, size + len(between), [*kept, *between])
+            self.uses.replace(body, at, size + len(between), [*kept, *between])
             if made is not None and made[0] == (count + 1) * size:
                 return first, (len(between) + made[0], [*between, *made[1]])
         return None
@@ -345,127 +306,26 @@ class Copies:
         self, body: list[n.Statement], start: int, size: int, count: int
     ) -> tuple[int, list[n.Statement]] | None:
         """So many statements as a loop; fewer, where only the first copies are counted."""
-        copies = [tuple(body[start + k * size : start + (k + 1) * size]) for k in range(count)]
+        copies = _copies(body, start, size, count)
         if any(isinstance(p, n.Goto | n.Label) for s in copies[0] for p in s.walk()):
             return None
-        if size == 1 and count < _LEAST_TERMS and not bodies_of(copies[0][0]):
+        if size == 1 and count < LEAST_TERMS and not bodies_of(copies[0][0]):
             return None
-        holes = Holes()
-        try:
-            text = holes.unify(copies)
-        except DifferentError:
+        holes, text = _unified(copies)
+        if text is None:
             return None
         counted = counter(holes.numbers, count)
         if counted is None:
             fewer = counted_before(holes.numbers, count)
             return self._loop(body, start, size, fewer) if fewer >= _LEAST else None
-        names = _Names(self, holes.names, copies, text)
+        names = CopyNames(self.uses, holes.names, copies, text)
         if not (holes.numbers or holes.names) or not names.solved():
             return None
         text = tuple(bottom_up(s, names.fill) for s in text)
         self.renamed.update(names.renamed)
-        loop = counted.loop(self._index(counted), text)
+        loop = counted.loop(self.uses.index(counted), text)
         loop = asked_for(replace(loop, body=with_fixed_bounds(loop.body)))
         return count * size, [*names.before, loop]
-
-    # ---- one inside the other ----------------------------------------------------------------
-
-    def _roll_chain(self, body: list[n.Statement], place: int, tried: set[int]) -> bool:
-        """Roll up the sum that a statement computes, its terms written out before it or in it."""
-        statement = body[place]
-        if not isinstance(statement, n.Assign) or statement.operator not in ("=", "+="):
-            return False
-        target, value = statement.target, statement.value
-        if statement.operator == "+=":
-            value = n.Binary("+", target, value)
-        computed = Computed.before(body, place, value, self._is_used_once, self._reads_of)
-        found = chain_of(value, computed)
-        if found is None or len(found.terms) < _LEAST_TERMS:
-            return False
-        tried.update(id(body[k]) for k in computed.used())
-        type = infer(value, self.known or self.types)
-        if isinstance(type, Scalar) and type.is_integer:
-            found = found.from_nothing(_LEAST_TERMS) or found
-        first, grid = found.first, window(found.terms, self.values, self.spelled)
-        rolled = found.rolled(_LEAST_TERMS) if grid is None else None
-        if rolled is None and grid is None and len(found.terms) >= _LEAST_PART:
-            # What is used for something else, too, has a name.
-            spelled = partial(spelled_term, values=self.values, known=self.spelled)
-            if alike([spelled(term) for term in found.terms[-_LEAST:]]):
-                terms = [spelled(term) for term in found.terms]
-                rolled = replace(found, terms=terms).rolled(_LEAST_PART)
-        if grid is not None:
-            text = grid.text
-        elif rolled is not None:
-            first, text, counted = rolled
-        else:
-            return False
-        # What is stored is added up in what was computed for it before.
-        name = target if isinstance(target, n.Name) else found.before
-        if name is None and len(found.terms) >= _LEAST_UNNAMED and first == n.integer(0):
-            name = n.Name(self._counter("sum"))
-            self.types[name.name] = type
-        if name is None or any(part == name for part in text.walk()):
-            return False
-        kind = found.kind
-        own = name
-
-        def step(term: n.Expression) -> n.Assign:
-            if kind in OPERATORS:
-                return n.Assign(own, term, f"{kind}=")
-            return n.Assign(own, n.Call(kind, (own, term)))
-
-        made: list[n.Statement] = [] if first == name else [n.Assign(name, first)]
-        if grid is not None:
-            made.append(grid.loops(self._counter("dy"), self._counter("dx"), step))
-        else:
-            made.append(counted.loop(self._index(counted), (step(text),)))
-        if name != target:
-            made.append(n.Assign(target, name))
-        self._replace(body, place, 1, made)
-        for gone in sorted(computed.used(), reverse=True):
-            self._replace(body, gone, 1, [])
-        return True
-
-    def _roll_part(self, body: list[n.Statement], place: int) -> bool:
-        """Roll up a sum that is a part of what a statement computes."""
-        statement = body[place]
-        if not isinstance(statement, n.Assign) or not isinstance(statement.value, n.Binary):
-            return False
-        if statement.value.operator == "+":
-            return False  # all of it is the sum
-        for part in (statement.value.left, statement.value.right):
-            if not isinstance(part, n.Binary) or part.operator != "+":
-                continue
-            computed = Computed.before(body, place, part, self._is_used_once, self._reads_of)
-            found = chain_of(part, computed)
-            if found is None or found.before is None or len(found.terms) < _LEAST_PART:
-                continue
-            name = f"{found.before.name}_"
-            self.types[name] = self.types[found.before.name]
-            changed = bottom_up(statement, partial(_by_name, part, n.Name(name)))
-            self._replace(body, place, 1, [n.Assign(n.Name(name), part), changed])
-            if self._roll_chain(body, place, set()):
-                return True
-            self._replace(body, place, 2, [statement])
-        return False
-
-    def _without_unread(self, body: list[n.Statement]) -> None:
-        """Leave out what was computed for terms that a loop computes by itself."""
-        for place in range(len(body) - 1, -1, -1):
-            name = _target(body[place])
-            if name and not self.reads[name] and self._reads_of(body[place]) is not None:
-                self._replace(body, place, 1, [])
-
-    def _reads_of(self, statement: n.Statement) -> frozenset[str] | None:
-        known = self.facts.get(id(statement))
-        if known is None:
-            # The statement is kept, so that no other one is taken for it.
-            known = self.facts[id(statement)] = statement, reads_of(statement)
-        return known[1]
-
-    def _is_used_once(self, name: str) -> bool:
-        return self.reads[name] == 1 and self.writes[name] == 1
 
 
 def _plain_before(body: list[n.Statement], start: int) -> int:
@@ -491,10 +351,6 @@ def _step(node: n.Statement) -> int:
     return 0
 
 
-def _by_name(value: n.Expression, name: n.Name, node: n.Node) -> n.Node:
-    return name if node == value else node
-
-
 def _target(node: n.Statement) -> str:
     """The variable that a statement sets; nothing where it does something else."""
     match node:
@@ -503,54 +359,18 @@ def _target(node: n.Statement) -> str:
     return ""
 
 
-def _late(body: list[n.Statement]) -> list[n.Statement]:
-    """Numbers that variables begin with, moved to where those are used.
-
-    A compiler sets them all together, far from the copies that they belong to.
-    """
-    moved: dict[int, list[n.Statement]] = {}
-    begun = [k for k, s in enumerate(body) if _begins(s)]
-    if not begun:
-        return body
-    uses = _uses(body, {body[k].target.name for k in begun})  # type: ignore[union-attr]
-    first, gone = set(begun), set[int]()
-    for place in begun:
-        statement = body[place]
-        assert isinstance(statement, n.Assign) and isinstance(statement.target, n.Name)
-        later = next((k for k in uses[statement.target.name] if k > place), None)
-        if later is None or isinstance(body[later], n.For):
-            continue
-        between = [k for k in range(place + 1, later) if k not in first]
-        if between and not any(_leaves(body[k]) for k in between):
-            moved.setdefault(later, []).append(statement)
-            gone.add(place)
-    return [
-        one
-        for k, s in enumerate(body)
-        for one in (*moved.get(k, ()), s)
-        if k not in gone or one is not s
-    ]
+def _copies(body: Sequence[n.Statement], start: int, size: int, count: int) -> list[Body]:
+    """So many copies of a size, one behind the other."""
+    return [tuple(body[start + k * size : start + (k + 1) * size]) for k in range(count)]
 
 
-def _leaves(node: n.Statement) -> bool:
-    """Whether a statement may go on elsewhere, where a variable may be asked for."""
-    return any(isinstance(s, _JUMPS) for s in statements_of((node,)))
-
-
-def _begins(node: n.Statement) -> bool:
-    match node:
-        case n.Assign(n.Name(), n.Literal(), "="):
-            return True
-    return False
-
-
-def _uses(body: list[n.Statement], names: set[str]) -> dict[str, list[int]]:
-    """The statements that have a name anywhere in them."""
-    found: dict[str, list[int]] = {name: [] for name in names}
-    for place, statement in enumerate(body):
-        for name in {p.name for p in statement.walk() if isinstance(p, n.Name)} & names:
-            found[name].append(place)
-    return found
+def _unified(copies: list[Body]) -> tuple[Holes, Body | None]:
+    """What copies have in common, with holes; None where they are no copies of one text."""
+    holes = Holes()
+    try:
+        return holes, holes.unify(copies)
+    except DifferentError:
+        return holes, None
 
 
 def _runs(shapes: list[int], ends: list[bool]) -> Iterator[tuple[int, int, int]]:
@@ -573,86 +393,3 @@ def _runs(shapes: list[int], ends: list[bool]) -> Iterator[tuple[int, int, int]]
     yield from sorted(
         found, key=lambda run: (-run[1] * run[2], run[1], not ends[run[0] + run[1] - 1], run[0])
     )
-
-
-# ---- names -----------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Names:
-    """What the variables of copies are in the loop: one for each that a copy has for itself, and
-    one for each that a copy hands to the next."""
-
-    owner: Copies
-    holes: dict[str, tuple[str, ...]]
-    copies: list[Body]
-    text: Body
-    chosen: dict[str, str] = field(default_factory=dict)
-    before: list[n.Statement] = field(default_factory=list)
-    renamed: dict[str, str] = field(default_factory=dict)
-
-    def solved(self) -> bool:
-        """Whether a name was found for every hole."""
-        inside = [Counter(name for s in copy for name in read(s)) for copy in self.copies]
-        sets = [Counter(name for s in copy for name in written(s)) for copy in self.copies]
-        own = {
-            hole: None for hole, row in self.holes.items()
-            if all(name in done for name, done in zip(row, sets, strict=True))
-        }  # fmt: skip
-        givers = {self.holes[hole][:-1]: hole for hole in reversed(own)}
-        handed: dict[str, str] = {}
-        for hole, row in self.holes.items():
-            if hole in own and len(set(row)) == len(row):
-                continue
-            giver = givers.get(row[1:])
-            if giver is None or giver in handed.values() or not self._in_time(hole, giver):
-                return False
-            handed[hole] = giver
-        for hole in own:
-            row = self.holes[hole]
-            if len(set(row)) != len(row):
-                return False
-            if any(
-                done[name] != self.owner.writes[name] for name, done in zip(row, sets, strict=True)
-            ):
-                return False
-            last = len(row) if hole not in handed.values() else len(row) - 1
-            for place, name in enumerate(row[:last]):
-                near = inside[place][name]
-                if hole in handed.values():
-                    near += inside[place + 1][name]
-                if near != self.owner.reads[name]:
-                    return False
-            if hole not in handed.values():
-                self.chosen[hole] = row[0]
-        for hole, giver in handed.items():
-            self._hand(self.holes[hole][0], self.holes[giver][-1], hole, giver, inside[0])
-        return True
-
-    def _hand(self, first: str, last: str, hole: str, giver: str, reads: Counter[str]) -> None:
-        """A value that goes from copy to copy is one variable."""
-        alone = self.owner.reads[first] == reads[first] and self.owner.writes[first]
-        if alone and self.owner.types.get(first) == self.owner.types.get(last):
-            self.chosen[hole] = self.chosen[giver] = first
-            self.renamed[last] = first
-        else:
-            own = self.holes[giver][0]
-            self.chosen[hole] = self.chosen[giver] = own
-            self.renamed[last] = own
-            self.before.append(n.Assign(n.Name(own), n.Name(first)))
-
-    def _in_time(self, hole: str, giver: str) -> bool:
-        """Whether the old value is needed no more when the new one is there."""
-        reads = [k for k, s in enumerate(self.text) if hole in set(read(s))]
-        sets = [k for k, s in enumerate(self.text) if giver in set(written(s))]
-        if not reads or len(sets) != 1:
-            return False
-        return reads[-1] < sets[0] or (
-            reads[-1] == sets[0] and isinstance(self.text[sets[0]], n.Assign)
-        )
-
-    def fill(self, node: n.Node) -> n.Node:
-        """The text with names in its holes."""
-        if isinstance(node, n.Name) and node.name in self.chosen:
-            return n.Name(self.chosen[node.name])
-        return node
