@@ -34,7 +34,7 @@ from ptxkit.decompiler.lift.half_pairs import with_half_pairs
 from ptxkit.decompiler.lift.halves import HALF_HEADERS
 from ptxkit.decompiler.lift.halving_nests import with_halving_loops
 from ptxkit.decompiler.lift.kept_sums import with_kept_sums, with_promoted_sums
-from ptxkit.decompiler.lift.kinds import surveyed
+from ptxkit.decompiler.lift.kind_survey import surveyed
 from ptxkit.decompiler.lift.known_turns import KnownTurns
 from ptxkit.decompiler.lift.last_turns import with_last_turns
 from ptxkit.decompiler.lift.late_steps import with_late_steps
