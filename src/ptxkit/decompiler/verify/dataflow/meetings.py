@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ptxkit.decompiler.verify.dataflow.decisions import Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
 from ptxkit.decompiler.verify.dataflow.regions import Region
-from ptxkit.decompiler.verify.dataflow.semantics import State
+from ptxkit.decompiler.verify.dataflow.state import State
 from ptxkit.decompiler.verify.dataflow.terms import Term
 
 Name = tuple[int, Register]

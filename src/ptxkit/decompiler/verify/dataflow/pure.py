@@ -17,7 +17,8 @@ from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.isa.types import SCALAR_TYPES
 
 if TYPE_CHECKING:
-    from ptxkit.decompiler.verify.dataflow.semantics import Semantics, State
+    from ptxkit.decompiler.verify.dataflow.semantics import Semantics
+    from ptxkit.decompiler.verify.dataflow.state import State
 
 #: Conditions as an order, an equality, or the opposite of one of them.
 _COMPARISONS = {

@@ -38,12 +38,8 @@ from ptxkit.decompiler.verify.dataflow.decode import (
 from ptxkit.decompiler.verify.dataflow.liveness import live_registers
 from ptxkit.decompiler.verify.dataflow.lowest import keep_lowest
 from ptxkit.decompiler.verify.dataflow.opcodes import contracted
-from ptxkit.decompiler.verify.dataflow.semantics import (
-    Semantics,
-    Slot,
-    State,
-    Touched,
-)
+from ptxkit.decompiler.verify.dataflow.semantics import Semantics
+from ptxkit.decompiler.verify.dataflow.state import Slot, State, Touched
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.syntax import Function, Instruction, Module, Scopes
 from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph

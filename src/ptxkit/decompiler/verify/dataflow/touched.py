@@ -14,7 +14,7 @@ from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.bounds import unbounded_sum
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.regions import Region
-from ptxkit.decompiler.verify.dataflow.semantics import Touched
+from ptxkit.decompiler.verify.dataflow.state import Touched
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 
