@@ -57,7 +57,7 @@ def test_scopes_are_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
             built.append(module)
             super().__init__(module)
 
-    monkeypatch.setattr("ptxkit.run.lower.Scopes", Counted)
+    monkeypatch.setattr("ptxkit.run.module_context.Scopes", Counted)
     loaded = ptxkit.load(HEAD + "".join(_KERNEL.format(n=n) for n in range(20)), device="cpu")
     for n in range(20):
         loaded[f"k{n}"]

@@ -7,7 +7,7 @@ import pytest
 
 import ptxkit
 from ptxkit.run import patterns
-from ptxkit.run.lower import UnsupportedError
+from ptxkit.run.module_context import UnsupportedError
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from ptxkit.errors import UsageError
 from ptxkit.run.findings import Finding, OtherAccess, SimulationError
-from ptxkit.run.lower import UnsupportedError
+from ptxkit.run.module_context import UnsupportedError
 from ptxkit.run.pieces import Pieces, lower_pieces
 from ptxkit.run.profile import ProfileRow
 from ptxkit.run.shape import LaunchError

@@ -9,8 +9,9 @@ from __future__ import annotations
 from ptxkit._native import FACTS, NO_SLOT
 from ptxkit.isa import registers
 from ptxkit.isa.types import SCALAR_TYPES
+from ptxkit.run.function_state import FunctionState, Register
 from ptxkit.run.layout import scalar_bytes
-from ptxkit.run.lower import FunctionState, Lowering, Register
+from ptxkit.run.lower import Lowering
 from ptxkit.syntax import Instruction, Name
 
 #: flags, bytes of an element, slot of the participants, places of registers read and written

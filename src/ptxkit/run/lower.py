@@ -9,127 +9,39 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import lru_cache
 
 from ptxkit._native import NO_SLOT, Node, Program
-from ptxkit.diagnostics import Diagnostic
-from ptxkit.errors import CheckError, PtxkitError, UsageError
-from ptxkit.isa.checker import Checker
+from ptxkit.errors import UsageError
 from ptxkit.isa.match import match
 from ptxkit.isa.operands import plan
 from ptxkit.isa.special_registers import find_special_register
 from ptxkit.isa.types import SCALAR_TYPES
-from ptxkit.run.globals import ModuleMemory
+from ptxkit.run.function_state import FunctionState, Register
 from ptxkit.run.layout import (
     MAX_LOCAL,
     MAX_SHARED,
-    Item,
     align,
-    kernel_layout,
     parameter_layout,
     scalar_bytes,
     variable_size,
 )
+from ptxkit.run.module_context import ModuleContext, UnsupportedError
 from ptxkit.run.special import SPECIAL_NUMBERS
 from ptxkit.syntax import (
     Declarator,
     Function,
     Instruction,
-    Module,
     Name,
     Parameter,
-    Scopes,
     Unary,
     Variable,
     evaluate,
 )
-from ptxkit.syntax.scopes import Declaration, Scope
+from ptxkit.syntax.scopes import Declaration
 
 #: What frames of threads are made of, in bytes.
 _FRAME = 16
-
-
-class UnsupportedError(PtxkitError):
-    """An instruction that the simulator does not know; names it and its line."""
-
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(diagnostic.render())
-        self.diagnostic = diagnostic
-        self.diagnostics = (diagnostic,)
-
-
-class Register(NamedTuple):
-    """Where a register lives: its slot, its bytes, its type."""
-
-    slot: int
-    bytes: int
-    type: str
-
-
-class ModuleContext:
-    """What the kernels of a loaded module share: its names, its variables.
-
-    Unless told otherwise it refuses what the checker finds errors in: what stands outside of
-    functions at once, each function when it is first wanted.
-    """
-
-    def __init__(self, module: Module, *, check: bool = True) -> None:
-        self.module = module
-        self._checker = Checker(module, scopes=self.scopes) if check else None
-        self._checked: set[int] = set()
-        if self._checker is not None:
-            self._checker.check_head()
-            _refuse(self._checker)
-        self.memory = ModuleMemory(module)
-        self._layouts: dict[int, tuple[list[Item], int]] = {}
-
-    def layout(self, kernel: Function) -> tuple[list[Item], int]:
-        """The parameters of a kernel and the bytes they take together."""
-        if kernel.index not in self._layouts:
-            self._layouts[kernel.index] = kernel_layout(kernel)
-        return self._layouts[kernel.index]
-
-    def check(self, function: Function) -> None:
-        """Refuse a function with errors; the second time it costs nothing."""
-        if self._checker is None or function.index in self._checked:
-            return
-        self._checker.check_function(function)
-        _refuse(self._checker)
-        self._checked.add(function.index)
-
-    @cached_property
-    def scopes(self) -> Scopes:
-        """The scopes of the whole module."""
-        return Scopes(self.module)
-
-
-def _refuse(checker: Checker) -> None:
-    errors = [one for one in checker.take() if one.severity == "error"]
-    if errors:
-        raise CheckError(errors)
-
-
-@dataclass(slots=True)
-class FunctionState:
-    """What lowering knows of a function: where its registers, variables and labels are."""
-
-    index: int
-    node: Function
-    scope: Scope
-    registers: dict[tuple[int, str], Register] = field(default_factory=dict)
-    register_bytes: int = 64  # slot 0 holds the carry flags
-    locals: dict[int, int] = field(default_factory=dict)  # by declaring node
-    local_bytes: int = 0
-    labels: dict[tuple[int, str], int] = field(default_factory=dict)
-    fixups: list[tuple[int, Name]] = field(default_factory=list)
-    table_fixups: list[tuple[int, Name]] = field(default_factory=list)
-    #: Registers by their names, but for names that a block inside declares for itself.
-    named: dict[str, Register] = field(default_factory=dict)
-    hidden: set[str] | None = field(default_factory=set)  # None: those are ranges
-    #: Results in .reg space: each with its place, to which ``ret`` copies it.
-    register_results: list[tuple[Parameter, int]] = field(default_factory=list)
 
 
 class Lowering:
@@ -600,6 +512,3 @@ def _count_fits(name: str, modifiers: tuple[str, ...], count: int) -> bool:
 def _frame_bits(size: int) -> int:
     """The access bits of a place in the frame; see native/sim/access.hpp."""
     return size << 4 | 3 | 1 << 10
-
-
-__all__ = ["Lowering", "ModuleContext", "Register", "UnsupportedError"]

@@ -8,7 +8,8 @@ from ptxkit._native import Node, Observation
 from ptxkit.isa.types import SCALAR_TYPES
 from ptxkit.run.facts import Row, registers_of, rows_of
 from ptxkit.run.findings import Finding, OtherAccess
-from ptxkit.run.lower import Lowering, Register
+from ptxkit.run.function_state import Register
+from ptxkit.run.lower import Lowering
 from ptxkit.run.places import describe_offset, source_place
 from ptxkit.run.profile import ProfileRow
 from ptxkit.run.shape import LaunchError

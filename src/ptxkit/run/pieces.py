@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ptxkit._native import Program
-from ptxkit.run.lower import Lowering, ModuleContext, Register, UnsupportedError
+from ptxkit.run.function_state import Register
+from ptxkit.run.lower import Lowering
+from ptxkit.run.module_context import ModuleContext, UnsupportedError
 from ptxkit.syntax import Function, Instruction, Module
 
 

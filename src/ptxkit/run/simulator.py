@@ -18,7 +18,8 @@ from ptxkit.run.findings import Finding, SimulationError, describe_waiting
 from ptxkit.run.globals import BufferRow
 from ptxkit.run.guards import apart, bring_back
 from ptxkit.run.layout import MAX_SHARED, MOST_PARAMETER_BYTES, Item, align
-from ptxkit.run.lower import Lowering, ModuleContext
+from ptxkit.run.lower import Lowering
+from ptxkit.run.module_context import ModuleContext
 from ptxkit.run.observe import Observable
 from ptxkit.run.options import RunOptions
 from ptxkit.run.places import source_place

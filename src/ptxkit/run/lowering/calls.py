@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ptxkit._native import NO_SLOT, Node
+from ptxkit.run.function_state import Register
 from ptxkit.run.layout import parameter_layout, scalar_bytes
-from ptxkit.run.lower import Lowering, Register
+from ptxkit.run.lower import Lowering
 from ptxkit.run.lowering.words import Lower
 from ptxkit.syntax import Function, Instruction, Parameter
 
