@@ -69,3 +69,23 @@ def test_an_index_of_64_bits_is_no_pointer() -> None:
     (kernel,) = lift_module(ptxkit.compile_cuda(source, arch="sm_90"), Options()).kernels
     types = [parameter.type for parameter in kernel.parameters]
     assert [isinstance(type, Pointer) for type in types] == [True, False]
+
+
+def test_a_pointer_behind_a_pointer_is_one_every_time() -> None:
+    """What is loaded is known to be an address after that which it is loaded from."""
+    module = ptxkit.compile_cuda(
+        """
+        struct View { float *data; int dimensions; long long strides[4]; };
+        extern "C" __global__ void k(const View *view, long long out, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x, rest = i;
+            if (i >= n) return;
+            long long place = 0;
+            for (int d = 0; d < view->dimensions; ++d, rest /= 4)
+                place += rest % 4 * view->strides[d];
+            ((float *)out)[i] = *(const float *)((const char *)view->data + place);
+        }""",
+        arch="sm_90",
+    )
+    types = [lift_module(module, Options()).kernels[0].parameters[0].type for _ in range(12)]
+    assert types == [types[0]] * 12
+    assert isinstance(types[0], Pointer) and isinstance(types[0].target, Pointer)

@@ -159,7 +159,7 @@ def _cvta(lift: Lift, node: Instruction) -> None:
     if space in ("global", "const", "param") and value.op != "symbol":
         # The same number in both; and now known to be an address.
         if space == "global":
-            lift.pointers.add(value)
+            lift.pointers[value] = None
     elif "to" in words:
         value = make("specific", 64, value, data=space)
     else:

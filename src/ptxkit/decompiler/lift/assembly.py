@@ -49,7 +49,7 @@ def _note_pointers(lift: Lift, node: Instruction) -> None:
         definition = lift.versions.reads.get(place.base.index)
         wide = definition is not None and definition.variable.width == 64
         if definition is not None and wide and space in ("global", "generic"):
-            lift.pointers.add(var(definition))
+            lift.pointers[var(definition)] = None
 
 
 def _declared(type: str) -> str:

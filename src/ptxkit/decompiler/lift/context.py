@@ -137,8 +137,9 @@ class Lift:
     """Variables that bytes are taken of as of a vector."""
     packs: dict[Definition, Pack] = field(default_factory=dict)
     """Variables that were put together of parts."""
-    pointers: set[Value] = field(default_factory=set)
-    """Values that are addresses, since they were converted as such."""
+    pointers: dict[Value, None] = field(default_factory=dict)
+    """Values that are addresses, since they were converted as such: in the order of the text,
+    since what is loaded from one is known to be one only where that one is known."""
 
     # ---- variables -----------------------------------------------------------------------
 

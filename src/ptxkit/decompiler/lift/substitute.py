@@ -418,7 +418,7 @@ class Substitution:
                 set_exit(block, replaced(value, self._lookup))
         self._drop_repeated()
         lift = self.program.lift
-        lift.pointers = {replaced(value, self._lookup) for value in lift.pointers}
+        lift.pointers = dict.fromkeys(replaced(v, self._lookup) for v in lift.pointers)
 
     def _drop_repeated(self) -> None:
         """Drop assignments of a number to a variable that holds it already."""
