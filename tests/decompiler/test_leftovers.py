@@ -13,6 +13,7 @@ from ptxkit.decompiler.tidy.copies import without_copies
 from ptxkit.decompiler.tidy.dead_stores import without_dead_stores
 from ptxkit.decompiler.tidy.exchanges import rolled_exchanges
 from ptxkit.decompiler.tidy.late_declarations import late_declarations
+from ptxkit.decompiler.tidy.never_read import without_never_read
 
 HEAD = "(kernel k (params (param (ptr int) x) (param int n)) %s)"
 
@@ -116,3 +117,17 @@ def test_steps_that_differ_are_no_loop() -> None:
     # What only the second step has is asked for.
     asked = "(= ([] x 4) a2)"
     assert not changed(rolled_exchanges, f"{start} {steps.replace('min', 'max')} {used} {asked}")
+
+
+def test_what_is_never_read_goes_from_a_case_too() -> None:
+    kernel = read(HEAD % "(switch n (case (1) (let int a 2) (= ([] x 0) n) (break)))")
+    assert isinstance(kernel, n.Function)
+    asked = 0
+
+    def take() -> bool:
+        nonlocal asked
+        asked += 1
+        assert asked == 1, "it was to go at once"
+        return True
+
+    assert "int a" not in print_function(without_never_read(kernel, take))

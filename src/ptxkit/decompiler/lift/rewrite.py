@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -62,6 +62,32 @@ def rebuilt_lists(node: n.Statement, change: Callable[[Body], Body]) -> n.Statem
         case n.For(body=body) | n.While(body=body) | n.DoWhile(body=body):
             return replace(node, body=change(body))
     return node
+
+
+def without_declared(node: N, names: Container[str]) -> N:
+    """A function or a statement without the declarations of some names, wherever these are.
+
+    >>> from ptxkit.cuda import print_statements, read
+    >>> loop = read("(do (< i n) (let int a 1) (if (< i 2) (then (let int b 2))) (+= i 1))")
+    >>> print(print_statements((without_declared(loop, {"a", "b"}),)), end="")
+    do {
+        if (i < 2) {}
+        i++;
+    } while (i < n);
+    """
+
+    def kept(part: Any) -> Any:
+        changes: dict[str, Any] = {}
+        kind: type = type(part)
+        for name in n.branches(kind):
+            body = getattr(part, name)
+            if isinstance(body, tuple):
+                left = tuple(s for s in body if not (isinstance(s, n.Declare) and s.name in names))
+                if len(left) < len(body):
+                    changes[name] = left
+        return replace(part, **changes) if changes else part
+
+    return bottom_up(node, kept)  # type: ignore[no-any-return]
 
 
 def statements_of(body: Iterable[n.Statement]) -> Iterator[n.Statement]:

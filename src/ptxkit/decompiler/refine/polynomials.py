@@ -6,14 +6,13 @@ Nothing here is trusted: who takes a change compiles it and compares the PTX.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import bottom_up, written
-from ptxkit.decompiler.refine.places import BODIES, nodes_in
+from ptxkit.decompiler.lift.rewrite import bottom_up, without_declared, written
+from ptxkit.decompiler.refine.places import nodes_in
 
 Monomial = tuple[n.Expression, ...]
 """The factors of a product, in the order in which they were first seen."""
@@ -46,15 +45,10 @@ def _in_full(function: n.Function) -> n.Function:
                     values[name] = bottom_up(value, partial(_by_value, values))
     if not values:
         return function
-    made = bottom_up(function, partial(_index_by_value, values))
+    made: n.Function = bottom_up(function, partial(_index_by_value, values))
     used = Counter(p.name for s in made.body or () for p in s.walk() if isinstance(p, n.Name))
     unused = {name for name in values if not used[name]}
     return without_declared(made, unused)
-
-
-def without_declared(function: n.Function, names: Container[str]) -> n.Function:
-    """A function without the declarations of some names."""
-    return bottom_up(function, partial(_without_unused, names))  # type: ignore[no-any-return]
 
 
 def _is_plain(value: n.Expression) -> bool:
@@ -73,17 +67,6 @@ def _index_by_value(values: Mapping[str, n.Expression], node: Any) -> Any:
     if not isinstance(node, n.Index):
         return node
     return n.Index(node.base, bottom_up(node.index, partial(_by_value, values)))
-
-
-def _without_unused(unused: Container[str], node: Any) -> Any:
-    kind: type = type(node)
-    for name in n.branches(kind):
-        body = getattr(node, name)
-        if name in BODIES and isinstance(body, tuple):
-            kept = tuple(s for s in body if not (isinstance(s, n.Declare) and s.name in unused))
-            if len(kept) < len(body):
-                node = replace(node, **{name: kept})
-    return node
 
 
 def _changed(node: Any) -> Any:

@@ -13,10 +13,9 @@ from functools import partial, reduce
 from typing import Any
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import rebuilt
+from ptxkit.decompiler.lift.rewrite import rebuilt, without_declared
 from ptxkit.decompiler.refine.expressions import factors
 from ptxkit.decompiler.refine.places import nodes_in
-from ptxkit.decompiler.refine.polynomials import without_declared
 from ptxkit.decompiler.refine.rows import single_values
 
 

@@ -11,8 +11,7 @@ from functools import partial
 from typing import Any
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import rebuilt
-from ptxkit.decompiler.refine.polynomials import without_declared
+from ptxkit.decompiler.lift.rewrite import rebuilt, without_declared
 from ptxkit.decompiler.refine.rows import single_values
 
 #: How many are tried one by one.

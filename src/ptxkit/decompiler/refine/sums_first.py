@@ -8,12 +8,11 @@ the PTX.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import Body, bottom_up, rebuilt, written
+from ptxkit.decompiler.lift.rewrite import Body, bottom_up, rebuilt, without_declared, written
 from ptxkit.decompiler.refine.places import Edit, applied, bodies_in, nodes_in
 
 #: So many of the statements in front of a variable are looked at.
@@ -97,21 +96,8 @@ def _moved(body: Body, earlier: int, place: int, values: Mapping[str, n.Expressi
     def change(node: Any) -> Any:
         return n.Name(own.name) if isinstance(node, n.Name) and node.name in same else node
 
-    def without(node: Any) -> Any:
-        made = rebuilt(node, without)
-        match made:
-            case n.If(then=then, otherwise=otherwise):
-                return replace(made, then=_left(then, same), otherwise=_left(otherwise, same))
-            case n.For(body=inner) | n.While(body=inner) | n.DoWhile(body=inner):
-                return replace(made, body=_left(inner, same))
-        return made
-
-    changed = (bottom_up(without(rest[0]), change), *rest[1:])
+    changed = (bottom_up(without_declared(rest[0], same), change), *rest[1:])
     return (*body[:earlier], *first, *changed, *body[place + 1 :])
-
-
-def _left(body: Body, names: set[str]) -> Body:
-    return tuple(s for s in body if not (isinstance(s, n.Declare) and s.name in names))
 
 
 def _spelled_out(value: n.Expression, values: Mapping[str, n.Expression]) -> n.Expression:

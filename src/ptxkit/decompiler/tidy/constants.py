@@ -9,9 +9,7 @@ from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.half_pairs import with_half_pairs
-from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, written
-
-Body = tuple[n.Statement, ...]
+from ptxkit.decompiler.lift.rewrite import bottom_up, without_declared, written
 
 
 def named_once(function: n.Function, take: Callable[[], bool]) -> n.Function:
@@ -41,10 +39,7 @@ def named_once(function: n.Function, take: Callable[[], bool]) -> n.Function:
     def change(node: Any) -> Any:
         return found.get(node.name, node) if isinstance(node, n.Name) else node
 
-    def without(inner: Body) -> Body:
-        kept = (s for s in inner if not (isinstance(s, n.Declare) and s.name in found))
-        return tuple(rebuilt_lists(s, without) for s in kept)
-
-    made = tuple(bottom_up(s, change) for s in without(body)) if found else body
-    paired = with_half_pairs(made)
-    return replace(function, body=paired if paired != made and take() else made)
+    made: n.Function = bottom_up(without_declared(function, found), change) if found else function
+    inner = made.body or ()
+    paired = with_half_pairs(inner)
+    return replace(made, body=paired) if paired != inner and take() else made

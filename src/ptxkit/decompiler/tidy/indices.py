@@ -12,7 +12,7 @@ from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Pointer
-from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, without_declared, written
 
 Body = tuple[n.Statement, ...]
 
@@ -151,9 +151,5 @@ def _with_places(function: n.Function, take: Callable[[], bool]) -> n.Function:
                 return n.Index(found[name].left, n.Binary("+", found[name].right, index))
         return node
 
-    def without(inner: Body) -> Body:
-        kept = (s for s in inner if not (isinstance(s, n.Declare) and s.name in found))
-        return tuple(rebuilt_lists(s, without) for s in kept)
-
-    made = tuple(bottom_up(s, change) for s in without(body))
-    return replace(function, body=made)
+    made: n.Function = bottom_up(without_declared(function, found), change)
+    return made

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
-from ptxkit.decompiler.lift.rewrite import Body, rebuilt_lists
+from ptxkit.decompiler.lift.rewrite import without_declared
 
 #: Calls that compute, and do nothing else.
 _PLAIN = frozenset("min max fminf fmaxf fabsf abs".split())
@@ -38,7 +37,7 @@ def without_never_read(function: n.Function, take: Callable[[], bool]) -> n.Func
                     (gone if take() else refused).add(node.name)
         if not gone:
             break
-        function = replace(function, body=_without(function.body, gone))
+        function = without_declared(function, gone)
     return function
 
 
@@ -50,8 +49,3 @@ def _is_idle(node: n.Declare, uses: Counter[str]) -> bool:
         isinstance(part, n.Asm) or (isinstance(part, n.Call) and part.function not in _PLAIN)
         for part in node.value.walk()
     )
-
-
-def _without(body: Body, gone: set[str]) -> Body:
-    kept = [s for s in body if not (isinstance(s, n.Declare) and s.name in gone)]
-    return tuple(rebuilt_lists(s, lambda inner: _without(inner, gone)) for s in kept)

@@ -15,7 +15,7 @@ from typing import Any
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, UINT
 from ptxkit.decompiler.lift.matrices import Sum, parsed, sum_of_terms
-from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, size, written
+from ptxkit.decompiler.lift.rewrite import bottom_up, rebuilt_lists, size, without_declared, written
 
 Body = tuple[n.Statement, ...]
 
@@ -53,17 +53,11 @@ def known_sums(function: n.Function, take: Callable[[], bool]) -> n.Function:
     made = named(body, _Known({}))
     before, after = _uses(body), _uses(made)
     unread = {name for name in before if not after[name]}
-    return replace(function, body=_without_unread(made, unread))
+    return without_declared(replace(function, body=made), unread)
 
 
 def _uses(body: Body) -> Counter[str]:
     return Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
-
-
-def _without_unread(body: Body, names: set[str]) -> Body:
-    """Statements without variables that nobody reads any more."""
-    kept = (rebuilt_lists(s, lambda inner: _without_unread(inner, names)) for s in body)
-    return tuple(s for s in kept if not (isinstance(s, n.Declare) and s.name in names))
 
 
 @dataclass(slots=True)
