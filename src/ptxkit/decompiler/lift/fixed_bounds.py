@@ -12,7 +12,7 @@ from dataclasses import replace
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
 from ptxkit.decompiler.lift.rewrite import rebuilt, rebuilt_lists
-from ptxkit.decompiler.lift.window_turns import Sum
+from ptxkit.decompiler.lift.terms import Sum
 
 Body = tuple[n.Statement, ...]
 

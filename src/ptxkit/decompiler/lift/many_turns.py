@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
 from ptxkit.decompiler.lift.rewrite import bottom_up
+from ptxkit.decompiler.lift.terms import multiples, sums, taken_apart
 
 _LOOPS = (n.DoWhile, n.While, n.For)
 
@@ -92,16 +93,6 @@ def steps_by(many: n.Statement, index: str, by: n.Expression, times: int) -> boo
 def _terms(value: n.Expression, operator: str, index: str) -> Counter[n.Expression]:
     """What is added up for the next value of an index, and how often."""
     found: Counter[n.Expression] = Counter({n.Name(index): 1} if operator == "+=" else {})
-    pending = [(value, 1)]
-    while pending:
-        one, times = pending.pop()
-        match one:
-            case n.Binary("+", left, right):
-                pending += [(left, times), (right, times)]
-            case n.Binary("*", inner, n.Literal(value=int() as by)):
-                pending.append((inner, times * by))
-            case n.Binary("<<", inner, n.Literal(value=int() as bits)):
-                pending.append((inner, times << bits))
-            case _:
-                found[one] += times
+    for term, times in taken_apart(value, (sums, multiples)):
+        found[term] += times
     return found

@@ -21,6 +21,14 @@ from ptxkit.decompiler.lift.row_counters import (
     spelled_out,
 )
 from ptxkit.decompiler.lift.row_walks import Walk, walks, without_rows
+from ptxkit.decompiler.lift.terms import (
+    Term,
+    multiple,
+    multiples,
+    sums,
+    taken_apart,
+    without_numbers,
+)
 
 Body = tuple[n.Statement, ...]
 #: The bits that the number of a thread of a block may have.
@@ -185,25 +193,25 @@ def _look(node: n.Node, found: dict[str, list[Sum | None]]) -> None:
         stack.extend(one.children())
 
 
-def parsed(node: n.Expression, times: int = 1) -> Sum:
+def parsed(node: n.Expression) -> Sum:
     """An index as a sum."""
+    made = Sum()
+    for term, times in taken_apart(node, (sums, without_numbers, multiples, _upper_bits)):
+        match term:
+            case n.Literal(value=int() as value):
+                made.constant += value * times
+            case _:
+                made.terms.append((term, times))
+    return made
+
+
+def _upper_bits(node: n.Expression) -> tuple[Term, ...]:
+    """``thread & ~3``: some times the bits that are left."""
     match node:
-        case n.Literal(value=value) if isinstance(value, int):
-            return Sum([], value * times)
-        case n.Binary("+", left, right):
-            one, two = parsed(left, times), parsed(right, times)
-            return Sum([*one.terms, *two.terms], one.constant + two.constant)
-        case n.Binary("-", left, n.Literal(value=value)) if isinstance(value, int):
-            one = parsed(left, times)
-            return Sum(one.terms, one.constant - value * times)
-        case n.Binary("*", left, n.Literal(value=value)) if isinstance(value, int):
-            return parsed(left, times * value)
-        case n.Binary("<<", left, n.Literal(value=value)) if isinstance(value, int):
-            return parsed(left, times << value)
         case n.Binary("&", left, n.Literal(value=int(mask))) if is_thread(left) and _low_bits(mask):
             low = _low_bits(mask)
-            return parsed(n.Binary(">>", left, n.integer(low)), times << low)
-    return Sum([(node, times)])
+            return ((n.Binary(">>", left, n.integer(low)), 1 << low),)
+    return ()
 
 
 def _low_bits(mask: int) -> int:
@@ -216,7 +224,7 @@ def sum_of_terms(terms: list[tuple[n.Expression, int]], constant: int) -> n.Expr
     """Terms times numbers, and a number, added up."""
     made: n.Expression | None = None
     for term, times in terms:
-        one = term if times == 1 else n.Binary("*", term, n.Literal(times, INT))
+        one = multiple(term, times)
         made = one if made is None else n.Binary("+", made, one)
     if made is None:
         return n.Literal(constant, INT)

@@ -15,7 +15,8 @@ from ptxkit.decompiler.lift.first_turns import does, goes_on
 from ptxkit.decompiler.lift.many_turns import loop_of, target_of
 from ptxkit.decompiler.lift.odd_counts import is_even
 from ptxkit.decompiler.lift.rewrite import spelled_out, terms_of
-from ptxkit.decompiler.lift.window_turns import Moving, Sum, Turns
+from ptxkit.decompiler.lift.terms import Sum
+from ptxkit.decompiler.lift.window_turns import Moving, Turns
 
 Body = tuple[n.Statement, ...]
 #: How many turns are done at once.

@@ -12,10 +12,10 @@ from typing import Any
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import Scalar, Type
 from ptxkit.decompiler.lift.rewrite import Body, bottom_up, rebuilt_lists, written
+from ptxkit.decompiler.lift.terms import differences, sums, taken_apart
 from ptxkit.decompiler.lift.wide_variables import type_of
 
 _EQUAL = frozenset(("==", "!="))
-_Terms = list[tuple[bool, n.Expression]]
 
 
 def with_plain_sums(body: Body, types: Mapping[str, Type]) -> Body:
@@ -71,9 +71,9 @@ def _is_integer(node: n.Expression, types: Mapping[str, Type]) -> bool:
 
 def _apart(operator: str, node: n.Expression) -> n.Expression | None:
     """Two sums that are equal where their difference is nothing."""
-    terms = [term for term in _terms(node) if not _is_zero(term[1])]
-    added = [term for plus, term in terms if plus]
-    taken = [term for plus, term in terms if not plus]
+    terms = [(term, k) for term, k in taken_apart(node, (sums, differences)) if not _is_zero(term)]
+    added = [term for term, times in terms if times > 0]
+    taken = [term for term, times in terms if times < 0]
     if not added or not taken or any(isinstance(term, n.Literal) for term in added + taken):
         return None
     return n.Binary(operator, _sum(added), _sum(taken))
@@ -81,13 +81,6 @@ def _apart(operator: str, node: n.Expression) -> n.Expression | None:
 
 def _is_zero(node: n.Expression) -> bool:
     return isinstance(node, n.Literal) and node.value == 0
-
-
-def _terms(node: n.Expression, plus: bool = True) -> _Terms:
-    match node:
-        case n.Binary(operator="+" | "-" as operator, left=left, right=right):
-            return [*_terms(left, plus), *_terms(right, plus == (operator == "+"))]
-    return [(plus, node)]
 
 
 def _sum(terms: list[n.Expression]) -> n.Expression:

@@ -22,7 +22,7 @@ from ptxkit.decompiler.lift.rewrite import (
     spelled_out,
     written,
 )
-from ptxkit.decompiler.lift.window_turns import Sum
+from ptxkit.decompiler.lift.terms import Sum
 
 _LOOPS = (n.DoWhile, n.While, n.For)
 _UNSIGNED = frozenset("threadIdx blockIdx blockDim gridDim".split())

@@ -12,61 +12,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import INT, UINT
+from ptxkit.decompiler.lift.terms import Sum
 from ptxkit.decompiler.lift.unify import DifferentError
 
 Body = tuple[n.Statement, ...]
-_NUMBERS = INT, UINT
 #: How often names are replaced by what they stand for, to see whether two numbers are beside.
 _DEEP = 4
-
-
-@dataclass(slots=True)
-class Sum:
-    """A sum: how often each of its terms is added, and a number."""
-
-    terms: dict[n.Expression, int] = field(default_factory=dict)
-    number: int = 0
-
-    def add(self, node: n.Expression, times: int = 1) -> Sum:
-        """Add an expression some times: conversions between numbers of 32 bits are left out."""
-        match node:
-            case n.Literal(value=int() as value):
-                self.number += times * value
-            case n.Binary("+", left, right):
-                self.add(left, times).add(right, times)
-            case n.Binary("-", left, right):
-                self.add(left, times).add(right, -times)
-            case n.Unary("-", operand):
-                self.add(operand, -times)
-            case n.Cast(type=type, operand=operand) if type in _NUMBERS:
-                self.add(operand, times)
-            case _:
-                total = self.terms.get(node, 0) + times
-                self.terms[node] = total
-                if not total:
-                    del self.terms[node]
-        return self
-
-    def expression(self) -> n.Expression | None:
-        """The sum as it is written; None where nothing is added to what others are taken from."""
-        plus = [(node, times) for node, times in self.terms.items() if times > 0]
-        minus = [(node, -times) for node, times in self.terms.items() if times < 0]
-        if not plus:
-            match minus, self.number:
-                case [(node, 1)], 0:
-                    return n.Unary("-", node)
-            return None
-        made: n.Expression | None = None
-        for operator, some in (("+", plus), ("-", minus)):
-            for node, times in some:
-                term = node if times == 1 else n.Binary("*", node, n.integer(times))
-                made = term if made is None else n.Binary(operator, made, term)
-        assert made is not None
-        if self.number:
-            operator = "+" if self.number > 0 else "-"
-            made = n.Binary(operator, made, n.integer(abs(self.number)))
-        return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.rewrite import bottom_up, without_declared, written
+from ptxkit.decompiler.lift.terms import differences, sums, taken_apart
 from ptxkit.decompiler.refine.places import nodes_in
 
 Monomial = tuple[n.Expression, ...]
@@ -145,11 +146,17 @@ def product(factors: Monomial, by: int = 1) -> n.Expression:
 
 def polynomial(node: n.Expression) -> Polynomial | None:
     """A whole number as a sum of products; None if it has too many."""
+    made: Polynomial | None = {}
+    for term, times in taken_apart(node, (sums, differences)):
+        made = _sum(made, _product(term), times)
+    return made
+
+
+def _product(node: n.Expression) -> Polynomial | None:
+    """What is no sum itself, and may be a product of some."""
     match node:
         case n.Literal(value=int() as value):
             return {(): value}
-        case n.Binary(operator="+" | "-" as operator, left=left, right=right):
-            return _sum(polynomial(left), polynomial(right), 1 if operator == "+" else -1)
         case n.Binary(operator="*", left=left, right=right):
             return _times(polynomial(left), polynomial(right))
         case n.Binary(operator="<<", left=left, right=n.Literal(value=int() as value)) if (
@@ -159,13 +166,13 @@ def polynomial(node: n.Expression) -> Polynomial | None:
     return {(node,): 1}
 
 
-def _sum(one: Polynomial | None, two: Polynomial | None, sign: int) -> Polynomial | None:
+def _sum(one: Polynomial | None, two: Polynomial | None, times: int) -> Polynomial | None:
     if one is None or two is None:
         return None
     made = dict(one)
     for factors, by in two.items():
         known = _known(made, factors)
-        made[known] = made.get(known, 0) + sign * by
+        made[known] = made.get(known, 0) + times * by
     return made
 
 
