@@ -9,7 +9,7 @@ proved: the verifier decides.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
@@ -52,7 +52,7 @@ def with_odd_counts(body: Body) -> Body:
     """
     sets = Counter(name for statement in body for name in written(statement))
     values = _set_once(body, sets)
-    odd = {name for name, value in values.items() if _is_odd_rest(value, values)}
+    odd = {name for name, value in values.items() if is_odd_rest(value, values)}
     if not odd:
         return body
     uses = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
@@ -162,7 +162,7 @@ class _Asked:
                 pass
             case _:
                 return None
-        return rest if _is_odd_rest(spelled_out(rest, self.values), self.values) else None
+        return rest if is_odd_rest(spelled_out(rest, self.values), self.values) else None
 
 
 def _down(loop: n.DoWhile, name: str) -> n.DoWhile:
@@ -218,23 +218,30 @@ def _counted_down(node: n.Statement) -> str:
     return ""
 
 
-def _is_odd_rest(value: n.Expression, values: Mapping[str, n.Expression]) -> bool:
-    """Whether it is what is left of an odd number."""
+def is_odd_rest(
+    value: n.Expression, values: Mapping[str, n.Expression], masks: Sequence[int] = _MASKS
+) -> bool:
+    """Whether it is what is left of an odd number, where so many are done at once.
+
+    >>> from ptxkit.cuda import read
+    >>> is_odd_rest(read("(& turns 3)"), {"turns": read("(| (<< r 1) 1)")})
+    True
+    """
     match value:
-        case n.Binary("&", turns, n.Literal(value=mask)) if mask in _MASKS:
+        case n.Binary("&", turns, n.Literal(value=mask)) if mask in masks:
             match spelled_out(turns, values):
                 case n.Binary("|" | "+", even, n.Literal(value=1)):
-                    return is_even(even, values)
+                    return _is_even(even, values)
     return False
 
 
-def is_even(value: n.Expression, values: Mapping[str, n.Expression]) -> bool:
+def _is_even(value: n.Expression, values: Mapping[str, n.Expression]) -> bool:
     """Whether it is two times a number."""
     match spelled_out(value, values):
         case n.Binary("<<", _, n.Literal(value=int() as by)):
             return by > 0
         case n.Call(function="max", arguments=arguments):
-            return all(is_even(one, values) for one in arguments)
+            return all(_is_even(one, values) for one in arguments)
         case n.Literal(value=0):
             return True
     return False
@@ -247,7 +254,7 @@ def _with_sums(
 
     def change(node: n.Node) -> n.Node:
         match node:
-            case n.Binary("|", even, n.Literal(value=1)) if is_even(even, values):
+            case n.Binary("|", even, n.Literal(value=1)) if _is_even(even, values):
                 return n.Binary("+", even, _ONE)
             case n.Call(function="max", arguments=(even, n.Literal(value=0))):
                 match spelled_out(even, values):

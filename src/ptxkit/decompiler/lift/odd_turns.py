@@ -13,7 +13,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT
 from ptxkit.decompiler.lift.first_turns import does, goes_on
 from ptxkit.decompiler.lift.many_turns import loop_of, target_of
-from ptxkit.decompiler.lift.odd_counts import is_even
+from ptxkit.decompiler.lift.odd_counts import is_odd_rest
 from ptxkit.decompiler.lift.rewrite import spelled_out, terms_of
 from ptxkit.decompiler.lift.terms import Sum
 from ptxkit.decompiler.lift.window_turns import Moving, Turns
@@ -27,21 +27,13 @@ def roll_odd(body: list[n.Statement], values: Mapping[str, n.Expression]) -> str
     """Roll up one loop of a list of statements: what it counts with; empty if there was none."""
     for place, statement in enumerate(body):
         match statement:
-            case n.If(n.Binary("!=", rest, n.Literal(value=1)), then, ()) if _is_odd(rest, values):
+            case n.If(n.Binary("!=", rest, n.Literal(value=1)), then, ()) if is_odd_rest(
+                spelled_out(rest, values), values, (_TIMES - 1,)
+            ):
                 index = _roll_at(body, place, then, values)
                 if index:
                     return index
     return ""
-
-
-def _is_odd(rest: n.Expression, values: Mapping[str, n.Expression]) -> bool:
-    """Whether it is what is left of an odd number of turns."""
-    match spelled_out(rest, values):
-        case n.Binary("&", turns, n.Literal(value=mask)) if mask == _TIMES - 1:
-            match spelled_out(turns, values):
-                case n.Binary("|" | "+", even, n.Literal(value=1)):
-                    return is_even(even, values)
-    return False
 
 
 def _roll_at(
