@@ -71,7 +71,8 @@ def without_declared(node: N, names: Container[str]) -> N:
     >>> loop = read("(do (< i n) (let int a 1) (if (< i 2) (then (let int b 2))) (+= i 1))")
     >>> print(print_statements((without_declared(loop, {"a", "b"}),)), end="")
     do {
-        if (i < 2) {}
+        if (i < 2) {
+        }
         i++;
     } while (i < n);
     """
