@@ -148,11 +148,11 @@ def polynomial(node: n.Expression) -> Polynomial | None:
     """A whole number as a sum of products; None if it has too many."""
     made: Polynomial | None = {}
     for term, times in taken_apart(node, (sums, differences)):
-        made = _sum(made, _product(term), times)
+        made = _sum(made, _of_term(term), times)
     return made
 
 
-def _product(node: n.Expression) -> Polynomial | None:
+def _of_term(node: n.Expression) -> Polynomial | None:
     """What is no sum itself, and may be a product of some."""
     match node:
         case n.Literal(value=int() as value):
