@@ -118,7 +118,8 @@ def _answering(running: Sequence[_Worker], seconds: float | None) -> list[_Worke
 
 def _outcome(worker: _Worker, seconds: float | None) -> Any:
     """What became of a worker's piece of work, if it is over."""
-    kind, content = "overdue", None
+    kind: str = "overdue"
+    content: Any = None
     if worker.pipe.poll():
         try:
             kind, content = worker.pipe.recv()
