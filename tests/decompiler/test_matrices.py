@@ -37,6 +37,26 @@ PAIRS = """extern "C" __global__ void sorted(int *x) {
     x[threadIdx.x + 512] = s[threadIdx.x + 512];
 }"""
 
+TURNS = """extern "C" __global__ void turns(const float *in, float *out, int n) {
+    __shared__ float buf[2][128];
+    int t = threadIdx.x;
+    buf[0][t] = in[t];
+    #pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        if (i + 1 < n) buf[(i + 1) & 1][t] = in[(i + 1) * 128 + t];
+        __syncthreads();
+        out[i * 128 + t] = buf[i & 1][127 - t] * 2.0f;
+        __syncthreads();
+    }
+}"""
+
+
+def test_two_buffers_take_turns() -> None:
+    """``~(n << 9) & 512`` bytes on is the other row, and what counts down is a column."""
+    text = lifted_text(ptxkit.compile_cuda(TURNS, arch="sm_90"), Options(roll=True))
+    assert "buf[(n + 1) & 1][threadIdx.x] =" in text
+    assert "= buf[n & 1][127 - threadIdx.x];" in text
+
 
 def test_columns_stay_in_their_rows() -> None:
     text = lifted_text(ptxkit.compile_cuda(OUTER, arch="sm_90"), Options(roll=True))

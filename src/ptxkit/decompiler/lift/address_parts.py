@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptxkit.decompiler.lift.context import copied_bytes
 from ptxkit.decompiler.lift.flow import Flow
 from ptxkit.decompiler.lift.reading import exit_values, leaves, leaves_here
 from ptxkit.decompiler.lift.values import (
@@ -32,6 +33,8 @@ def parts_of_addresses(flow: Flow) -> tuple[set[Definition], set[Definition]]:
                     sets.setdefault(step.targets[0].variable, []).append(step.args[0])
             if step.kind == "store":
                 pending.extend(leaves(step.args[0]))
+            elif step.kind == "asm" and copied_bytes(step.data[0]):
+                pending.extend(leaf for address in step.args[:2] for leaf in leaves(address))
             for value in step.args:
                 for part in value.walk():
                     if part.op in ("load", "atomic"):
@@ -73,14 +76,17 @@ def parts_of_addresses(flow: Flow) -> tuple[set[Definition], set[Definition]]:
 def _cuts_index(value: Value, values: dict[Definition, Value]) -> bool:
     """Whether bits of an index that is scaled are changed: ``(x << 2) & 124``, ``(x * 4) ^ 8``."""
     inner, mask = value.args
+    if mask.op != "const" or mask.data & 1:
+        return False
     if inner.op == "var":
         inner = values.get(inner.data, inner)
-    return (
-        inner.op in ("shl", "shr.u", "mul")
-        and inner.args[1].op == "const"
-        and mask.op == "const"
-        and mask.data & 1 == 0
-    )
+    while inner.op in ("not", "neg") or (
+        inner.op in ("add", "sub") and inner.args[1].op == "const"
+    ):
+        inner = inner.args[0]
+        if inner.op == "var":
+            inner = values.get(inner.data, inner)
+    return inner.op in ("shl", "shr.u", "mul") and inner.args[1].op == "const"
 
 
 def _names_memory(value: Value, values: dict[Definition, Value]) -> bool:

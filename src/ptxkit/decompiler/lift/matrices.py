@@ -23,11 +23,11 @@ from ptxkit.decompiler.lift.row_counters import (
 from ptxkit.decompiler.lift.row_walks import Walk, walks, without_rows
 from ptxkit.decompiler.lift.terms import (
     Term,
+    differences,
     multiple,
     multiples,
     sums,
     taken_apart,
-    without_numbers,
 )
 
 Body = tuple[n.Statement, ...]
@@ -127,15 +127,17 @@ class _Matrices:
             return 0
         factors = {self._factor(term, times) for i in sums for term, times in i.terms}
         large = sorted(f for f in factors if f > 1)
-        if not large or any(f < 1 for f in factors):
+        if not large:
             return 0
-        if 1 not in factors:
+        if 1 not in factors and -1 not in factors:
             return 0  # no column is asked for but by a number: those are records
         if not size or any(i.constant < 0 for i in sums):
             return 0
         # What is less than a row goes some columns on.
         fitting = (w for w in large if size % w == 0 and size != w)
-        rows = [w for w in fitting if not any(f > w and f % w for f in large)]
+        # Rows are counted up; columns may be counted from the end of one.
+        rows = [w for w in fitting if not any(f > w and f % w for f in large)
+                and min(factors) > -w]  # fmt: skip
         # A thread has a row of its own; what counts on goes through several, or through a part.
         own = {k for i in sums for term, k in i.terms if is_thread(term)}
         rows = sorted(rows, key=lambda w: (w not in own, w))
@@ -144,10 +146,13 @@ class _Matrices:
     def _passes(self, index: Sum, width: int) -> bool:
         """Whether a column is beyond the end of its row."""
         columns = [(t, k) for t, k in index.terms if self._factor(t, k) % width]
-        if sum(self.reach.of(t) * k for t, k in columns) >= width:
+        most = sum(self.reach.of(t) * k for t, k in columns if k > 0)
+        least = sum(self.reach.of(t) * k for t, k in columns if k < 0)
+        first = index.constant % width
+        if most >= width or first + most + least < 0:
             return True
-        beside = sum(self.reach.without_threads(t) * k for t, k in columns)
-        return beside + index.constant % width >= width
+        beside = sum(self.reach.without_threads(t) * k for t, k in columns if k > 0)
+        return beside + first + least >= width
 
     def run(self) -> Body:
         """The body, rewritten."""
@@ -196,7 +201,7 @@ def _look(node: n.Node, found: dict[str, list[Sum | None]]) -> None:
 def parsed(node: n.Expression) -> Sum:
     """An index as a sum."""
     made = Sum()
-    for term, times in taken_apart(node, (sums, without_numbers, multiples, _upper_bits)):
+    for term, times in taken_apart(node, (sums, differences, multiples, _upper_bits)):
         match term:
             case n.Literal(value=int() as value):
                 made.constant += value * times
@@ -223,9 +228,14 @@ def _low_bits(mask: int) -> int:
 def sum_of_terms(terms: list[tuple[n.Expression, int]], constant: int) -> n.Expression:
     """Terms times numbers, and a number, added up."""
     made: n.Expression | None = None
+    less = [(term, -times) for term, times in terms if times < 0]
     for term, times in terms:
-        one = multiple(term, times)
-        made = one if made is None else n.Binary("+", made, one)
-    if made is None:
-        return n.Literal(constant, INT)
+        if times > 0:
+            one = multiple(term, times)
+            made = one if made is None else n.Binary("+", made, one)
+    if made is None or (constant and not less):
+        number = n.Literal(constant, INT)
+        made, constant = number if made is None else n.Binary("+", made, number), 0
+    for term, times in less:
+        made = n.Binary("-", made, multiple(term, times))
     return n.Binary("+", made, n.Literal(constant, INT)) if constant else made

@@ -118,6 +118,24 @@ def _moved_down(value: Value, count: int) -> Value:
     return make("shl", value.width, inner, const(bits.data - count, bits.width))
 
 
+def _above(value: Value, count: int) -> Value | None:
+    """What stands above so many low bits that a mask takes away, if it was moved up there.
+
+    Where two buffers take turns, ``((i << 9) - 512) & 512`` is ``((i - 1) & 1) * 512``, and so is
+    ``~(i << 9) & 512``.
+    """
+    if value.op == "const":
+        number = signed(value)
+        return None if number % (1 << count) else const(number >> count, value.width)
+    if low_zeros(value) >= count:
+        return _moved_down(value, count)
+    if value.op in ("add", "sub", "neg", "not"):
+        parts = [part for arg in value.args if (part := _above(arg, count)) is not None]
+        if len(parts) == len(value.args):
+            return make(value.op, value.width, *parts)
+    return None
+
+
 def _masked(value: Value) -> Sum | None:
     """``(x << 2) & 12`` is ``4 * (x & 3)``, and ``(x >>> 3) & 28`` is ``4 * (x >>> 5 & 7)``.
 
@@ -130,17 +148,22 @@ def _masked(value: Value) -> Sum | None:
     narrow = inner.args[0] if inner.op == "zext" else inner
     if not low or mask.data >> narrow.width:
         return None
-    if narrow.op not in ("shl", "shr.u"):
+    above = _above(narrow, low)
+    if above is None and narrow.op != "shr.u":
         bits = (1 << largest(narrow).bit_length()) - 1
         if (bits & ~mask.data) >> low:
             return None
         kept = make("shr.u", narrow.width, narrow, const(low, narrow.width))
         return Sum({make("zext", value.width, kept): 1 << low})
-    source, count = narrow.args
-    if count.op != "const" or (narrow.op == "shl" and count.data != low):
-        return None
-    if narrow.op == "shr.u":
+    if above is not None:
+        source = above
+    else:
+        source, count = narrow.args
+        if count.op != "const":
+            return None
         source = make("shr.u", narrow.width, source, const(count.data + low, count.width))
+    if source.op == "not" and mask.data >> low == 1:
+        source = make("add", narrow.width, source.args[0], const(1, narrow.width))
     bits = (1 << largest(source).bit_length()) - 1
     if bits & ~(mask.data >> low):
         source = make("and", narrow.width, source, const(mask.data >> low, narrow.width))
