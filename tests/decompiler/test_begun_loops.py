@@ -140,3 +140,26 @@ def test_what_follows_a_loop_without_turns_is_there_once() -> None:
     assert module.emit().count("tex.2d") > 16
     text = lifted_text(module, Options(roll=True))
     assert text.count("tex2D") == 3, text
+
+
+#: The first turns are written out, and the first of them knows what is divided.
+FILLED = """
+extern "C" __global__ void fill(const float *x, float *y, int first, int last, int which) {
+    float kept[40];
+    for (int row = threadIdx.x; row < 1000; row += 32) {
+        float b = 1.0f;
+        for (int n = first; n < last; n++) {
+            b = b / (1.0f + x[n]);
+            kept[n - first] = b;
+        }
+        y[row] = kept[which];
+    }
+}
+"""
+
+
+def test_elements_are_counted_from_the_second_turn_where_the_first_knows_more() -> None:
+    module = ptxkit.compile_cuda(FILLED, arch="sm_90")
+    text = lifted_text(module, Options(roll=True))
+    assert "local[j - n2] = f;" in text, text
+    assert "local[1]" not in text, text

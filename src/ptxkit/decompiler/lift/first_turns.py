@@ -78,8 +78,11 @@ def first_written_out(
             continue
         step = n.Assign(n.Name(index), _ONE, "+=")
         turns = (tuple(kept), *_following(second, name, index))
-        ahead = Turns(index, first, values).turn(turns) or _second_turn(
-            second, name, index, (*following, *names), len(kept)
+        # The first turn may know what the others do not: what a sum begins with.
+        ahead = (
+            Turns(index, first, values).turn(turns)
+            or Turns(index, following[0], values).turn(turns[1:])
+            or _second_turn(second, name, index, (*following, *names), len(kept))
         )
         if ahead and does(body[many], rest.mask + 1, ahead):
             ahead = _counting_on(ahead, body[many], rest.mask + 1, 2)
