@@ -41,3 +41,26 @@ def test_what_is_looked_at_costs_more() -> None:
     load = next(one for one in module["k"].instructions if one.name == "ld")
     summed, kept = (Point(load, True, ((0, "%f1"),), tuples) for tuples in (False, True))
     assert side.each_run() < side.each_run([summed]) < side.each_run([kept])
+
+
+def test_of_a_long_function_the_likeliest_form_is_proved_first() -> None:
+    module = ptxkit.compile_cuda(SOURCE, arch="sm_90")
+    proved: list[tuple[int, float]] = []
+
+    def certified(*args: Any, share: float, **options: Any) -> Verdict:
+        if options["thorough"]:
+            _, candidate, _, partner = args
+            proved.append((len(candidate[partner].instructions), share))
+        return Verdict(True)
+
+    with (
+        patch.object(variants, "certify", certified),
+        patch.object(variants, "same_ptx", lambda *args: False),
+        patch.object(variants, "_HARD_TO_RUN", 0),
+        patch.object(variants, "_ALIKE_LONG", -1),
+    ):
+        variants.best_form(module, "k", "sm_90", effort=0, budget=Budget(1000))
+    length = len(module["k"].instructions)
+    apart = [abs(one - length) for one, _ in proved]
+    assert apart == sorted(apart) and apart[0] < apart[-1], proved
+    assert proved[0][1] > proved[1][1], proved

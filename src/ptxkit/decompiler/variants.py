@@ -13,7 +13,7 @@ from itertools import chain, islice
 from math import inf
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
-from ptxkit.decompiler.engines import PROVABLE_FORMS, Candidate, SymbolicEngine
+from ptxkit.decompiler.engines import Candidate, SymbolicEngine
 from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.metrics import reading_cost
 from ptxkit.decompiler.refine.distance import Code
@@ -186,11 +186,8 @@ class _Proving:
         # first, but only those that are quick.
         if not self._long:
             yield replace(likely[0], saving=True), False
-        for place, candidate in enumerate(self._in_time(self.provable)):
-            self.written.append(self._compiled(candidate))
-            # The last one keeps most of the original, and is proved soon, if at all.
-            brief = self._long and place + 1 < len(PROVABLE_FORMS)
-            yield replace(self.written[-1], thorough=True, brief=brief), False
+        for one in self._as_written():
+            yield replace(one, thorough=True), False
         yield likely[0], False
         # What keeps most of the original comes last, is proved most often, and runs as it does.
         yield from ((one, False) for one in self.written[-1:])
@@ -202,12 +199,31 @@ class _Proving:
         yield from ((one, False) for one in self.written)
         yield from ((self._compiled(candidate), False) for candidate in self.left)
 
+    def _as_written(self) -> Iterator[_Tried]:
+        """The forms that can be proved without running them, as they are looked at.
+
+        Of a long function that of which a compiler makes most nearly as many instructions as there
+        were comes first: it is proved soon, if at all. What has twice as many is followed for long.
+        """
+        for candidate in self._in_time(self.provable):
+            self.written.append(self._compiled(candidate))
+            if not self._long:
+                yield self.written[-1]
+        if self._long:
+            # The others get more time later, if that was too little.
+            for place, one in enumerate(sorted(self.written, key=self._longer_by)):
+                yield replace(one, brief=place > 0)
+
+    def _longer_by(self, one: _Tried) -> float:
+        """How many instructions more or less a compiler makes of a form than there were."""
+        if one.made.module is None or one.partner not in one.made.module:
+            return inf
+        length = len(self.module[self.name].instructions)
+        return abs(len(one.made.module[one.partner].instructions) - length)
+
     def _as_long(self, one: _Tried) -> bool:
         """Whether a compiler makes as many instructions of a form as there were."""
-        if one.made.module is None or one.partner not in one.made.module:
-            return False
-        length = len(self.module[self.name].instructions)
-        return abs(len(one.made.module[one.partner].instructions) - length) <= _ALIKE_LONG * length
+        return self._longer_by(one) <= _ALIKE_LONG * len(self.module[self.name].instructions)
 
     def _in_time(self, forms: Iterator[Candidate]) -> Iterator[Candidate]:
         """Forms, as long as there is time to lift another one."""
