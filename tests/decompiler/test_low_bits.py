@@ -38,6 +38,10 @@ L:  st.global.u32 [%rd1], %r4; add.s32 %r4, %r4, 8; setp.lt.u32 %p1, %r4, %r11; 
     {left} add.s32 %r13, %r13, %r12; add.s32 %r13, %r13, %r11; st.global.u32 [%rd1+4], %r13;
     setp.lt.u32 %p2, %r3, %r1; @%p2 bra O;
     ret;"""
+#: Some bits of a byte, by numbers that nobody knows.
+DIGIT = """ld.global.u8 %r3, [%rd1]; ld.global.u32 %r4, [%rd1+4]; {by} %r3, %r3, %r1;
+    and.b32 %r3, %r4, %r3; cvt.u16.u32 %h1, %r3; {cut} cvt.u32.u16 %r3, %h1;
+    st.global.u32 [%rd1], %r3; ret;"""
 REVERSED = "prmt.b32 {0}, {0}, 0, 291; "
 #: What is the same, then what is nearly so.
 PAIRS = {
@@ -95,6 +99,16 @@ PAIRS = {
                      place="cvt.u32.u64 %r8, %rd3; shl.b32 %r8, %r8, 3; add.s32 %r9, %r6, %r8;"),
         PLACE.format(begin="shl.b32 %r8, %r2, 3; add.s32 %r8, %r8, %r6;", place="mov.b32 %r9, %r8;",
                      turn="add.s32 %r8, %r8, 8;"),
+    ),
+    "a mask that is wider than what is left of a byte": (
+        DIGIT.format(by="shr.u32", cut="and.b16 %h1, %h1, 255;"),
+        DIGIT.format(by="shr.u32", cut=""),
+        DIGIT.format(by="shr.u32", cut="and.b16 %h1, %h1, 127;"),
+    ),
+    "what is moved up is no byte any more": (
+        DIGIT.format(by="shl.b32", cut="and.b16 %h1, %h1, 255;"),
+        None,
+        DIGIT.format(by="shl.b32", cut=""),
     ),
     "the lowest bits of what a loop leaves alone": (
         LEFT.format(left="and.b32 %r13, %r12, 3;"),

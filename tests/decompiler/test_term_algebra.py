@@ -79,6 +79,12 @@ def _code(draw: random.Random, steps: int) -> str:
             f"add.s32 %r97, %r{a}, {low}; setp.lt.u32 %p1, %r97, {~mask & 0xFFFFFFFF};"
             f" selp.b32 %r{words}, %r{a}, %r{b}, %p1;",
             f"cvt.s32.s8 %r{words}, %r{a};", f"cvt.u32.u16 %r{words}, %r{a};",
+            f"shr.u32 %r{words}, %r{a}, %r{b};", f"shr.s32 %r{words}, %r{a}, %r{b};",
+            f"and.b32 %r97, %r{b}, 31; and.b32 %r96, %r{a}, {mask}; shr.u32 %r96, %r96, %r97;"
+            f" and.b32 %r{words}, %r96, %r{draw.randrange(1, words)};",
+            f"and.b32 %r96, %r{a}, {(1 << bits) - 1}; and.b32 %r96, %r96, %r{b};"
+            f" cvt.u16.u32 %h1, %r96; and.b16 %h1, %h1, {draw.choice((15, 255, 0x7FFF))};"
+            f" cvt.{draw.choice(('u32.u16', 's32.s16'))} %r{words}, %h1;",
         )  # fmt: skip
         to_wide = (
             f"shr.u64 %d{wides}, %d{c}, {shift};", f"shr.s64 %d{wides}, %d{c}, {shift};",

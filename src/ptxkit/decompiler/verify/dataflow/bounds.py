@@ -165,15 +165,25 @@ def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
         # No bit is set that is set in neither.
         both = high | bounds(terms, values[1], width, False)[1]
         return 0, (1 << both.bit_length()) - 1
-    if name == "shr" and numbers[1] is not None:
-        return 0, high >> min(numbers[1], width)
-    if name == "and" and numbers != [None, None]:
-        return 0, min(number for number in numbers if number is not None)
+    if name == "shr":
+        return 0, high >> min(numbers[1] or 0, width)  # by whatever, it becomes no more
+    if name == "and":
+        # No bit is set that is not set in both.
+        return 0, min(high, bounds(terms, values[1], width, False)[1])
     if name == "rem" and numbers[1]:
         return 0, min(high, numbers[1] - 1)
     if name == "div" and numbers[1]:
         return 0, high // numbers[1]
     return _NOTHING
+
+
+def _truncated(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
+    """What is cut to fewer bits, and has no more of them anyway."""
+    if row[2] != width:
+        return _NOTHING
+    low, high = bounds(terms, row[3], row[1], signed)
+    least, most = whole(width, signed)
+    return (low, high) if least <= low and high <= most else _NOTHING
 
 
 def _carried(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
@@ -207,5 +217,6 @@ def _bits_of_real(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
 
 _RULES: dict[str, Callable[[Terms, Row, int, bool], Limits]] = {
     "sum": _sum, "multiply": _product, "special": _special, "signed": _extended,
-    "unsigned": _extended, "op": _operation, "carried": _carried, "cases": _several,
+    "unsigned": _extended, "truncate": _truncated, "op": _operation, "carried": _carried,
+    "cases": _several,
 }  # fmt: skip
