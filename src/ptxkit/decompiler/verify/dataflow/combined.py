@@ -1,4 +1,4 @@
-"""What one function has computed already, and the other one computes of two registers later.
+"""What one function has computed already, and the other one computes of one or two registers later.
 
 One compiler adds two numbers before it waits for other threads, another one afterwards. The sum
 that one of them holds is then the sum of what the other one holds, whatever the cases are.
@@ -7,14 +7,18 @@ that one of them holds is then the sum of what the other one holds, whatever the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import TypeVar
 
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
+from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.terms import Term
+from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 
 Key = TypeVar("Key")
 Operation = Callable[[Diagram, Diagram], Diagram]
+Function = Callable[[Diagram], Diagram]
 
 
 def combinations(
@@ -47,6 +51,47 @@ def combinations(
     for a, b in combinations_with_replacement(leaves, 2):
         if function(leaves[a], leaves[b]) == whole:
             yield a, b, make
+
+
+def functions(
+    decisions: Decisions, timeless: Timeless, value: Diagram, held: Mapping[Key, Diagram]
+) -> Iterator[tuple[Key, Function]]:
+    """Of what else a value may be a function, and of which: one that gives it in one case.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> d = Decisions(t)
+    >>> p, x, y = d.ask(t.make("p")), t.make("result", "x"), t.make("result", "y")
+    >>> held = {"a": d.choose(p, d.leaf(x), d.leaf(y)), "b": d.leaf(t.make("result", "z"))}
+    >>> moved = d.choose(p, d.leaf(t.scale(32, x, 4)), d.leaf(t.scale(32, y, 4)))
+    >>> found = functions(d, Timeless(d), moved, held)
+    >>> [(name, make(held[name]) == moved) for name, make in found]
+    [('a', True)]
+    """
+    facts: dict[Term, bool] = {}
+    whole = _in_case(decisions, value, facts)
+    parts = timeless.made_of(whole)
+    hole = decisions.terms.make("hole")
+    for key, one in held.items():
+        leaf = _in_case(decisions, one, facts)
+        if timeless.term(leaf) or not timeless.made_of(leaf) <= (parts or {leaf}):
+            continue
+        made = Rewriter(decisions, timeless, {leaf: hole}).term(whole)
+        if made is not None:
+            yield key, partial(_filled, decisions, timeless, hole, made)
+
+
+def _filled(
+    decisions: Decisions, timeless: Timeless, hole: Term, made: Term, value: Diagram
+) -> Diagram:
+    """What is made of a number, of all cases of a value in its place."""
+
+    def put(one: Term) -> Diagram:
+        found = Rewriter(decisions, timeless, {hole: one}, everything=True).term(made)
+        assert found is not None
+        return decisions.leaf(found)
+
+    return decisions.apply(("filled", made), put, (value,))
 
 
 def _in_case(decisions: Decisions, diagram: Diagram, facts: dict[Term, bool]) -> Term:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.bits import part
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed
-from ptxkit.decompiler.verify.dataflow.combined import combinations
+from ptxkit.decompiler.verify.dataflow.combined import combinations, functions
 from ptxkit.decompiler.verify.dataflow.decisions import Diagram
 from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Name, Way
 from ptxkit.decompiler.verify.dataflow.questions import Questions
@@ -113,6 +113,8 @@ class Words:
                     made = self._extended(meeting, ways, name, [*shared, *free])
                 if made is None and self.narrow:
                     made = self._combined(meeting, ways, name, [*shared, *free])
+                if made is None and self.narrow:
+                    made = self._of_cases(meeting, ways, name, [*shared, *free])
                 if made is None and self.narrow and self.registers.width(name) == 1:
                     made = self._questions.about(meeting, ways, name, numbers)
                 if made is None and self.narrow:
@@ -288,6 +290,23 @@ class Words:
                 for way, value, one in zip(ways, held, made, strict=True)
             ):
                 return make(self.registers.carried(meeting, a), self.registers.carried(meeting, b))
+        return None
+
+    def _of_cases(
+        self, meeting: Meeting, ways: list[Way], name: Name, others: list[Name]
+    ) -> Diagram | None:
+        """A register of several cases as something that is made of each case of another one."""
+        told = [self.registers.told(way, self.registers.held(way, name)) for way in ways]
+        if all(self.decisions.term(one) is not None for one in told):
+            return None
+        first = {one: self.registers.held(ways[0], one) for one in others[:_OTHERS]}
+        for other, make in functions(self.decisions, self.timeless, told[0], first):
+            made = (make(self.registers.held(way, other)) for way in ways)
+            if all(
+                self.registers.told(way, value) == one
+                for way, value, one in zip(ways, made, told, strict=True)
+            ):
+                return make(self.registers.carried(meeting, other))
         return None
 
     def _half(
