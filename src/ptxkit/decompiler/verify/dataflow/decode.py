@@ -50,6 +50,10 @@ class Operand:
     parts: tuple[Operand, ...] = ()
 
 
+#: What may say whose shared memory it means, and how.
+_ACCESSES, _OWN = frozenset(("ld", "st", "atom", "red")), ".shared::cta"
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One instruction."""
@@ -110,10 +114,14 @@ class Decoder:
         guard = None
         if node.guard is not None:
             guard = self.register(node.guard.predicate), node.guard.negated
+        opcode, modifiers = node.opcode, frozenset(node.modifiers)
+        if node.name in _ACCESSES and _OWN in modifiers:
+            # Where nothing is said, it is the shared memory of one's own block.
+            opcode = opcode.replace(_OWN, ".shared")
+            modifiers = modifiers - {_OWN} | {".shared"}
         return Step(
-            node.name, node.opcode, frozenset(node.modifiers), types, tuple(targets),
-            tuple(sources), guard, node.line,
-        )  # fmt: skip
+            node.name, opcode, modifiers, types, tuple(targets), tuple(sources), guard, node.line
+        )
 
     def _read_again(self, node: Instruction, position: int) -> bool:
         names = registers(node)

@@ -15,6 +15,10 @@ ORDERED = frozenset(
 )
 #: What an assembler may put together into one rounding, if none is written.
 CONTRACTED = frozenset(("add", "sub", "mul"))
+#: What updates memory in one step, what it does without a sign, and what is so anyway.
+_UPDATES = frozenset(("atom", "red"))
+_SIGNLESS = frozenset((".add", ".and", ".or", ".xor", ".exch", ".cas"))
+_USUAL = frozenset(("relaxed", "gpu"))
 _ROUNDINGS = frozenset((".rn", ".rz", ".rm", ".rp"))
 
 
@@ -51,7 +55,16 @@ def plain_opcode(step: Step) -> str:
 
 
 def plain_memory(step: Step) -> str:
-    """The opcode of a load or store: what is moved has no sign, whatever a load makes of it."""
+    """The opcode of a load or store: what is moved has no sign, whatever a load makes of it.
+
+    That of an atomic update is the same where nobody asks for what was there before, and where it
+    says what holds anyway: that it orders nothing else, for all threads of the GPU. What is added,
+    exchanged or combined bit by bit has no sign.
+    """
+    if step.name in _UPDATES and ".async" not in step.modifiers:
+        signless = not step.modifiers.isdisjoint(_SIGNLESS)
+        words = (_unsigned(word) if signless else word for word in step.opcode.split(".")[1:])
+        return ".".join(("atom", *sorted(word for word in words if word not in _USUAL)))
     if step.name not in ("ld", "st"):
         return step.opcode
     if step.name == "ld" and step.modifiers & ORDERED and _fills_up(step):
