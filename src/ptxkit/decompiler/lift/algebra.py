@@ -28,6 +28,7 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 _COMMUTES = frozenset("add mul and or xor eq ne".split())
 #: Numbers of so many bits, or fewer, are added by who writes them below others; bytes are joined.
 _FEW_BITS = 7
+_BYTE = 8
 _UNIT = {"add": 0, "or": 0, "xor": 0, "sub": 0, "shl": 0, "shr.u": 0, "shr.s": 0, "mul": 1}
 #: What holds where a comparison of integers does not.
 OPPOSITE = {
@@ -81,6 +82,20 @@ def _zeros_of_sum(value: Value) -> int:
     return low_zeros(value)
 
 
+def _most_bits(value: Value, depth: int = 8) -> int:
+    """How many of the low bits of a value may not be zero.
+
+    >>> byte = raw("zext", 32, (raw("anything", 8, ()),))
+    >>> _most_bits(make("or", 32, byte, make("xor", 32, byte, const(3, 32))))
+    8
+    """
+    if value.op == "zext":
+        return value.args[0].width
+    if value.op in ("or", "xor") and depth:
+        return max(_most_bits(part, depth - 1) for part in value.args)
+    return int(value.data).bit_length() if value.op == "const" else value.width
+
+
 def _plain(value: Value) -> int:
     return int(value.data)
 
@@ -106,9 +121,11 @@ def _arithmetic(op: str, width: int, args: tuple[Value, ...], data: Any) -> Valu
         if op == "add" and a.op == "add" and a.args[1].op == "const":
             return make("add", width, a.args[0], const(a.args[1].data + b.data, width))
         full = (1 << width) - 1
-        known = (1 << a.args[0].width) - 1 if op == "and" and a.op == "zext" else full
+        known = (1 << _most_bits(a)) - 1 if op == "and" else full
         if op == "and" and b.data & known == known:
             return a
+        if op == "and" and a.op == "sext" and b.data == (1 << a.args[0].width) - 1:
+            return make("zext", width, a.args[0])
         if op == "and" and a.op == "and" and a.args[1].op == "const":
             return make("and", width, a.args[0], const(a.args[1].data & b.data, width))
         if op == "xor" and width == 1:
@@ -211,6 +228,8 @@ def _compare(op: str, width: int, args: tuple[Value, ...], data: Any) -> Value |
                 return a.args[0] if one == (op == "ne") else make("not", 1, a.args[0])
         if a.op == "sub":
             return raw(op, 1, a.args)
+        if a.op in ("zext", "sext") and a.args[0].width == _BYTE:
+            return make(op, 1, a.args[0], const(0, _BYTE))
     return None
 
 

@@ -122,6 +122,8 @@ def scalar_type(votes: Counter[str], width: int) -> Type:
         return _FLOAT_TYPES[best]
     if votes["looks"] and not votes["no"] and not numbers and width in (32, 64):
         return FLOAT if width == 32 else DOUBLE  # nothing else is known about it
+    if width == 8 and votes["bool"] > votes["s"] + votes["u"] and not votes["wide"]:
+        return BOOL
     signed_word, unsigned_word = _WORDS[width]
     if width < 32:
         return SCALARS[signed_word if votes["s"] > votes["u"] else unsigned_word]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.cuda.types import Pointer
+from ptxkit.cuda.types import BOOL, Pointer, Type
 from ptxkit.decompiler.lift.declared import votes_of
 from ptxkit.decompiler.lift.kinds import Kinds
 from ptxkit.decompiler.lift.sums import sum_of
@@ -12,7 +12,7 @@ from ptxkit.decompiler.lift.values import Value, Variable, parts_of
 _CERTAIN = 1 << 20
 
 
-def count_declared(kinds: Kinds) -> None:
+def count_declared(kinds: Kinds, careful: bool) -> None:
     """What is declared counts more than any use: pointers, and what a mangled name tells."""
     for value in kinds.program.lift.pointers:
         terms = [t for t, k in sum_of(value).terms.items() if k == 1 and t.width == 64]
@@ -30,7 +30,7 @@ def count_declared(kinds: Kinds) -> None:
             cell = kinds.cell(variable)
             cell.pointer += 1
             cell.stored = cell.stored or not type.const
-            width, kind = votes_of(type.target)
+            width, kind = _votes_of(type.target, careful)
             if kind:
                 cell.element(width).votes[kind] += _CERTAIN
         elif type is not None and variable.declared == "struct":
@@ -38,9 +38,14 @@ def count_declared(kinds: Kinds) -> None:
             for at in range(0, variable.width if kind else 0, width or 1):
                 kinds.cell(("field", kinds.like(variable), at // 8, width)).votes[kind] += _CERTAIN
         elif type is not None and variable.declared != "vector":
-            width, kind = votes_of(type)
+            width, kind = _votes_of(type, careful)
             if kind and width == variable.width:
                 kinds.cell(variable).votes[kind] += _CERTAIN
+
+
+def _votes_of(type: Type, careful: bool) -> tuple[int, str]:
+    """What a declared type says; a byte is a ``bool`` only where nobody has to be careful."""
+    return (8, "bool") if type == BOOL and not careful else votes_of(type)
 
 
 def count_vector_parts(kinds: Kinds) -> None:

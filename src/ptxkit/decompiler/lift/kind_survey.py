@@ -19,6 +19,7 @@ from ptxkit.decompiler.lift.reading import exit_values
 from ptxkit.decompiler.lift.records import Holder, find_records
 from ptxkit.decompiler.lift.sums import sum_of
 from ptxkit.decompiler.lift.taking import gives, kind_of, takes
+from ptxkit.decompiler.lift.truths import truth_of
 from ptxkit.decompiler.lift.values import Step, Value, Variable
 
 _SUMS = ("add", "sub")
@@ -31,6 +32,8 @@ _PAIRS = {"f16": "f16x2", "bf16": "bf16x2"}
 _HALVES = {pair: half for half, pair in _PAIRS.items()}
 
 
+#: What holds what another one does, so that both are of one type.
+_READ = ("var", "load", "component", "select")
 #: Vectors have no more parts than this.
 _MOST_PARTS = 4
 
@@ -68,7 +71,7 @@ class _Survey:
 
     def run(self) -> None:
         """Look at every step."""
-        count_declared(self.kinds)
+        count_declared(self.kinds, careful=self.plain is None)
         find_pointers(self.kinds)
         if self.plain is not None:
             classes = declared_classes(self.program.lift.function.name)
@@ -231,6 +234,8 @@ class _Survey:
         What goes to ``memory`` may be something else there.
         """
         op = value.op
+        if target is not None and width == 8 and op not in _READ and truth_of(value) is None:
+            target.find().votes["wide"] += 1  # more than 0 and 1: no bool holds it
         if op == "select":
             self._visit(value.args[0], "b")
             self._flows(value.args[1], target, width, memory=memory)

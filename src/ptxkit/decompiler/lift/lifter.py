@@ -21,7 +21,7 @@ from ptxkit.decompiler.lift.continues import with_continues
 from ptxkit.decompiler.lift.copies import Copies
 from ptxkit.decompiler.lift.counting import Counting, without_unread
 from ptxkit.decompiler.lift.declare import Declarer
-from ptxkit.decompiler.lift.declared import declared_rows
+from ptxkit.decompiler.lift.declared import declared_rows, declared_types
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.empty_loops import without_empty_loops
 from ptxkit.decompiler.lift.first_remainders import with_first_remainders
@@ -179,7 +179,7 @@ class ModuleLifter:
             count_elements(program)
             count_in_elements(program)
             with_pointer_starts(program)
-        with_truths(program)
+        with_truths(program, () if self.options.careful else declared_types(function.name))
         Substitution(program, self.options.order, exact=self.options.exact).run()
         if not self.options.exact:
             with_record_starts(program)

@@ -72,7 +72,8 @@ class WholeNumbers(Writing):
             return Expr(whole, want)
         if width >= 32:
             return Expr(node, type)
-        return Expr(node, type, exact=False)
+        # What both leave 0 stays 0.
+        return Expr(node, type, operator in "&|^" and all(_fits(x, width) for x in (left, right)))
 
     def _wide_enough(self, left: Expr, right: Expr, width: int) -> tuple[Expr, Expr]:
         """Operands of which the result has all the bits it needs."""
@@ -169,6 +170,8 @@ class WholeNumbers(Writing):
         if pointers is not None:
             return Expr(n.Binary(operator, *pointers), BOOL)
         left = self.number(one)
+        if left.type == BOOL and two.op == "const" and two.data == 0:
+            return left if value.op == "ne" else Expr(n.Unary("!", left.node), BOOL)
         right = self.number(two, left.type)
         if not left.exact or not right.exact or _signs_differ(left, right, one.width):
             left, right = self.signed(one, "u"), self.signed(two, "u")
@@ -242,7 +245,9 @@ class WholeNumbers(Writing):
     def _extended(self, value: Value, hint: Type | None) -> Expr:
         source = value.args[0]
         sign = "s" if value.op == "sext" else "u"
-        made = self.signed(source, sign)
+        made = self.natural(source)
+        if made.type != BOOL:  # which is 0 or 1 with any sign
+            made = self.signed(source, sign)
         if source.width == 1 and sign == "s":
             chosen = n.Conditional(made.node, n.Literal(-1, INT), n.Literal(0, INT))
             made = Expr(chosen, INT)
@@ -283,6 +288,14 @@ def _less(node: n.Expression, width: int) -> n.Literal | None:
         return n.Literal(-number, node.type) if -(1 << 31) < number < 0 else None
     below = (1 << width) - number
     return n.Literal(below, INT) if width >= 32 and 0 < below <= _FEW else None
+
+
+def _fits(made: Expr, width: int) -> bool:
+    """Whether a number is not negative, and has no more bits than a value of a width."""
+    if isinstance(made.node, n.Literal):
+        return 0 <= made.node.value < 1 << width
+    whole = made.exact and isinstance(made.type, Scalar) and not made.type.signed
+    return whole and bits_of(made.type) <= width
 
 
 def _signs_differ(left: Expr, right: Expr, width: int) -> bool:

@@ -40,6 +40,7 @@ from ptxkit.decompiler.lift.conversions import (
 )
 from ptxkit.decompiler.lift.kinds import Kinds
 from ptxkit.decompiler.lift.printing import Texts
+from ptxkit.decompiler.lift.truths import truth_of
 from ptxkit.decompiler.lift.values import Value, Variable, whole_vector
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class Writing(Conversions):
             return self.places.pointer(value, want)
         if value.op == "const" and isinstance(want, Scalar):
             return self.literal(value, want)
+        if want == BOOL and value.width > 1 and (truth := truth_of(value)) is not None:
+            return self.condition(truth)
         if value.op == "select":
             return n.Conditional(
                 self.condition(value.args[0]),
