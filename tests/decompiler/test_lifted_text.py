@@ -10,6 +10,7 @@ from tests.decompiler.lifting import compiled_again, lifted_text
 
 import ptxkit
 from ptxkit.decompiler.lift.lifter import Options
+from ptxkit.decompiler.verify import same_ptx
 
 
 def body(source: str, arch: str = "sm_90", **options: bool) -> str:
@@ -234,3 +235,25 @@ def test_a_negated_reciprocal_is_one_of_minus_one() -> None:
     module = ptxkit.compile_cuda(source, arch="sm_90")
     assert [one.name for one in module["k"].instructions].count("neg") == 1
     assert "-1.0 / (" in lifted_text(module)
+
+
+def test_what_has_no_digits_has_a_name() -> None:
+    source = """__constant__ float edges[3] = {1.0f, -1.0f / 0.0f, 0.0f / 0.0f};
+    __constant__ double wide[3] = {1.0 / 0.0, -(0.0 / 0.0), 2.0};
+    extern "C" __global__ void k(const float *x, float *y, double *z, int n) {
+        float least = __int_as_float(0x7f800000);
+        #pragma unroll 1
+        for (int i = 0; i < n; i++) least = fminf(least, x[i]);
+        double most = z[n] > 0 ? __longlong_as_double(0xfff0000000000000ll) : wide[n];
+        if (n == 3) y[1] = __int_as_float(0x7fc00000);
+        y[0] = least + edges[n];
+        z[0] = most; }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    text = lifted_text(module, Options(roll=True, keep_loops=True))
+    for part in ("= INFINITY", "-INFINITY", "= NAN;", "{1.0f, -(1.0f / 0.0f), 0.0f / 0.0f}",
+                 "#ifndef INFINITY", "#ifndef NAN"):  # fmt: skip
+        assert part in text
+    assert "0x7f" not in text.partition("__constant__")[2]
+    assert same_ptx(module, compiled_again(text, "sm_90"), "k")
+    assert "#define" not in lifted_text(ptxkit.compile_cuda(source.replace("0x7f800000", "1")
+        .replace("0xfff0", "0x3ff0").replace("0x7fc0", "0x3fc0"), arch="sm_90"))  # fmt: skip

@@ -39,6 +39,13 @@ _FROM_BITS = {
     HALF: ("__ushort_as_half(0x{:04x})", 16),
     BFLOAT16: ("__ushort_as_bfloat16(0x{:04x})", 16),
 }
+#: Words of C++ for what has no digits; NVRTC knows them only where a file says what they are.
+WORDS = {"INFINITY": "__int_as_float(0x7f800000)", "NAN": "__int_as_float(0x7fc00000)"}
+_WORD_OF_BITS = {
+    (FLOAT, 0x7F800000): "INFINITY", (DOUBLE, 0x7FF << 52): "INFINITY",
+    (FLOAT, 0xFF800000): "-INFINITY", (DOUBLE, 0xFFF << 52): "-INFINITY",
+    (FLOAT, 0x7FC00000): "NAN", (DOUBLE, 0xFFF << 51): "NAN",
+}  # fmt: skip
 _NUMPY = {HALF: np.float16, FLOAT: np.float32, DOUBLE: np.float64}
 _FROM_FLOAT = {HALF: "__float2half({}f)", BFLOAT16: "__float2bfloat16({}f)"}
 
@@ -48,8 +55,8 @@ def from_bits(bits: int, type: Scalar) -> Literal:
 
     >>> from_bits(0x3F800000, FLOAT).value
     1.0
-    >>> spell(from_bits(0x7FC00000, FLOAT))
-    '__int_as_float(0x7fc00000)'
+    >>> spell(from_bits(0xFF800000, FLOAT)), spell(from_bits(0x7FFFFFFF, FLOAT))
+    ('-INFINITY', '__int_as_float(0x7fffffff)')
     """
     value = value_of_bits(bits, type)
     if math.isfinite(value):
@@ -103,7 +110,8 @@ def spell(literal: Literal) -> str:
     if type == BOOL:
         return "true" if literal.value else "false"
     if literal.bits is not None:
-        return _FROM_BITS[type][0].format(literal.bits)
+        word = _WORD_OF_BITS.get((type, literal.bits))
+        return word or _FROM_BITS[type][0].format(literal.bits)
     if type.is_float:
         text = digits(float(literal.value), type)
         return _FROM_FLOAT[type].format(text) if type in _FROM_FLOAT else text + SUFFIXES[type]

@@ -7,10 +7,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 
-from ptxkit.cuda.literals import SUFFIXES, spell
+from ptxkit.cuda.literals import SUFFIXES, WORDS, spell
 from ptxkit.cuda.mangling import explained, plain_name
 from ptxkit.cuda.nodes import (
     Asm,
@@ -441,6 +442,7 @@ def _module_text(node: CudaModule, symbols: Container[str]) -> str:
         writer.line(0, f"{COMPILE_WITH} {' '.join(node.options)}")
     for include in node.includes:
         writer.line(0, f"#include <{include}>")
+    head = len(writer.lines)
     previous: object = None
     for item in node.items:
         first = previous is None and not node.includes
@@ -453,4 +455,9 @@ def _module_text(node: CudaModule, symbols: Container[str]) -> str:
         else:
             writer.line(0, _declare(item) + ";")
         previous = item
-    return "\n".join(writer.lines) + "\n"
+    body = "\n".join(writer.lines[head:]) + "\n"
+    defined = [line for word, value in WORDS.items() if re.search(rf"\b{word}\b", body)
+               for line in (f"#ifndef {word}", f"#define {word} {value}", "#endif")]  # fmt: skip
+    if defined and not node.includes:
+        defined.append("")
+    return "".join(f"{line}\n" for line in writer.lines[:head] + defined) + body

@@ -19,8 +19,8 @@ _KEYWORDS = frozenset(
 )
 #: Names of CUDA that code makes use of: a variable of a function must not hide them.
 _USED = frozenset(
-    "main NULL assert threadIdx blockIdx blockDim gridDim warpSize half min max abs printf malloc "
-    "free".split()
+    "main NULL INFINITY NAN assert threadIdx blockIdx blockDim gridDim warpSize half min max abs "
+    "printf malloc free".split()
 )
 RESERVED = _KEYWORDS | _USED
 #: What NVRTC declares before the first line of a file: nothing else outside of functions is that.

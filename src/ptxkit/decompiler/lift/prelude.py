@@ -6,9 +6,11 @@ import re
 
 from ptxkit._native import Node
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.literals import from_bits
+from ptxkit.cuda.literals import from_bits, spell
 from ptxkit.cuda.types import (
     BOOL,
+    DOUBLE,
+    FLOAT,
     INT,
     SCALARS,
     UINT,
@@ -207,12 +209,29 @@ def _addresses(memory: Memory, signatures: Signatures) -> n.Expression:
     return n.Name("{{" + ", ".join(items) + "}}")
 
 
-def _spelled(part: bytes, element: Type) -> str:
-    from ptxkit.cuda.literals import spell
+#: What a compiler makes of divisions by 0 before a program begins, when no function can be called.
+_BY_ZERO = {"INFINITY": ("1.0", 0), "NAN": ("0.0", 1)}
 
+
+def _quotient(bits: int, type: Scalar) -> str:
+    """The constant that a number without digits is, where there is one.
+
+    >>> _quotient(0xFF800000, FLOAT), _quotient(0xFFF8000000000000, DOUBLE), _quotient(0, FLOAT)
+    ('-(1.0f / 0.0f)', '0.0 / 0.0', '')
+    """
+    sign, top = bits >> (type.bits - 1), 1 << (type.bits - 1)
+    found = _BY_ZERO.get(spell(from_bits(bits & ~top, type)))
+    if found is None or type not in (FLOAT, DOUBLE):
+        return ""
+    end = "f" * (type == FLOAT)
+    text = f"{found[0]}{end} / 0.0{end}"
+    return text if sign == found[1] else f"-({text})"
+
+
+def _spelled(part: bytes, element: Type) -> str:
     bits = int.from_bytes(part, "little")
     if isinstance(element, Scalar) and element.is_float:
-        return spell(from_bits(bits, element))
+        return _quotient(bits, element) or spell(from_bits(bits, element))
     if isinstance(element, Scalar):
         if element.signed and bits >> (element.bits - 1):
             bits -= 1 << element.bits
