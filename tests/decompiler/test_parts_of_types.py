@@ -51,6 +51,12 @@ SOURCES = {
         ["__float2half2_rn(1.0f)", "__float2half2_rn(0.5f)", "__hbgt2(", "__hgt2("],
         ["asm", "as_uint", "as_ushort"],
     ),
+    "a vector by value where nothing has a name": (
+        """extern "C" __global__ void k(float *o, float4 w, int2 s) {
+            o[threadIdx.x + s.y] = w.x * w.w; }""",
+        ["float4 ", "int2 ", ".x * ", ".w"],
+        ["struct", "field"],
+    ),
     "structures in shared memory": (
         """struct Item { int key; float w; };
         extern "C" __global__ void k(const int *d, const float *w, float *o) {
@@ -108,3 +114,19 @@ def test_parameters_are_what_their_names_say_though_vectors_are_read() -> None:
     assert found.verdict.equivalent, found.verdict.reasons
     assert "__global__ void sums(const float *" in found.cuda and "extern" not in found.cuda
     assert "char *" not in found.cuda
+
+
+def test_some_parts_of_vectors_by_value() -> None:
+    source = """__global__ void k(float *o, char *d, char4 c, uint3 g, float4 w, float4 *y) {
+        int i = threadIdx.x;
+        o[i] = w.y + (g.x & 255) + ((__float_as_int(w.z) >> 8) & 255);
+        d[i] = c.z + 1;
+        y[i] = w; }"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic", effort=0)
+    assert found.verdict.equivalent, found.verdict.reasons
+    head, _, rest = found.cuda.partition("{")
+    assert head.startswith("__global__ void k(float *") and "char *" in head
+    for part in ("char4 ", "uint3 ", "float4 "):
+        assert part in head
+    assert "] = a4;" in rest
+    assert not any(part in rest for part in ("struct", "field", "char *", "make_float4"))

@@ -28,13 +28,18 @@ _DECLARED = frozenset(
     "dim3 std size_t ptrdiff_t va_list cudaError_t cudaStream_t vprintf abort exit clock clock64 "
     "memcpy memset strlen labs llabs isfinite isinf isnan signbit j0 j1 jn y0 y1 yn tex1D tex2D "
     "tex3D surf1Dread surf2Dread surf3Dread".split()
-)
+) | {
+    f"{sign}{word}{count}"
+    for word in "char short int long longlong float double".split()
+    for sign in ("", "u")
+    for count in ("1", "2", "3", "4", "4_16a", "4_32a")
+}
 
 
 def is_free(name: str) -> bool:
     """Whether a kernel or a variable can be called so, and its symbol is just that.
 
-    >>> [word for word in ("scale", "float", "threadIdx", "sinf", "a$b") if is_free(word)]
+    >>> [word for word in ("scale", "float", "long4", "sinf", "a$b") if is_free(word)]
     ['scale']
     """
     if _WORD.fullmatch(name) is None or (name.startswith("__") and name.endswith("__")):

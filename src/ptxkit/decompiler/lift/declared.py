@@ -122,6 +122,8 @@ def agreed(found: Type, declared: Type | None, *, used: bool) -> Type:
 
     >>> agreed(SCALARS["longlong"], SCALARS["long"], used=True).spelling
     'long'
+    >>> agreed(Pointer(SCALARS["schar"]), Pointer(SCALARS["char"]), used=True).spelling
+    'char *'
     >>> agreed(SCALARS["longlong"], Pointer(SCALARS["int"]), used=False).spelling
     'int *'
     """
@@ -132,7 +134,9 @@ def agreed(found: Type, declared: Type | None, *, used: bool) -> Type:
     if isinstance(declared, Pointer) and isinstance(found, Pointer):
         # Who reads several at once points to numbers, and says so where that is done.
         several = isinstance(found.target, Vector) and found.target.element == declared.target
-        return replace(found, target=declared.target) if several else found
+        # A byte with a sign has two names.
+        byte = found.target == SCALARS["schar"] and declared.target == SCALARS["char"]
+        return replace(found, target=declared.target) if several or byte else found
     if isinstance(found, Scalar) and isinstance(declared, Scalar):
         whole = found.is_integer and declared.is_integer and declared.bits == found.bits
         return declared if whole and found.signed == declared.signed else found

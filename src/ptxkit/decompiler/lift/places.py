@@ -26,9 +26,17 @@ from ptxkit.decompiler.lift.conversions import C_TYPES, UNSIGNED, Expr, bits_of
 from ptxkit.decompiler.lift.emit import Emitter
 from ptxkit.decompiler.lift.ranges import fits
 from ptxkit.decompiler.lift.records import Holder, Record, holder_of
-from ptxkit.decompiler.lift.structs import Layout, plain
+from ptxkit.decompiler.lift.structs import Layout, alike, plain
 from ptxkit.decompiler.lift.sums import Sum, sum_of
-from ptxkit.decompiler.lift.values import Value, Variable, const, parts_of, signed, whole_vector
+from ptxkit.decompiler.lift.values import (
+    Value,
+    Variable,
+    const,
+    parts_of,
+    raw,
+    signed,
+    whole_vector,
+)
 
 _CHAR = SCALARS["char"]
 _LOADS = {"ca": "__ldca", "cg": "__ldcg", "cs": "__ldcs", "lu": "__ldlu", "cv": "__ldcv"}
@@ -92,12 +100,31 @@ class Places:
         address = value.args[0]
         if type is None:
             type = self.element(address, access)
+            whole = self._whole_part(address, access, type)
+            if whole is not None:
+                return self.emitter.natural(whole)
         place = self.place(address, access, type)
         if access.constant and (self._is_asked(access) or not self._is_restricted(address)):
             return Expr(n.Call("__ldg", (_address_of(place),)), type)
         if access.hint in _LOADS and not access.volatile:
             return Expr(n.Call(_LOADS[access.hint], (_address_of(place),)), type)
         return Expr(place, type)
+
+    def _whole_part(self, address: Value, access: Access, type: Type) -> Value | None:
+        """What is read of a part of a vector by value, as some bits of all of that part."""
+        base = self.emitter.kinds.base(address)
+        layout = self.layouts.get(base.data) if base is not None and base.op == "slot" else None
+        total = sum_of(address).without(base)
+        if layout is None or not isinstance(layout.type, Vector) or total.terms:
+            return None
+        element = layout.type.element
+        inside = total.constant % element.size
+        if layout.field_at(total.constant, type) or inside + access.size > element.size:
+            return None
+        start = make("sub", 64, address, const(inside, 64))
+        word = next(w for w, one in C_TYPES.items() if w[0] != "b" and alike(one, element))
+        read = raw("load", element.bits, (start,), Access("param", word))
+        return make("trunc", access.width, make("shr.u", element.bits, read, const(8 * inside, 32)))
 
     def _is_asked(self, access: Access) -> bool:
         """Whether a function was called to load it so: such loads of halves are assembly."""
@@ -152,7 +179,7 @@ class Places:
                 value: n.Expression = n.Name(whole.name)
             else:
                 parts = tuple(self.emitter.assigned(v, type.element) for v in values)
-                value = n.Call(_maker(type), parts)
+                value = self._parameter_of(parts, type) or n.Call(_maker(type), parts)
         else:
             value = self.emitter.assigned(values[0], type)
         if access.hint in _STORES and not access.volatile:
@@ -160,6 +187,16 @@ class Places:
                 value = self.emitter.typed(values[0], type)
             return n.Evaluate(n.Call(_STORES[access.hint], (_address_of(place), value)))
         return n.Assign(place, value)
+
+    def _parameter_of(self, parts: tuple[n.Expression, ...], type: Vector) -> n.Name | None:
+        """The vector by value that has just these parts."""
+        for holder, layout in self.layouts.items():
+            if isinstance(holder, Variable) and layout.type == type:
+                whole = n.Name(holder.name)
+                names = (name for _, (name, _) in sorted(layout.fields.items()))
+                if parts == tuple(n.Member(whole, name) for name in names):
+                    return whole
+        return None
 
     def place(self, address: Value, access: Access, type: Type) -> n.Expression:
         """What is accessed, as something that can stand on the left of ``=``."""
@@ -203,7 +240,7 @@ class Places:
         if index is None:
             return self._in_bytes(array, total, type)
         node = array.node
-        if have != type:
+        if have is None or not alike(have, type):
             node = n.Cast(Pointer(type), node)
         if isinstance(index, n.Literal) and index.value == 0 and not isinstance(array.type, Array):
             return n.Unary("*", node)
@@ -325,7 +362,7 @@ class Places:
                     if isinstance(array.node, n.Name):
                         size = record.size if record is not None else size_of(have)
                         self._note_steps(n.Index(array.node, index), total, size)
-                return node if have == type else n.Cast(Pointer(type), node)
+                return node if alike(have, type) else n.Cast(Pointer(type), node)
         return n.Cast(Pointer(type), self._bytes(array, total))
 
     def offset(self, base: Value, total: Sum) -> n.Expression:

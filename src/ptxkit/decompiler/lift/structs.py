@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import SCALARS, Array, Pointer, Scalar, Struct, Type, Vector
+from ptxkit.cuda.types import SCALARS, VECTORS, Array, Pointer, Scalar, Struct, Type, Vector
 
 
 def _size(type: Type) -> int:
@@ -17,6 +17,33 @@ def _size(type: Type) -> int:
 def plain(type: Type) -> Type:
     """A type without what it promises about what it points to."""
     return Pointer(type.target) if isinstance(type, Pointer) else type
+
+
+def alike(one: Type, two: Type) -> bool:
+    """Whether two types are the same bits, whatever they are called.
+
+    >>> alike(SCALARS["char"], SCALARS["schar"]), alike(SCALARS["char"], SCALARS["uchar"])
+    (True, False)
+    """
+    if isinstance(one, Scalar) and isinstance(two, Scalar):
+        return (one.kind, one.bits, one.signed) == (two.kind, two.bits, two.signed)
+    return plain(one) == plain(two)
+
+
+def vector_of(size: int, alignment: int, fields: dict[int, Type]) -> Vector | None:
+    """The vector that a structure of fields of one type is, if it begins where only those must.
+
+    >>> vector_of(16, 16, {0: SCALARS["float"], 12: SCALARS["float"]}).spelling
+    'float4'
+    >>> vector_of(16, 4, {0: SCALARS["float"], 12: SCALARS["float"]})
+    """
+    first = next(iter(fields.values()), None)
+    if not isinstance(first, Scalar) or not first.size < alignment == size:
+        return None
+    word = {"schar": "char"}.get(first.word, first.word)
+    vector = VECTORS.get(f"{word}{size // first.size}")
+    whole = all(alike(type, first) and at % first.size == 0 for at, type in fields.items())
+    return vector if whole else None
 
 
 def united(one: dict[int, Type], two: dict[int, Type]) -> dict[int, Type] | None:
@@ -74,7 +101,7 @@ class Layout:
     def field_at(self, offset: int, type: Type) -> str | None:
         """The field that an access is of."""
         found = self.fields.get(offset)
-        return found[0] if found is not None and plain(found[1]) == plain(type) else None
+        return found[0] if found is not None and alike(found[1], type) else None
 
     def definition(self) -> n.StructDefinition:
         """Its definition, gaps filled with bytes."""

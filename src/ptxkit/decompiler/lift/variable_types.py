@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import Pointer, Scalar, Type, Vector
+from ptxkit.cuda.types import Pointer, Type, Vector
 from ptxkit.cuda.words import is_free
 from ptxkit.decompiler.lift.cells import is_number, vector_type
 from ptxkit.decompiler.lift.conversions import C_TYPES
@@ -18,7 +18,7 @@ from ptxkit.decompiler.lift.kinds import Kinds
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.records import Holder, Record
 from ptxkit.decompiler.lift.signatures import Signatures
-from ptxkit.decompiler.lift.structs import Layout, united
+from ptxkit.decompiler.lift.structs import Layout, alike, united, vector_of
 from ptxkit.decompiler.lift.values import Value, Variable, parts_of
 
 T = TypeVar("T")
@@ -136,9 +136,12 @@ class VariableTypes:
                         break
                     wanted[offset] = kinds.type_of(cell, width)
         size = variable.width // 8
-        vector = _at(declared_types(key[0]), key[1])
+        declared = declared_types(key[0])
+        vector = _at(declared, key[1])
+        if not declared:
+            vector = vector_of(size, variable.alignment, wanted)
         if isinstance(vector, Vector) and vector.size == size and all(
-            isinstance(type, Scalar) and type == vector.element and at % type.size == 0
+            alike(type, vector.element) and at % vector.element.size == 0
             for at, type in wanted.items()
         ):  # fmt: skip
             known = Layout(vector.spelling, size, size)
