@@ -117,3 +117,19 @@ def test_a_loop_that_is_counted_up_to_0_behind_its_rest_is_one_loop() -> None:
     text = lifted_text(ptxkit.compile_cuda(TILE, arch="sm_90"), Options(roll=True))
     assert re.search(r"(\w+) < 1024; \1 \+= 256\)", text)
     assert "do {" not in text
+
+
+BYTES = """
+__global__ void spaces(const char *text, int *found, int n) {
+    int many = 0;
+    for (int i = threadIdx.x; i < n; i += 32)
+        if (text[i] == 32) many++;
+    atomicAdd(found, many);
+}
+"""
+
+
+def test_a_loop_over_bytes_goes_on_by_its_step() -> None:
+    made = decompiled(BYTES)
+    assert re.search(r"for \(int (\w+) = [^;]*; \1 < n; \1 \+= 32\)", made.cuda), made.cuda
+    assert made.verdict.same_ptx

@@ -90,6 +90,7 @@ from ptxkit.decompiler.lift.volatile_pointers import (
     with_volatile_pointers,
     with_volatile_variables,
 )
+from ptxkit.decompiler.lift.whole_steps import over_indices
 from ptxkit.decompiler.lift.wide_shuffles import join_shuffles
 from ptxkit.decompiler.lift.wide_variables import with_wide_variables
 from ptxkit.decompiler.lift.written_tables import with_written_tables
@@ -279,6 +280,7 @@ class ModuleLifter:
         if not self.options.careful:
             body = with_wide_variables(with_plain_sums(body, by_name), by_name)
             body = with_loop_starts(with_first_remainders(body))
+            body = over_indices(body) if self.options.roll else body
             each = self.options.order != "free"
             body = with_row_pointers(body, places.steps, by_name, known, each=each)
         if self.options.keep_loops:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.whole_steps import counted_by_steps
 from ptxkit.decompiler.tidy.butterflies import rolled_steps
 from ptxkit.decompiler.tidy.computed_again import computed_again
 from ptxkit.decompiler.tidy.conditions import plain_conditions
@@ -41,7 +42,6 @@ from ptxkit.decompiler.tidy.swaps import swapping_loops
 from ptxkit.decompiler.tidy.together import changed_together
 from ptxkit.decompiler.tidy.turns import last_turns
 from ptxkit.decompiler.tidy.two_at_once import two_at_once
-from ptxkit.decompiler.tidy.whole_steps import counted_by_steps
 
 #: Whether to take the other form at a place; asked once for each, in the order of the pass.
 Take = Callable[[], bool]
