@@ -23,6 +23,14 @@ from ptxkit.decompiler.tidy.repeated import named_indices
 from ptxkit.decompiler.tidy.updates import plain_update
 
 SOURCES = {
+    "casts that say nothing": (
+        """__global__ void k(const bool *x, const unsigned char *c, float *y, int *o, int n) {
+            float s = 0; int many = 0;
+            for (int i = threadIdx.x; i < n; i += 32) { s += c[i]; many += x[i]; }
+            y[threadIdx.x] = s; y[threadIdx.x + 32] = c[threadIdx.x]; atomicAdd(o, many); }""",
+        ["[threadIdx.x] = ", "[threadIdx.x + 32] = "],
+        ["(unsigned", "(int)"],
+    ),
     "a reduction with one warp at its end": (
         """__global__ void k(const float *x, float *o) {
             __shared__ float s[256];

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.whole_steps import counted_by_steps
 from ptxkit.decompiler.tidy.butterflies import rolled_steps
+from ptxkit.decompiler.tidy.casts import plain_casts
 from ptxkit.decompiler.tidy.computed_again import computed_again
 from ptxkit.decompiler.tidy.conditions import plain_conditions
 from ptxkit.decompiler.tidy.constants import named_once
@@ -72,7 +73,7 @@ PASSES: tuple[Pass, ...] = (
     halving_counters, without_old_counts, computed_again, last_turns, indices_by_counters,
     single_precision, swapping_loops, counted_to_the_end, implicit_conversions, started_loops,
     pointers_by_counters, known_sums, plain_numbers, named_indices, without_dead_stores,
-    late_declarations, changed_together, without_copies, grid_places, two_at_once,
+    late_declarations, changed_together, without_copies, grid_places, two_at_once, plain_casts,
     without_never_read, joined_loops,
 )  # fmt: skip
 #: With what comes last: no other pass, and no search, looks at what it wrote.
