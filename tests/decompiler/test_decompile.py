@@ -192,6 +192,20 @@ def test_without_verifying(ptx: Path) -> None:
     assert "not verified" in shown
 
 
+def test_a_missing_extra_is_told_once(
+    ptx: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PTXKIT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setitem(sys.modules, "torch", None)
+
+    def said() -> bool:
+        monkeypatch.setattr(choose, "_told", set())  # as in another process
+        found = ptxkit.decompile(ptx.read_text(), verify=False)
+        return any("torch is not installed" in note for note in found.notes)
+
+    assert [said(), said()] == [True, False]
+
+
 def test_without_a_compiler(ptx: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*words: object, **options: object) -> None:
         raise ToolchainError("NVRTC is not installed; run: pip install 'ptxkit[cuda]'")

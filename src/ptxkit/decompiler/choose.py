@@ -41,6 +41,7 @@ from ptxkit.errors import (
 )
 from ptxkit.syntax import Function, Module, parse
 from ptxkit.syntax.debug import debug_names
+from ptxkit.toolchain import cache
 from ptxkit.toolchain.aside import limited
 
 #: A function with more instructions stays as it was lifted first, unless more than so many times of
@@ -265,10 +266,20 @@ def _engines(name: str, weights: str | Path | None = None) -> tuple[list[Engine]
         except MissingExtraError as error:
             if weights is not None:
                 raise
-            if one not in _told:
-                notes.append(f"the {one} engine was not asked: {error}")
-                _told.add(one)
+            note = f"the {one} engine was not asked: {error}"
+            if _is_news(note):
+                notes.append(note)
     return found, notes
+
+
+def _is_news(note: str) -> bool:
+    """Whether nobody was told so yet, by this process or by one before it that kept it."""
+    name = cache.key("told", [note])
+    if note in _told or cache.read(name) is not None:
+        return False
+    _told.add(note)
+    cache.write(name, b"told")
+    return True
 
 
 def _lift(module: Module, flags: Flags) -> CudaModule:
