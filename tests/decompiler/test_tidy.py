@@ -23,6 +23,15 @@ from ptxkit.decompiler.tidy.repeated import named_indices
 from ptxkit.decompiler.tidy.updates import plain_update
 
 SOURCES = {
+    "rows by blocks": (
+        """__global__ void k(float *x, const float *y, int n, int m) {
+            for (int r = blockIdx.x; r < n; r += gridDim.x) {
+                float s = 0;
+                for (int c = threadIdx.x; c < m; c += blockDim.x) s += y[r * m + c];
+                x[r * m + threadIdx.x] = s; } }""",
+        ["for (int i = blockIdx.x; i < ", "i += gridDim.x)", " + threadIdx.x] = "],
+        ["do {", "return", "(unsigned"],
+    ),
     "casts that say nothing": (
         """__global__ void k(const bool *x, const unsigned char *c, float *y, int *o, int n) {
             float s = 0; int many = 0;

@@ -38,7 +38,7 @@ def plain_casts(function: n.Function, take: Callable[[], bool]) -> n.Function:
     def change(node: n.Node) -> n.Node:
         match node:
             case n.Cast(type=Scalar(kind="int") as wanted, operand=operand):
-                place = _place(node, threads)
+                place = _place(node, threads) or _offset(node, threads)
                 if place is not None and take():
                     return place
                 given = type_of(operand, types)
@@ -48,6 +48,9 @@ def plain_casts(function: n.Function, take: Callable[[], bool]) -> n.Function:
                 "+", n.Cast(type=Scalar(bits=64), operand=place), n.Literal() as more
             ) if _is_thread(place) and take():
                 return n.Binary("+", place, more)
+            case n.Declare(type=Scalar(kind="int", bits=32), value=n.Cast() as value):
+                bare = _bare(value, types, take)
+                return node if bare is value else replace(node, value=bare)
             case n.Call(arguments=arguments):
                 made = tuple(_bare(a, types, take) for a in arguments)
                 return node if made == arguments else replace(node, arguments=made)
@@ -78,6 +81,16 @@ def _place(node: n.Expression, threads: Mapping[str, n.Expression]) -> n.Express
         unsigned = unsigned or (node.type.bits == 32 and not node.type.signed)
         node = node.operand
     return threads.get(node.name) if unsigned and isinstance(node, n.Name) else None
+
+
+def _offset(node: n.Cast, threads: Mapping[str, n.Expression]) -> n.Expression | None:
+    """The same of what such a place is added to."""
+    match node:
+        case n.Cast(
+            type=Scalar(bits=32, signed=False), operand=n.Binary("+", start, n.Name(name=name))
+        ) if name in threads:
+            return n.Binary("+", start, threads[name])
+    return None
 
 
 def _is_held(given: Type | None, wanted: Scalar) -> bool:

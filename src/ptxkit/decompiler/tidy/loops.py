@@ -14,13 +14,29 @@ Body = tuple[n.Statement, ...]
 _LOOPS = n.For, n.While, n.DoWhile
 
 
-def unguarded_loops(function: n.Function, take: Callable[[], bool]) -> n.Function:
+def unguarded_loops(
+    function: n.Function, take: Callable[[], bool], *, inside: bool = False
+) -> n.Function:
     """A function with loops that ask before their first turn, and no ``if`` that asks before.
+
+    What is computed between the two, and stays so, may be computed ``inside`` of the loop instead.
 
     >>> from ptxkit.cuda import print_function, read
     >>> kernel = read('''(kernel k (params (param (ptr float) x) (param int n))
     ...     (let int i threadIdx.x)
     ...     (if (> n i) (then (do (< i n) (= ([] x i) 0.0f) (+= i 32)))))''')
+    >>> kernel = unguarded_loops(kernel, lambda: True)
+    >>> print(print_function(started_loops(kernel, lambda: True)), end="")
+    __global__ void k(float *x, int n) {
+        for (int i = threadIdx.x; i < n; i += 32) x[i] = 0.0f;
+    }
+
+    So are those behind a ``return`` that asks:
+
+    >>> kernel = read('''(kernel k (params (param (ptr float) x) (param int n))
+    ...     (let int i threadIdx.x)
+    ...     (if (>= i n) (then (return)))
+    ...     (do (< i n) (= ([] x i) 0.0f) (+= i 32)))''')
     >>> kernel = unguarded_loops(kernel, lambda: True)
     >>> print(print_function(started_loops(kernel, lambda: True)), end="")
     __global__ void k(float *x, int n) {
@@ -39,14 +55,23 @@ def unguarded_loops(function: n.Function, take: Callable[[], bool]) -> n.Functio
                     and all(_is_setup(s) for s in setup)
                     and _is_about(condition, setup, loop, made)
                     and _is_alone(setup, one, uses)
-                    and take()
+                    and (free := _without_guard(setup, loop, take, inside)) is not None
                 ):
-                    made += [*setup, _asking_first(loop)]
+                    made += free
                     continue
             made.append(one)
         return tuple(made)
 
-    return replace(function, body=unguarded(function.body or ()))
+    body = function.body or ()
+    *first, loop = body or (None,)
+    place = next((k for k in range(len(first)) if all(map(_is_setup, first[k + 1 :]))), 0)
+    match first[place : place + 1], loop:
+        case [n.If(condition, (n.Return(value=None),), ())], n.DoWhile() if (
+            _is_about(condition, first[place + 1 :], loop, first[:place])
+            and (free := _without_guard(first[place + 1 :], loop, take, inside)) is not None
+        ):
+            body = (*first[:place], *free)
+    return replace(function, body=unguarded(body))
 
 
 def _is_setup(node: n.Statement) -> bool:
@@ -79,6 +104,23 @@ def _is_alone(setup: list[Any], whole: n.Statement, uses: Counter[str]) -> bool:
     own = {s.name for s in setup if isinstance(s, n.Declare)}
     inside = Counter(_mentioned(whole))
     return all(inside[name] == uses[name] for name in own)
+
+
+def _without_guard(
+    setup: list[Any], loop: Any, take: Callable[[], bool], inside: bool
+) -> list[n.Statement] | None:
+    """A loop without the question before it."""
+    if not inside:
+        return [*setup, _asking_first(loop)] if take() else None
+    heads = [loop.start, loop.step] if isinstance(loop, n.For) else []
+    changed = {name for s in (*loop.body, *heads) if s is not None for name in written(s)}
+    asked = {x for s in (loop.condition, *heads) if s is not None for x in s.names()}
+    inner = [s for s in setup if isinstance(s, n.Declare) and s.value is not None
+             and s.name not in asked | changed and not s.value.names() & changed]  # fmt: skip
+    if not inner or not take():
+        return None
+    outer = [s for s in setup if s not in inner]
+    return [*outer, _asking_first(replace(loop, body=(*inner, *loop.body)))]
 
 
 def _asking_first(loop: Any) -> Any:

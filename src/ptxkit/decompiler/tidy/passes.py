@@ -54,6 +54,11 @@ def _counted_loops(function: n.Function, take: Take) -> n.Function:
     return counting_up(unguarded_loops(function, take), take)
 
 
+def _loops_with_setup(function: n.Function, take: Take) -> n.Function:
+    """Loops without guards, that compute in each turn what was computed once behind these."""
+    return unguarded_loops(function, take, inside=True)
+
+
 def _whole_loops(function: n.Function, take: Take) -> n.Function:
     """Loops that were unrolled, with pointers by their counters: seldom is one right alone."""
     made = without_remainders(function, take)
@@ -70,6 +75,7 @@ def _yes() -> bool:
 PASSES: tuple[Pass, ...] = (
     named_once, rolled_steps, rolled_exchanges, without_known_values, _whole_loops, without_copies,
     short_numbers, both_limits, plain_elements, plain_conditions, counted_by_steps, _counted_loops,
+    _loops_with_setup,
     halving_counters, without_old_counts, computed_again, last_turns, indices_by_counters,
     single_precision, swapping_loops, counted_to_the_end, implicit_conversions, started_loops,
     pointers_by_counters, known_sums, plain_numbers, named_indices, without_dead_stores,
