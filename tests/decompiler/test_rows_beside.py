@@ -59,3 +59,19 @@ extern "C" __global__ void k(const int *a, int *b, int width, int reach) {
     assert text.count("for (") == 1
     assert "= -" in text
     assert "while" not in text
+
+
+def test_rows_in_pairs() -> None:
+    source = """
+__device__ float gate(float x) { return x * 0.5f * (1.0f + erff(x * 0.70710678f)); }
+__global__ void gated(const float4 *__restrict__ x, float4 *__restrict__ y, int n, int half) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int row = i / half, column = i % half;
+    float4 a = x[row * 2 * half + column], b = x[row * 2 * half + half + column], c;
+    c.x = a.x * gate(b.x); c.y = a.y * gate(b.y); c.z = a.z * gate(b.z); c.w = a.w * gate(b.w);
+    y[i] = c;
+}
+"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic")
+    assert found.verdict.level == "E1"

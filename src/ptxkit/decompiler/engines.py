@@ -71,6 +71,7 @@ class Engine(Protocol):
 FORMS = (
     Options(roll=True),
     Options(),
+    Options(roll=True, arrays=True),
     Options(roll=True, keep_loops=True),
     Options(roll=True, order="line"),
     Options(roll=True, order="block"),
@@ -79,7 +80,7 @@ FORMS = (
     Options(careful=True, math=False),
     Options(careful=True, keep_loops=True, math=False),
 )
-_CAREFUL = 6
+_CAREFUL = 7
 #: Where none of them is proved. They are harder to read still, and their PTX is another.
 EXACT_FORMS = (
     Options(careful=True, exact=True, math=False),

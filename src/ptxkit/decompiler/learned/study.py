@@ -30,7 +30,7 @@ from ptxkit.syntax import Module
 from ptxkit.toolchain import CompilerWarning, compile_cuda
 
 #: The readable forms of the lifter; longer functions, and more questions, take too long.
-_READABLE, _MOST_INSTRUCTIONS, _MOST_QUESTIONS = 5, 400, 12
+_READABLE, _MOST_INSTRUCTIONS, _MOST_QUESTIONS = 6, 400, 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from ptxkit.decompiler.lift.chains import OPERATORS, Computed, chain_of, reads_o
 from ptxkit.decompiler.lift.grids import alike, spelled_term, window
 from ptxkit.decompiler.lift.many_turns import with_instead
 from ptxkit.decompiler.lift.rewrite import bottom_up
+from ptxkit.decompiler.lift.runs import LEAST
 from ptxkit.decompiler.lift.uses import Uses
 
-#: A loop is worth it from so many terms on; so many of the last ones tell whether they are alike.
+#: A loop is worth it from so many terms on, if none is of an array for loops.
 LEAST_TERMS = 4
-_ALIKE = 3
 #: And for a sum inside of something else, which is given a name for that.
 _LEAST_PART = 8
 #: And for whole numbers that nothing was computed of before, from the first of them on.
@@ -33,6 +33,8 @@ class ChainCopies:
     """Of variables that are set once."""
     known: Mapping[str, Type] | None = None
     """The types of arrays, too."""
+    arrays: frozenset[str] = frozenset()
+    """Arrays that are nothing but what loops look into."""
     spelled: dict[tuple[str, int], n.Node] = field(default_factory=dict)
     facts: dict[int, tuple[n.Statement, frozenset[str] | None]] = field(default_factory=dict)
 
@@ -46,18 +48,19 @@ class ChainCopies:
             value = n.Binary("+", target, value)
         computed = Computed.before(body, place, value, uses.is_used_once, self._reads_of)
         found = chain_of(value, computed)
-        if found is None or len(found.terms) < LEAST_TERMS:
+        least = LEAST_TERMS if self.arrays.isdisjoint(value.names()) else LEAST
+        if found is None or len(found.terms) < least:
             return False
         tried.update(id(body[k]) for k in computed.used())
         type = infer(value, self.known or uses.types)
         if isinstance(type, Scalar) and type.is_integer:
             found = found.from_nothing(LEAST_TERMS) or found
         first, grid = found.first, window(found.terms, self.values, self.spelled)
-        rolled = found.rolled(LEAST_TERMS) if grid is None else None
+        rolled = found.rolled(least) if grid is None else None
         if rolled is None and grid is None and len(found.terms) >= _LEAST_PART:
             # What is used for something else, too, has a name.
             spelled = partial(spelled_term, values=self.values, known=self.spelled)
-            if alike([spelled(term) for term in found.terms[-_ALIKE:]]):
+            if alike([spelled(term) for term in found.terms[-LEAST:]]):
                 terms = [spelled(term) for term in found.terms]
                 rolled = replace(found, terms=terms).rolled(_LEAST_PART)
         if grid is not None:

@@ -7,7 +7,7 @@ A loop of a known number of turns is often no loop any more. Its copies stand be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -22,6 +22,7 @@ from ptxkit.decompiler.lift.late_starts import with_late_starts
 from ptxkit.decompiler.lift.many_turns import with_instead
 from ptxkit.decompiler.lift.one_name import with_one_name
 from ptxkit.decompiler.lift.rewrite import Body, bodies_of, bottom_up, has_effect, statements_of
+from ptxkit.decompiler.lift.runs import LEAST, MOST_RUNS, Shapes, runs
 from ptxkit.decompiler.lift.sizes import asked_for
 from ptxkit.decompiler.lift.spread import spread
 from ptxkit.decompiler.lift.unify import (
@@ -29,18 +30,11 @@ from ptxkit.decompiler.lift.unify import (
     Holes,
     counted_before,
     counter,
-    shape,
 )
 from ptxkit.decompiler.lift.uses import Uses
 
-#: A loop is worth it from so many copies on.
-_LEAST = 3
 #: Where a loop does two turns at once, so many statements are worth it.
 _TWO, _LEAST_OF_PAIR = 2, 4
-#: Statements in one copy at most.
-_LONGEST = 24
-#: Runs of one list that are tried.
-_MOST_RUNS = 200
 #: Statements behind the last copy in which its value is looked for.
 _NEAR = 16
 #: Copies that are looked at first: most runs are none, and their first ones show it. And how often
@@ -56,13 +50,17 @@ class Copies:
         types: dict[str, Type],
         fresh: Callable[[str], str],
         known: Mapping[str, Type] | None = None,
+        arrays: frozenset[str] = frozenset(),
     ) -> None:
-        """``fresh`` makes the name of an index, ``known`` has the types of arrays, too."""
+        """``fresh`` makes the name of an index, ``known`` has the types of arrays, too.
+
+        ``arrays`` are those that are nothing but what loops look into.
+        """
         self.uses = Uses(types, fresh)
-        self.chains = ChainCopies(self.uses, {}, known)
+        self.arrays = arrays
+        self.chains = ChainCopies(self.uses, {}, known, arrays)
         self.renamed: dict[str, str] = {}
-        self.shapes: dict[int, tuple[n.Statement, int]] = {}
-        self.keys: dict[object, int] = {}
+        self.shapes = Shapes()
         self.shorter = False
         """Whether a loop computes what there were variables for."""
 
@@ -153,16 +151,16 @@ class Copies:
 
         ``left`` is how many statements may be looked at; what is left then, 0 if there was no run.
         """
-        shapes = [self._shape(s) for s in body]
+        shapes = [self.shapes.of(s) for s in body]
         ends = [isinstance(s, n.Evaluate) for s in body]
         done: list[tuple[int, int, list[n.Statement]]] = []
-        for start, size, count in islice(_runs(shapes, ends), _MOST_RUNS):
+        for start, size, count in islice(runs(shapes, ends), MOST_RUNS):
             if any(start < end and at < start + size * count for at, end, _ in done):
                 continue
             left -= size * _SAMPLE
             if left < 0 or not self._are_turns(body, start, size, min(count, _SAMPLE)):
                 continue
-            for number in range(count, max(count - 3, _LEAST - 1), -1):
+            for number in range(count, max(count - 3, LEAST - 1), -1):
                 left -= number * size
                 if left < 0:
                     break
@@ -187,14 +185,6 @@ class Copies:
             return False
         fewer = counter(holes.numbers, count) is not None or counted_before(holes.numbers, count)
         return bool(fewer) and CopyNames(self.uses, holes.names, copies, text).solved()
-
-    def _shape(self, statement: n.Statement) -> int:
-        known = self.shapes.get(id(statement))
-        if known is None:
-            key = self.keys.setdefault(shape(statement, self._shape), len(self.keys))
-            # The statement is kept, so that no other one is taken for it.
-            known = self.shapes[id(statement)] = statement, key
-        return known[1]
 
     def _longer(
         self, body: list[n.Statement], start: int, size: int, count: int
@@ -309,7 +299,8 @@ class Copies:
         copies = _copies(body, start, size, count)
         if any(isinstance(p, n.Goto | n.Label) for s in copies[0] for p in s.walk()):
             return None
-        if size == 1 and count < LEAST_TERMS and not bodies_of(copies[0][0]):
+        short = size == 1 and count < LEAST_TERMS and not bodies_of(copies[0][0])
+        if short and self.arrays.isdisjoint(copies[0][0].names()):
             return None
         holes, text = _unified(copies)
         if text is None:
@@ -317,7 +308,7 @@ class Copies:
         counted = counter(holes.numbers, count)
         if counted is None:
             fewer = counted_before(holes.numbers, count)
-            return self._loop(body, start, size, fewer) if fewer >= _LEAST else None
+            return self._loop(body, start, size, fewer) if fewer >= LEAST else None
         names = CopyNames(self.uses, holes.names, copies, text)
         if not (holes.numbers or holes.names) or not names.solved():
             return None
@@ -371,25 +362,3 @@ def _unified(copies: list[Body]) -> tuple[Holes, Body | None]:
         return holes, holes.unify(copies)
     except DifferentError:
         return holes, None
-
-
-def _runs(shapes: list[int], ends: list[bool]) -> Iterator[tuple[int, int, int]]:
-    """Where something may be repeated: the start, the size of a copy, how many; most first.
-
-    Copies of the same text begin anywhere in it; people end them with a barrier.
-    """
-    found: list[tuple[int, int, int]] = []
-    for size in range(1, min(_LONGEST, len(shapes) // _LEAST) + 1):
-        start = 0
-        while start + _LEAST * size <= len(shapes):
-            end = start
-            while end + size < len(shapes) and shapes[end] == shapes[end + size]:
-                end += 1
-            count = (end - start) // size + 1
-            if count >= _LEAST:
-                for shift in range(min(size, end - start - (_LEAST - 1) * size + 1)):
-                    found.append((start + shift, size, (end - start - shift) // size + 1))
-            start = max(end, start) + 1
-    yield from sorted(
-        found, key=lambda run: (-run[1] * run[2], run[1], not ends[run[0] + run[1] - 1], run[0])
-    )

@@ -170,6 +170,7 @@ class KnownTurns:
 
     def _turn(self, body: Body) -> tuple[str, int, int, Body] | None:
         """The index of the copies, its first value, how many they are, and their text."""
+        body = _as_one(body)
         places = [k for k, s in enumerate(body) if isinstance(s, n.For)]
         if len(places) != 1:
             return None
@@ -244,6 +245,33 @@ class KnownTurns:
             made.append(statement)
             change(made)
         return tuple(made)
+
+
+def _as_one(body: Body) -> Body:
+    """Loops that count alike, and are all there is, as one: each is about another sum."""
+    match body:
+        case (n.For(start=n.Assign(n.Name(name=index))) as first, second, *_):
+            pass
+        case _:
+            return body
+    text = list(first.body)
+    sets = {name for s in first.body for name in written(s)}
+    for loop in (second, *body[2:]):
+        match loop:
+            case n.For(start=n.Assign(n.Name(name=other))):
+                renamed = bottom_up(loop, _instead(n.Name(other), n.Name(index)))
+            case _:
+                return body
+        more = {name for s in renamed.body for name in written(s)}
+        if replace(renamed, body=()) != replace(first, body=()) or not sets.isdisjoint(
+            name for s in renamed.body for name in (*read(s), *written(s))
+        ):
+            return body
+        if not more.isdisjoint(name for s in text for name in read(s)):
+            return body
+        text += renamed.body
+        sets |= more
+    return (replace(first, body=tuple(text)),)
 
 
 def _turns(before: list[n.Statement], loop: n.Statement) -> _Turns | None:

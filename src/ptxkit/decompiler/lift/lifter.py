@@ -12,6 +12,7 @@ from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.printer import print_module
 from ptxkit.cuda.types import BFLOAT16, BOOL, HALF, INT, VOID, Pointer, Scalar, Type, Vector
+from ptxkit.decompiler.lift.branch_starts import with_starts_in_branches
 from ptxkit.decompiler.lift.byte_counters import count_elements
 from ptxkit.decompiler.lift.byte_vectors import with_byte_vectors
 from ptxkit.decompiler.lift.cascade import Cascades
@@ -39,6 +40,7 @@ from ptxkit.decompiler.lift.known_turns import KnownTurns
 from ptxkit.decompiler.lift.last_turns import with_last_turns
 from ptxkit.decompiler.lift.late_steps import with_late_steps
 from ptxkit.decompiler.lift.launches import launch_attributes, launch_bounds
+from ptxkit.decompiler.lift.local_arrays import LocalArrays
 from ptxkit.decompiler.lift.loop_starts import with_loop_starts
 from ptxkit.decompiler.lift.mathlib.calls import restore_calls
 from ptxkit.decompiler.lift.mathlib.miner import architecture
@@ -120,6 +122,8 @@ class Options:
     """
     roll: bool = False
     """Propose unrolled loops as they were written; the verifier has to agree."""
+    arrays: bool = False
+    """Propose arrays of a thread's own where each element has become a variable."""
     math: bool = True
     """Make calls of what a compiler made of functions of the math library."""
     keep_loops: bool = False
@@ -243,6 +247,11 @@ class ModuleLifter:
                 indices.add(wish)
                 return wish
 
+            def named(wished: str) -> str:
+                name = next(w for w in _numbered(wished) if w not in names)
+                names.add(name)
+                return name
+
             uses = Counter(p.name for s in body for p in s.walk() if isinstance(p, n.Name))
             often = {name for name, times in uses.items() if times > 2}
             cascades = Cascades(by_name, index)
@@ -255,7 +264,12 @@ class ModuleLifter:
             body = with_common_starts(with_elements(body, by_name))
             body = with_odd_counts(with_odd_rests(body))
             body = rolled(body, cascades)
-            whole = Copies(by_name, index, known_names).run(turns.with_one_mover(body))
+            own = LocalArrays(by_name, named, frozenset(v.name for v in program.parameters))
+            whole = turns.with_one_mover(with_starts_in_branches(body))
+            if self.options.arrays:
+                whole = own.run(whole)
+            whole = Copies(by_name, index, known_names, own.names).run(whole)
+            whole = own.restored(whole)
             whole = with_last_turns(turns.with_single_turns(whole))
             same = SameTurns(by_name, index)
             whole = same.run(whole)
@@ -386,6 +400,12 @@ def _indices() -> Iterator[str]:
     yield from ("k", "l", "m", "t", "q")
     for number in count(1):
         yield f"k{number}"
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    for number in count(1):
+        yield f"{name}{number}"
 
 
 def _callees_first(functions: list[Function], scopes: Scopes) -> list[Function]:

@@ -50,8 +50,17 @@ def rests(body: Body) -> dict[str, Rest]:
                 found[name] = found[other]
     if found:
         sets.update(name for statement in body for name in written(statement))
-    # A rest that is counted down is set twice.
+        # A rest that is counted down is set twice; in both of two branches, once more in each.
+        down = Counter(target_of(s) for s in statements_of(body) if _counts_down(s))
+        sets.subtract({name: times - 1 for name, times in down.items()})
     return {name: rest for name, rest in found.items() if sets[name] <= 2}
+
+
+def _counts_down(node: n.Statement) -> bool:
+    match node:
+        case n.Assign(n.Name(), n.Literal(value=by), "+=" | "-=" as operator):
+            return by == (-1 if operator == "+=" else 1)
+    return False
 
 
 def roll_peeled(

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import count
 
 from ptxkit.cuda import nodes as n
-from ptxkit.cuda.types import Pointer, Type
+from ptxkit.cuda.types import Array, Pointer, Type
 from ptxkit.decompiler.lift.rewrite import bodies_of, bottom_up, terms_of, written
 
 Body = tuple[n.Statement, ...]
@@ -49,6 +49,10 @@ def with_row_pointers(
 
 _Row = tuple[str, tuple[n.Expression, ...]]
 """A pointer, and the steps from it."""
+
+
+_Loop = tuple[set[str], bool]
+"""What a loop sets, and whether it is one over an array of a thread's own."""
 
 
 @dataclass(slots=True)
@@ -96,7 +100,8 @@ class _Rows:
                 continue
             # Outside of loops compilers compute one address from another, too. In the inner one of
             # two, everything but what it counts was known before.
-            for inside in (*loops[-1:], *loops):
+            long = [sets for sets, is_short in loops if not is_short]
+            for inside in (*long[-1:], *(sets for sets, _ in loops)):
                 row = tuple(step for step in self.steps[part]
                             if self._stays(step) and inside.isdisjoint(step.names()))  # fmt: skip
                 if row and len(row) < len(self.steps[part]):
@@ -106,13 +111,13 @@ class _Rows:
         self.wanted = sorted(found, key=lambda row: -len(row[1]))
 
     def _elements(
-        self, body: Body, loops: tuple[set[str], ...]
-    ) -> Iterator[tuple[n.Index, tuple[set[str], ...]]]:
-        """Elements that take several steps, and what the loops around them set."""
+        self, body: Body, loops: tuple[_Loop, ...]
+    ) -> Iterator[tuple[n.Index, tuple[_Loop, ...]]]:
+        """Elements that take several steps, and the loops around them."""
         for statement in body:
             own = loops
             if isinstance(statement, _LOOPS):
-                own = (*loops, set(written(statement)))
+                own = (*loops, (set(written(statement)), self._is_short(statement)))
             bodies = bodies_of(statement)
             for inner in bodies:
                 yield from self._elements(inner, own)
@@ -123,6 +128,18 @@ class _Rows:
                 for part in head.walk():
                     if isinstance(part, n.Index) and part in self.steps:
                         yield part, own
+
+    def _is_short(self, loop: n.Statement) -> bool:
+        """Whether a loop is over an array of a thread's own: compilers write it out first."""
+        match loop:
+            case n.For(start=n.Declare(name=counter)):
+                return any(
+                    isinstance(part, n.Index) and isinstance(part.base, n.Name)
+                    and isinstance(self.types.get(part.base.name), Array)
+                    and counter in part.index.names()
+                    for part in loop.walk()
+                )  # fmt: skip
+        return False
 
     def _stays(self, step: n.Expression) -> bool:
         """Whether a step is a number that is computed from what never changes."""

@@ -20,17 +20,18 @@ Monomial = tuple[n.Expression, ...]
 Polynomial = dict[Monomial, int]
 #: Longer sums are left as they are.
 _MANY = 8
-_PLAIN = frozenset("+ - * <<".split())
+_PLAIN = frozenset("+ - * << / %".split())
 
 
 def expanded(function: n.Function) -> Iterator[tuple[str, n.Function]]:
     """The function with all of its indices written out, and so with what these are computed by."""
-    made = bottom_up(function, _changed)
-    if made != function:
-        yield "expand", made
-    whole = bottom_up(_in_full(function), _changed)
-    if whole not in (function, made):
-        yield "expand", whole
+    known = [function]
+    full = _in_full(function)
+    for start, several in ((function, False), (full, False), (full, True)):
+        made = bottom_up(start, partial(_changed, several))
+        if made not in known:
+            known.append(made)
+            yield "expand", made
 
 
 def _in_full(function: n.Function) -> n.Function:
@@ -70,21 +71,26 @@ def _index_by_value(values: Mapping[str, n.Expression], node: Any) -> Any:
     return n.Index(node.base, bottom_up(node.index, partial(_by_value, values)))
 
 
-def _changed(node: Any) -> Any:
+def _changed(several: bool, node: Any) -> Any:
     if not isinstance(node, n.Index):
         return node
-    made = written_out(node.index)
+    made = written_out(node.index, several)
     return n.Index(node.base, made) if made is not None and made != node.index else node
 
 
-def written_out(index: n.Expression) -> n.Expression | None:
+def written_out(index: n.Expression, several: bool = False) -> n.Expression | None:
     """A sum of products in which rows and columns are told apart; None where there are none.
+
+    With ``several``, there may be several rows to each number: ``(k * 2 + 1) * w``.
 
     >>> from ptxkit.cuda import print_expression
     >>> k, w, h, x = map(n.Name, "kwhx")
     >>> rows = n.Binary("+", n.Binary("-", n.Binary("*", k, h), h), n.Binary("<<", h, n.integer(1)))
     >>> print_expression(written_out(n.Binary("+", n.Binary("*", rows, w), x)))
     '(k + 1) * h * w + x'
+    >>> pairs = n.Binary("+", n.Binary("<<", n.Binary("*", k, w), n.integer(1)), w)
+    >>> print_expression(written_out(n.Binary("+", pairs, x), several=True))
+    '(k * 2 + 1) * w + x'
     """
     found = polynomial(index)
     if found is None or len(found) > _MANY or all(len(factors) < 2 for factors in found):
@@ -98,11 +104,14 @@ def written_out(index: n.Expression) -> n.Expression | None:
         joined = next(
             (x for x in factors if len(factors) > 1 and _without(factors, x) in left), None
         )
-        if joined is not None and by == 1:
+        if joined is not None and (by == 1 or (several and by > 1)):
             rest = _without(factors, joined)
             more = left.pop(rest)
-            head: n.Expression = n.Binary("+" if more > 0 else "-", joined, n.integer(abs(more)))
+            rows = product((joined,), by)
+            head: n.Expression = n.Binary("+" if more > 0 else "-", rows, n.integer(abs(more)))
             terms.append((True, product((head, *rest), 1)))
+        elif several and by > 1 and len(factors) > 1:
+            terms.append((True, product((product(factors[:1], by), *factors[1:]))))
         else:
             terms.append((by > 0, product(factors, abs(by))))
     terms.sort(key=lambda term: not term[0])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -45,14 +46,30 @@ def in_cells(function: n.Function) -> Iterator[n.Function]:
         yield replace(function, body=made)
 
 
-def _all(body: Body) -> Body:
-    body = tuple(rebuilt_lists(statement, _all) for statement in body)
+_Begun = tuple[tuple[n.Index, n.Expression], ...]
+"""Cells that were set to a number, and to which."""
+
+
+def _all(body: Body, begun: _Begun = ()) -> Body:
+    made: list[n.Statement] = []
+    for statement in body:
+        made.append(rebuilt_lists(statement, partial(_all, begun=begun)))
+        match statement:
+            case n.Assign(n.Index() as cell, n.Literal() as number, "="):
+                begun = (*begun, (cell, number))
+    body = tuple(made)
     for place, statement in enumerate(body):
+        rest = body[place + 1 :]
         match statement:
             case n.Assign(n.Index() as cell, n.Name(name=name), "="):
-                rest = body[place + 1 :]
                 if _moves_along(rest, name, cell):
-                    return (*body[: place + 1], *_all(_in_cell(rest, n.Name(name), cell)))
+                    return (*body[: place + 1], *_all(_in_cell(rest, n.Name(name), cell), begun))
+            case n.Declare(name=name, value=n.Literal() as number):
+                # The cell holds that number already.
+                for cell, first in begun:
+                    if first == number and _moves_along(rest, name, cell):
+                        rest = _in_cell(rest, n.Name(name), cell)
+                        return _all((*body[:place], *rest), begun)
     return body
 
 

@@ -69,15 +69,34 @@ def _with_last(body: list[n.Statement]) -> list[n.Statement] | None:
     renamed = bottom_up(replace(two, body=()), _renamed(second, first))
     if renamed != replace(one, body=()) or _others((*own, *other, *between)):
         return None
-    if not _apart(own, other) or not _apart(own, between) or _declared(own) & _names(other):
+    moved = tuple(bottom_up(statement, _renamed(second, first)) for statement in other)
+    # What both do to the element of a turn, the second one still does after the first one.
+    loops = n.Block(own), n.Block(moved)
+    beside = [bottom_up(loop, _without_own(first)).body for loop in loops]
+    arrays = {name for loop in loops for name in loop.names()} - _names((*beside[0], *beside[1]))
+    alone = [_changed(loop.body) - arrays for loop in loops]
+    if alone[0] & _names(moved) or alone[1] & _names(own) or not _apart(own, between):
         return None
-    moved = (bottom_up(statement, _renamed(second, first)) for statement in other)
+    if _declared(own) & _names(other):
+        return None
     return [*body[:place], *between, replace(one, body=(*own, *moved))]
 
 
 def _apart(one: Iterable[n.Statement], other: Iterable[n.Statement]) -> bool:
     """Whether neither changes what the other one names: variables, or where pointers lead."""
     return _changed(one).isdisjoint(_names(other)) and _changed(other).isdisjoint(_names(one))
+
+
+def _without_own(counter: str) -> Callable[[Any], Any]:
+    """What leaves out the element of a turn, ``a[i]``."""
+
+    def without(node: Any) -> Any:
+        match node:
+            case n.Index(n.Name(), n.Name(name=index)) if index == counter:
+                return n.integer(0)
+        return node
+
+    return without
 
 
 def _changed(body: Iterable[n.Statement]) -> set[str]:
