@@ -42,6 +42,19 @@ L:  st.global.u32 [%rd1], %r4; add.s32 %r4, %r4, 8; setp.lt.u32 %p1, %r4, %r11; 
 DIGIT = """ld.global.u8 %r3, [%rd1]; ld.global.u32 %r4, [%rd1+4]; {by} %r3, %r3, %r1;
     and.b32 %r3, %r4, %r3; cvt.u16.u32 %h1, %r3; {cut} cvt.u32.u16 %r3, %h1;
     st.global.u32 [%rd1], %r3; ret;"""
+#: A sixteenth of a number that is not negative, or is.
+SIXTEENTH = """add.s32 %r3, %r1, 15; setp.lt.s32 %p1, %r3, {least}; @%p1 bra E; {divided}
+    st.global.u32 [%rd1], %r4;
+E:  ret;"""
+SIGNED = """shr.s32 %r4, %r3, 31; shr.u32 %r4, %r4, 28; add.s32 %r4, %r4, %r3;
+    shr.s32 %r4, %r4, 4;"""
+#: Three numbers side by side: the first has one bit, the next one more.
+BESIDE = """ld.global.v2.u32 {{%r3, %r4}}, [%rd1]; and.b32 %r5, %r3, 1; shl.b32 %r6, %r1, 2;
+    or.b32 %r5, %r5, %r6; and.b32 %r6, %r4, {kept}; shl.b32 %r6, %r6, 1; {put} %r5, %r5, %r6;
+    st.global.u32 [%rd1], %r5; ret;"""
+#: The lowest two bits of two numbers side by side.
+LOWEST = """ld.global.v2.u32 {{%r3, %r4}}, [%rd1]; and.b32 %r3, %r3, {kept}; {cut}
+    shl.b32 %r4, %r4, 1; add.s32 %r3, %r3, %r4; {later} st.global.u32 [%rd1], %r3; ret;"""
 REVERSED = "prmt.b32 {0}, {0}, 0, 291; "
 #: What is the same, then what is nearly so.
 PAIRS = {
@@ -109,6 +122,36 @@ PAIRS = {
         DIGIT.format(by="shl.b32", cut="and.b16 %h1, %h1, 255;"),
         None,
         DIGIT.format(by="shl.b32", cut=""),
+    ),
+    "a quotient of what is not negative": (
+        SIXTEENTH.format(least=16, divided=SIGNED),
+        SIXTEENTH.format(least=16, divided="shr.u32 %r4, %r3, 4;"),
+        SIXTEENTH.format(least=16, divided="shr.u32 %r4, %r3, 5;"),
+    ),
+    "a quotient of what may be negative": (
+        SIXTEENTH.format(least=-16, divided=SIGNED),
+        None,
+        SIXTEENTH.format(least=-16, divided="shr.u32 %r4, %r3, 4;"),
+    ),
+    "what has no bit in common": (
+        BESIDE.format(kept=1, put="or.b32"),
+        BESIDE.format(kept=1, put="add.s32"),
+        BESIDE.format(kept=1, put="sub.s32"),
+    ),
+    "what may have a bit in common": (
+        BESIDE.format(kept=3, put="or.b32"),
+        None,
+        BESIDE.format(kept=3, put="add.s32"),
+    ),
+    "two numbers that are cut together": (
+        LOWEST.format(kept=1, cut="", later="and.b32 %r3, %r3, 3;"),
+        LOWEST.format(kept=1, cut="and.b32 %r4, %r4, 1;", later=""),
+        LOWEST.format(kept=1, cut="and.b32 %r4, %r4, 3;", later=""),
+    ),
+    "two numbers of which one goes over into the other": (
+        LOWEST.format(kept=3, cut="", later="and.b32 %r3, %r3, 3;"),
+        None,
+        LOWEST.format(kept=3, cut="and.b32 %r4, %r4, 1;", later=""),
     ),
     "the lowest bits of what a loop leaves alone": (
         LEFT.format(left="and.b32 %r13, %r12, 3;"),

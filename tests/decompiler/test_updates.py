@@ -5,6 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.decompiler.proving import bodies_proved
 
+import ptxkit
+from ptxkit.decompiler.budget import UNLIMITED
+from ptxkit.decompiler.verify.dataflow.cuts import at_barriers
+from ptxkit.decompiler.verify.dataflow.product import Product
+from ptxkit.decompiler.verify.dataflow.proof import _Pair
+from ptxkit.decompiler.verify.variables import Variables
+
 HEAD = """.version 8.0
 .target sm_90
 .address_size 64
@@ -74,3 +81,23 @@ def test_what_is_the_same_is_proved_and_nothing_else(name: str) -> None:
     first, same, other = PAIRS[name]
     assert bodies_proved(HEAD, first, same, "", thorough=True)
     assert not bodies_proved(HEAD, first, other, "", thorough=True)
+
+
+#: What is asked before threads wait, or afterwards.
+ASKED = """mov.b32 %r3, 0; sub.s32 %r4, %r1, 2;
+L:  {before} bar.sync 0; {after} selp.b32 %r5, 16, 0, %p1; st.global.u32 [%rd1], %r5;
+    add.s32 %r3, %r3, 1; setp.ne.s32 %p2, %r3, %r1; @%p2 bra L;
+    ret;"""
+
+
+@pytest.mark.parametrize(("limit", "proved"), [("%r4", True), ("%r1", False)])
+def test_a_question_is_found_once_the_loop_has_turned(limit: str, proved: bool) -> None:
+    asked = "setp.lt.s32 %p1, %r3, {};"
+    head = HEAD.format(bounds="")
+    first = ptxkit.parse(head + ASKED.format(before=asked.format("%r4"), after="") + "}")
+    second = ptxkit.parse(head + ASKED.format(before="", after=asked.format(limit)) + "}")
+    pair = _Pair(
+        first, second, first["k"], second["k"], ({}, {}), Variables(first, second), UNLIMITED
+    )
+    product = Product(pair._make(at_barriers), 24, True)
+    assert (not (product.settle() or product.difference())) is proved

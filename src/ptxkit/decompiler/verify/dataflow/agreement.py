@@ -148,7 +148,7 @@ class Agreement:
             answer = decisions.ask(asked)
             left = decisions.both(left, answer if holds else decisions.negate(answer))
         both = [
-            Rewriter(decisions, self.timeless, words, everything=True, condition=left)
+            Rewriter(decisions, self.timeless, words, everything=True, condition=left, same=True)
             for _ in range(2)
         ]
         first, second = (one.term(term) for one, term in zip(both, (a, b), strict=True))
@@ -187,7 +187,7 @@ class Agreement:
         return self.decisions.both(condition, other) == self.decisions.false
 
     def _rewriter(self, words: dict[Term, Term]) -> Rewriter:
-        return Rewriter(self.decisions, self.timeless, words, everything=True)
+        return Rewriter(self.decisions, self.timeless, words, everything=True, same=True)
 
     def _solved(
         self, facts: tuple[Fact, ...], given: Mapping[Term, Term] = NOTHING

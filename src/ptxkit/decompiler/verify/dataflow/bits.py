@@ -16,7 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ptxkit.decompiler.verify.dataflow.bounds import as_signed, bounds, unbounded_sum
+from ptxkit.decompiler.verify.dataflow.bounds import (
+    as_signed,
+    bounds,
+    possible_bits,
+    unbounded_sum,
+)
 
 if TYPE_CHECKING:
     from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
@@ -263,6 +268,9 @@ def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
         inside = masked(terms, row[1], row[3], mask & (1 << row[1]) - 1)
         return terms.extend(False, row[1], width, inside)
     low = _shift(terms, width, a)
+    least = _least_part(terms, width, a, mask) if plain and not low else None
+    if least is not None:
+        return terms.add(width, masked(terms, width, terms.add(width, a, least, -1), mask), least)
     if low and row[0] == "sum":
         # Bits that were moved up can be masked where they were before.
         made = terms.constant(width, as_signed(width, row[2]) >> low)
@@ -284,6 +292,24 @@ def masked(terms: Terms, width: int, a: Term, mask: int) -> Term:
         low_bits = masked(terms, narrow, terms.truncate(width, narrow, a), mask)
         return terms.extend(False, narrow, width, low_bits)
     return terms.operation(f"and.b{width}", 0, (a, terms.constant(width, mask)))
+
+
+def _least_part(terms: Terms, width: int, a: Term, mask: int) -> Term | None:
+    """What a sum adds to a multiple of some power of two, and is less, if a mask keeps all of it.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x, y = t.make("symbol", "x"), masked(t, 32, t.make("symbol", "y"), 1)
+    >>> twice = t.add(32, t.scale(32, x, 2), y)
+    >>> masked(t, 32, twice, 3) == t.add(32, t.scale(32, masked(t, 32, x, 1), 2), y)
+    True
+    """
+    from ptxkit.decompiler.verify.dataflow.fields import below
+
+    least = below(terms, width, terms.rows[a])
+    if least is None or not mask >> _shift(terms, width, terms.add(width, a, least, -1)):
+        return None
+    return least
 
 
 def _before_cut(terms: Terms, width: int, a: Term, bits: int) -> Term:
@@ -380,6 +406,8 @@ def united(terms: Terms, width: int, a: Term, b: Term) -> Term:
         bits = bounds(terms, low, width, False)[1].bit_length()
         if bits < width and _is_multiple(terms, width, high, 1 << bits):
             return terms.add(width, low, high)
+    if not possible_bits(terms, a, width) & possible_bits(terms, b, width):
+        return terms.add(width, a, b)
     for one, other in ((a, b), (b, a)):
         number = terms.constant_of(one)
         clear = 0 if number is None else (1 << width) - 1 & ~number

@@ -30,6 +30,10 @@ SPECIAL = {
 }  # fmt: skip
 
 
+#: Terms are looked into so far for the bits that may be set.
+_DEEP = 6
+
+
 def launched(function: Function) -> dict[str, Bounds]:
     """Between which numbers special registers lie in a function, by what it says of launches.
 
@@ -91,6 +95,38 @@ def bounds(terms: Terms, term: Term, width: int, signed: bool) -> Bounds:
                 break
         terms.bounds[key] = found
     return found
+
+
+def possible_bits(terms: Terms, term: Term, width: int, depth: int = _DEEP) -> int:
+    """The bits that may be set in a term, as a mask.
+
+    >>> from ptxkit.decompiler.verify.dataflow.bits import masked
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x, y = (t.make("symbol", name) for name in "xy")
+    >>> low = masked(t, 32, x, 1)
+    >>> [hex(possible_bits(t, t.add(32, t.scale(32, y, by), low), 32)) for by in (4, 1)]
+    ['0xfffffffd', '0xffffffff']
+    """
+    row = terms.rows[term]
+    most = (1 << bounds(terms, term, width, False)[1].bit_length()) - 1
+    if not depth:
+        return most
+    if row[0] == "sum" and row[1] == width:
+        # What has no bit in common is added without a carry.
+        made = row[2]
+        for atom, factor in row[3]:
+            part = possible_bits(terms, atom, width, depth - 1) * factor % (1 << width)
+            if factor & factor - 1 or made & part:
+                return most
+            made |= part
+        return int(made & most)
+    if row[0] == "unsigned" and row[2] == width:
+        return possible_bits(terms, row[3], row[1], depth - 1) & most
+    if row[:2] == ("op", f"and.b{width}"):
+        for one in row[3:]:
+            most &= possible_bits(terms, one, width, depth - 1)
+    return most
 
 
 def unbounded_sum(terms: Terms, row: Row, signed: bool) -> Bounds:

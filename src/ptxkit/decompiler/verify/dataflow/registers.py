@@ -97,7 +97,9 @@ class Registers:
         if way.condition not in self._solved:
             words = self.agreement.words(way.condition)
             self._solved[way.condition] = (
-                Rewriter(self.decisions, self.timeless, words, everything=True) if words else None
+                Rewriter(self.decisions, self.timeless, words, everything=True, same=True)
+                if words
+                else None
             )
         rewriter = self._solved[way.condition]
         told = None if rewriter is None else rewriter.diagram(value)

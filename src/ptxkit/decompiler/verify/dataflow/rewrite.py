@@ -32,11 +32,14 @@ class Rewriter:
         words: Mapping[Term, Term],
         everything: bool = False,
         condition: Diagram | None = None,
+        same: bool = False,
     ) -> None:
         """With ``everything``, what has no word stays as it is, and no term is left out.
 
-        Of values of many cases only those are left in which a ``condition`` holds.
+        Of values of many cases only those are left in which a ``condition`` holds. Where words are
+        the ``same`` as what they are for, what is made of some may have a word itself.
         """
+        self.same = same
         self.condition = condition
         self.open: set[Diagram] = set()
         """Values of several cases that were met, and of which several are left."""
@@ -105,7 +108,10 @@ class Rewriter:
             return self.words[term]
         if self.everything:
             if term not in self._done:
-                self._done[term] = self._made(term, depth)
+                made = self._made(term, depth)
+                if self.same and made is not None:
+                    made = self.words.get(made, made)
+                self._done[term] = made
             return self._done[term]
         if self.timeless.term(term):
             return term

@@ -26,6 +26,9 @@ _OTHERS = 40
 #: Values of so few cases are taken from each other.
 _SMALL = 9
 
+#: How often a loop may turn until it is told what its predicates are about.
+_TURNS = 8
+
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -79,7 +82,7 @@ class Words:
         alone: list[Name] = []
         # What is written in words of the other side must not be the words for that.
         for name, c in sorted(left.items(), key=self._questions_last):
-            if name in meeting.opaque:
+            if name in meeting.opaque and not self._is_asked_again(meeting, name):
                 alone += [name] if c not in both and name[0] else []
                 continue
             made = related.get(name)
@@ -203,6 +206,13 @@ class Words:
             for way, rewriter in zip(ways, rewriters, strict=True)
         }
         return found.pop() if len(found) == 1 else None
+
+    def _is_asked_again(self, meeting: Meeting, name: Name) -> bool:
+        """Whether a predicate may still turn out to be a question.
+
+        Until a loop has turned, what it counts is a number, and a question about it tells nothing.
+        """
+        return self.narrow and self.registers.width(name) == 1 and meeting.turns <= _TURNS
 
     def _questions_last(self, one: tuple[Name, int]) -> tuple[bool, Name]:
         """An order in which predicates come behind the numbers that they are about."""
