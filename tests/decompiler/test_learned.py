@@ -240,3 +240,12 @@ def test_many_names_take_no_square_of_time() -> None:
     before = time.process_time()
     assert same_but_for_names(function, function)
     assert time.process_time() - before < 3.0
+
+
+def test_what_moves_on_from_a_thread_is_a_counter() -> None:
+    source = """extern "C" __global__ void k(float *x, float *y, int n) {
+        for (int b = blockIdx.x; b < n; b += gridDim.x)
+            for (int t = threadIdx.x; t < 256; t += blockDim.x)
+                y[b * 256 + t] = x[b * 256 + t] + 1; }"""
+    text = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic").cuda
+    assert "int i = blockIdx.x" in text and "int j = threadIdx.x" in text, text

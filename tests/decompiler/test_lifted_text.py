@@ -257,14 +257,3 @@ def test_what_has_no_digits_has_a_name() -> None:
     assert same_ptx(module, compiled_again(text, "sm_90"), "k")
     assert "#define" not in lifted_text(ptxkit.compile_cuda(source.replace("0x7f800000", "1")
         .replace("0xfff0", "0x3ff0").replace("0x7fc0", "0x3fc0"), arch="sm_90"))  # fmt: skip
-
-
-def test_what_moves_on_is_no_thread() -> None:
-    source = """extern "C" __global__ void k(const int *x, int *y, int n) {
-        int tid = threadIdx.x, many = threadIdx.y;
-        do { if (x[tid] == 3) y[tid] = 1; many += x[tid + 1]; tid += blockDim.x;
-        } while (tid < n);
-        y[n] = many; }"""
-    text = body(source)
-    assert re.search(r"int i = threadIdx.x;.* i \+= ", text) and "sum += " in text
-    assert "tid" not in text

@@ -29,7 +29,7 @@ SOURCES = {
                 float s = 0;
                 for (int c = threadIdx.x; c < m; c += blockDim.x) s += y[r * m + c];
                 x[r * m + threadIdx.x] = s; } }""",
-        ["for (int i = blockIdx.x; i < ", "i += gridDim.x)", " + threadIdx.x] = "],
+        [" = blockIdx.x; ", " += gridDim.x)", " + threadIdx.x] = "],
         ["do {", "return", "(unsigned"],
     ),
     "casts that say nothing": (

@@ -10,7 +10,7 @@ from ptxkit.cuda.words import RESERVED
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.short_products import MUL24, UMUL24
 from ptxkit.decompiler.lift.signatures import identifier
-from ptxkit.decompiler.lift.values import Value, Variable, parts_of
+from ptxkit.decompiler.lift.values import Value, Variable
 from ptxkit.syntax.debug import FunctionNames
 
 #: Names of parameters that a compiler made up.
@@ -102,10 +102,7 @@ class Namer:
         type = self.types.get(variable)
         if variable.register in self.known.registers:
             return identifier(self.known.registers[variable.register])
-        if self._goes_on(variable):
-            return self._counter()
-        stays = len(self.given.get(variable, ())) == 1
-        if value is not None and value.op == "builtin" and "." in value.data and stays:
+        if value is not None and value.op == "builtin" and "." in value.data:
             base, _, axis = value.data.partition(".")
             stem = {"threadIdx": "tid", "blockIdx": "bid", "blockDim": "bdim",
                     "gridDim": "gdim"}[base]  # fmt: skip
@@ -127,21 +124,6 @@ class Namer:
             return {64: "d", 32: "f", 16: "h"}[type.bits]
         return "n" if isinstance(type, Scalar) and type.bits == 32 else "w"
 
-    def _goes_on(self, variable: Variable) -> bool:
-        """Whether it begins at the place of a thread or block, and moves on from there."""
-        given = self.given.get(variable, ())
-        moves = any(
-            v.op == "add" and any(a.op == "var" and a.data.variable is variable for a in v.args)
-            and not any(self._is_read(part) for part in parts_of(v.args, set()))
-            for v in given
-        )  # fmt: skip
-        return moves and any(self._builtin(v) or global_index(v, self._builtin) for v in given)
-
-    def _is_read(self, value: Value) -> bool:
-        """Whether it is a number from memory, by itself or through a variable."""
-        given = self.given.get(value.data.variable, ()) if value.op == "var" else (value,)
-        return any(one.op == "load" for one in given)
-
     def _builtin(self, value: Value) -> str:
         """The special register that a value is, by itself or through a variable."""
         if value.op == "var":
@@ -156,7 +138,7 @@ class Namer:
             if not own:
                 continue
             if value.op == "add" and any(a.op == "const" for a in value.args):
-                return self._counter()
+                return next((name for name in _COUNTERS if name not in self.taken), "n")
             # Sums and products in this one's place, not those that merely read it.
             if value.op == "fma" and value.args[2] is not own[0]:
                 continue
@@ -164,9 +146,6 @@ class Namer:
             if found:
                 return found
         return ""
-
-    def _counter(self) -> str:
-        return next((name for name in _COUNTERS if name not in self.taken), "n")
 
 
 def is_product(value: Value) -> bool:
