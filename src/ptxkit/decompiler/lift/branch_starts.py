@@ -1,4 +1,4 @@
-"""Numbers that variables begin with, in the branch that they are for.
+"""Numbers that loops count from, in the branch that has the loop.
 
 A compiler sets ``i = 0`` once, before an ``if``, where it has such a number in a register anyway.
 """
@@ -17,12 +17,16 @@ def with_starts_in_branches(body: Body) -> Body:
 
     >>> from ptxkit.cuda.printer import print_statements
     >>> i, t, x = map(n.Name, "itx")
-    >>> inner = n.If(n.Binary("==", t, n.integer(0)), (n.Assign(x, i), n.Assign(i, x)))
+    >>> turn = n.Assign(x, i), n.Assign(i, n.integer(1), "+=")
+    >>> loop = n.DoWhile(turn, n.Binary("<", i, n.integer(9)))
+    >>> inner = n.If(n.Binary("==", t, n.integer(0)), (loop,))
     >>> print(print_statements(with_starts_in_branches((n.Assign(i, n.integer(0)), inner))), end="")
     if (t == 0) {
         i = 0;
-        x = i;
-        i = x;
+        do {
+            x = i;
+            i++;
+        } while (i < 9);
     }
     """
     return _late(body, Counter(_names(body)))
@@ -31,8 +35,9 @@ def with_starts_in_branches(body: Body) -> Body:
 def _late(body: Body, total: Counter[str]) -> Body:
     made = list(body)
     for place in range(len(made) - 1, -1, -1):
-        match made[place]:
-            case n.Assign(n.Name(name=name), n.Literal(), "="):
+        start = made[place]
+        match start:
+            case n.Assign(n.Name(name=name), n.Literal(value=int()), "="):
                 pass
             case _:
                 continue
@@ -40,15 +45,29 @@ def _late(body: Body, total: Counter[str]) -> Body:
         later = made[user] if user is not None else None
         if user is None or not isinstance(later, n.If):
             continue
-        start = made[place]
-        if _names(later.then).count(name) == total[name] - 1:
+        if _is_for(later.then, name, total[name] - 1):
             made[user] = replace(later, then=(start, *later.then))
-        elif _names(later.otherwise).count(name) == total[name] - 1:
+        elif _is_for(later.otherwise, name, total[name] - 1):
             made[user] = replace(later, otherwise=(start, *later.otherwise))
         else:
             continue
         del made[place]
     return tuple(rebuilt_lists(s, lambda inner: _late(inner, total)) for s in made)
+
+
+def _is_for(branch: Body, name: str, uses: int) -> bool:
+    """Whether a variable is used in a branch alone, where a loop counts with it."""
+    return any(isinstance(s, n.DoWhile) and _counts(s, name) for s in branch) and (
+        _names(branch).count(name) == uses
+    )
+
+
+def _counts(loop: n.DoWhile, name: str) -> bool:
+    own = n.Name(name)
+    return any(
+        isinstance(s, n.Assign) and s.target == own and isinstance(s.value, n.Literal)
+        and s.operator == "+=" for s in loop.body
+    )  # fmt: skip
 
 
 def _names(body: Body) -> list[str]:
