@@ -42,12 +42,12 @@ L:  st.global.u32 [%rd1], %r4; add.s32 %r4, %r4, 8; setp.lt.u32 %p1, %r4, %r11; 
 DIGIT = """ld.global.u8 %r3, [%rd1]; ld.global.u32 %r4, [%rd1+4]; {by} %r3, %r3, %r1;
     and.b32 %r3, %r4, %r3; cvt.u16.u32 %h1, %r3; {cut} cvt.u32.u16 %r3, %h1;
     st.global.u32 [%rd1], %r3; ret;"""
-#: A sixteenth of a number that is not negative, or is.
-SIXTEENTH = """add.s32 %r3, %r1, 15; setp.lt.s32 %p1, %r3, {least}; @%p1 bra E; {divided}
+#: A part of a number that is not negative, or is.
+PART = """add.s32 %r3, %r1, 15; setp.lt.s32 %p1, %r3, {least}; @%p1 bra E; {divided}
     st.global.u32 [%rd1], %r4;
 E:  ret;"""
-SIGNED = """shr.s32 %r4, %r3, 31; shr.u32 %r4, %r4, 28; add.s32 %r4, %r4, %r3;
-    shr.s32 %r4, %r4, 4;"""
+SIGNED = """shr.s32 %r4, %r3, 31; shr.u32 %r4, %r4, 26; add.s32 %r4, %r4, %r3;
+    shr.s32 %r4, %r4, 6;"""
 #: Three numbers side by side: the first has one bit, the next one more.
 BESIDE = """ld.global.v2.u32 {{%r3, %r4}}, [%rd1]; and.b32 %r5, %r3, 1; shl.b32 %r6, %r1, 2;
     or.b32 %r5, %r5, %r6; and.b32 %r6, %r4, {kept}; shl.b32 %r6, %r6, 1; {put} %r5, %r5, %r6;
@@ -124,14 +124,14 @@ PAIRS = {
         DIGIT.format(by="shl.b32", cut=""),
     ),
     "a quotient of what is not negative": (
-        SIXTEENTH.format(least=16, divided=SIGNED),
-        SIXTEENTH.format(least=16, divided="shr.u32 %r4, %r3, 4;"),
-        SIXTEENTH.format(least=16, divided="shr.u32 %r4, %r3, 5;"),
+        PART.format(least=64, divided=SIGNED),
+        PART.format(least=64, divided="shr.u32 %r4, %r3, 6;"),
+        PART.format(least=64, divided="shr.u32 %r4, %r3, 7;"),
     ),
     "a quotient of what may be negative": (
-        SIXTEENTH.format(least=-16, divided=SIGNED),
+        PART.format(least=-64, divided=SIGNED),
         None,
-        SIXTEENTH.format(least=-16, divided="shr.u32 %r4, %r3, 4;"),
+        PART.format(least=-64, divided="shr.u32 %r4, %r3, 6;"),
     ),
     "what has no bit in common": (
         BESIDE.format(kept=1, put="or.b32"),

@@ -32,7 +32,7 @@ _FEW, _TRIED = 64, 8
 #: Numbers of so few bits of which also those are told that are not the lowest.
 _SHIFTED = 4
 #: Shifts after which the sign of a number is looked for.
-_MOVED = 6
+_MOVED = 9
 #: The widths of numbers that have a sign, and that these are extended to.
 _WIDER = {32: (64,), 64: ()}
 

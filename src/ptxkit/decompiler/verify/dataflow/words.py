@@ -309,7 +309,10 @@ class Words:
         told = [self.registers.told(way, self.registers.held(way, name)) for way in ways]
         if all(self.decisions.term(one) is not None for one in told):
             return None
-        first = {one: self.registers.held(ways[0], one) for one in others[:_OTHERS]}
+        held = {one: self.registers.held(ways[0], one) for one in others}
+        # What has cases is made of what has them, too.
+        likely = sorted(held, key=lambda one: self.decisions.term(held[one]) is not None)
+        first = {one: held[one] for one in likely[:_OTHERS]}
         for other, make in functions(self.decisions, self.timeless, told[0], first):
             made = (make(self.registers.held(way, other)) for way in ways)
             if all(
