@@ -249,3 +249,16 @@ def test_what_moves_on_from_a_thread_is_a_counter() -> None:
                 y[b * 256 + t] = x[b * 256 + t] + 1; }"""
     text = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic").cuda
     assert "int i = blockIdx.x" in text and "int j = threadIdx.x" in text, text
+
+
+def test_instances_of_a_template_have_the_same_names() -> None:
+    source = """template<class T> __global__ void total(const T *x, T *y, int n) {
+        __shared__ T s[256]; int t = threadIdx.x; T v = 0;
+        for (int i = blockIdx.x * 256 + t; i < n; i += 256 * gridDim.x) v += x[i];
+        s[t] = v; __syncthreads();
+        if (t == 0) y[blockIdx.x] = s[0] + s[255]; }
+    template __global__ void total<float>(const float *, float *, int);
+    template __global__ void total<int>(const int *, int *, int);"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    one, two = functions(ptxkit.decompile(module, "symbolic", effort=0).ast)
+    assert declared(one) == declared(two)

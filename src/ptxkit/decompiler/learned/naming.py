@@ -22,6 +22,7 @@ from ptxkit.decompiler.learned.contexts import Context, bare_name, contexts
 from ptxkit.decompiler.learned.evidence import evident_names, spoken_against
 from ptxkit.decompiler.learned.linear import Classifier, Words
 from ptxkit.decompiler.learned.moving import moving_names
+from ptxkit.decompiler.learned.numbers import plain_stems
 from ptxkit.decompiler.learned.planes import paired_names, plane_sizes
 from ptxkit.decompiler.learned.scopes import Span, overlap, same_but_for_names, spans
 
@@ -151,6 +152,7 @@ def renamed_module(
         if isinstance(item, n.Function) and item.body is not None:
             item = checked(item, chosen_names(item, model, outside, keep))
             item = checked(item, moving_names(item, outside, keep))
+            item = checked(item, plain_stems(item, outside, keep))
         items.append(item)
     return replace(tree, items=tuple(items))
 
