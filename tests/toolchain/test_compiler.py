@@ -75,6 +75,29 @@ def test_a_missing_header_is_named(snapshot):
     assert str(caught.value) == snapshot
 
 
+@pytest.mark.parametrize(
+    ("use", "instead"),
+    {
+        "*x = -INFINITY;": "#include <cuda/std/cmath>",
+        "*x = FLT_MAX;": "#include <cuda/std/cfloat>",
+        "int32_t n = INT_MAX; *x = n;": "#include <cuda/std/cstdint>",
+        "*x = CUDART_PI_F;": "#include <math_constants.h>",
+        "half h = 1; *x = h;": "#include <cuda_fp16.h>",
+        "uint n = 3; *x = n;": "unsigned int",
+    }.items(),
+)
+def test_a_name_of_a_header_is_told_with_what_helps(use, instead):
+    source = f"__global__ void k(float *x) {{ {use} }}"
+    with pytest.raises(CompilerError) as caught:
+        compile_cuda(source)
+    first = next(found for found in caught.value.diagnostics if found.severity == "error")
+    assert f"write {instead}" in first.hint
+    if not instead.startswith("#"):
+        return
+    others = "#include <cuda/std/climits>\n" if "INT_MAX" in use else ""
+    assert compile_cuda(f"{others}{instead}\n{source}").functions
+
+
 def test_an_error_at_the_end_of_the_source():
     with pytest.raises(CompilerError) as caught:
         compile_cuda("__device__ int f() {\n  return 1;\n")

@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.toolchain.headers import missing_header
+from ptxkit.toolchain.headers import missing_header, undefined_name
 
 _HEAD = re.compile(
     r"^(?:(?P<file>.+?)\((?P<line>\d+)\)|(?P<end>At end of source)|(?P<tool>nvrtc|nvcc\b[^:]*)"
@@ -29,7 +29,11 @@ _BACK_END = re.compile(
 _SUMMARY = re.compile(
     r"^(?:\d+ (?:catastrophic )?errors? detected in|Compilation terminated|Remark: |Error limit)"
 )
-_MISSING_HEADER = re.compile(r'cannot open source file "(.*)"')
+#: What is missing, and what to do about it.
+_MISSING = (
+    (re.compile(r'cannot open source file "(.*)"'), missing_header),
+    (re.compile(r'identifier "(\w+)" is undefined'), undefined_name),
+)
 _INDENT = "  "
 _WORD = re.compile(r"\w+|\S")
 
@@ -81,16 +85,19 @@ def _diagnostic(
         column = _column(shown, caret, text)
     notes = [row.strip() for row in block if "detected during" in row or row.startswith(" " * 12)]
     hint = " ".join(row for row in notes if "^" not in row and row != (shown or "").strip())
-    hint = hint or _missing_header(fields["message"])
+    hint = hint or _missing(fields["message"])
     return Diagnostic(
         severity, code, fields["message"].strip(), line, column, hint or None,
         filename=name, source_line=text,
     )  # fmt: skip
 
 
-def _missing_header(message: str) -> str:
-    found = _MISSING_HEADER.search(message)
-    return "" if found is None else missing_header(found[1])
+def _missing(message: str) -> str:
+    for form, advice in _MISSING:
+        found = form.search(message)
+        if found is not None:
+            return advice(found[1])
+    return ""
 
 
 def _excerpt(block: list[str]) -> tuple[str | None, int]:

@@ -1,6 +1,8 @@
-"""What to write instead of a header that NVRTC does not find."""
+"""What to write instead of a header that NVRTC does not find, or of a name it does not know."""
 
 from __future__ import annotations
+
+import re
 
 from ptxkit.toolchain import locate
 
@@ -33,6 +35,49 @@ _HOST = frozenset(
     fenv.h inttypes.h locale.h setjmp.h signal.h stdarg.h wchar.h wctype.h stdatomic.h
     """.split()
 )
+
+#: Names that nvcc has from headers of C, and where else they are. What they look like tells which
+#: header it is; the first that fits counts.
+_DEFINED_IN: tuple[tuple[str, str], ...] = (
+    (r"INFINITY|NAN", "<cuda/std/cmath>"),
+    (r"(FLT|DBL|LDBL)_[A-Z0-9_]+", "<cuda/std/cfloat>"),
+    (r"(S?CHAR|UCHAR|U?SHRT|U?INT|U?LONG|U?LLONG)_(MIN|MAX)|CHAR_BIT", "<cuda/std/climits>"),
+    (r"u?int(_least|_fast)?\d+_t|u?int(ptr|max)_t", "<cuda/std/cstdint>"),
+    (r"U?INT(_LEAST|_FAST)?\d+_(MIN|MAX)|SIZE_MAX|U?INT(PTR|MAX)_(MIN|MAX)", "<cuda/std/cstdint>"),
+    (r"CUDART_[A-Z0-9_]+", "<math_constants.h>"),
+    (r"(__)?half2?", "<cuda_fp16.h>"),
+    (r"__nv_bfloat16[2]?", "<cuda_bf16.h>"),
+    (r"cooperative_groups", "<cooperative_groups.h>"),
+)
+
+#: Types that headers of a system have beside C's own.
+_SHORT_TYPES = {
+    "uint": "unsigned int", "ulong": "unsigned long", "ushort": "unsigned short",
+    "uchar": "unsigned char",
+}  # fmt: skip
+
+
+def undefined_name(name: str) -> str:
+    """What to do about a name that a compiler does not know; empty where it may be anything.
+
+    >>> undefined_name("INFINITY")
+    'NVRTC has no headers of the host: write #include <cuda/std/cmath>, or compile with nvcc'
+    >>> undefined_name("uchar")
+    'NVRTC has no headers of the host: write unsigned char, or compile with nvcc'
+    >>> undefined_name("M_PI")
+    'NVRTC has no headers of the host: write its number, or compile with nvcc'
+    >>> undefined_name("n")
+    ''
+    """
+    header = next((where for form, where in _DEFINED_IN if re.fullmatch(form, name)), None)
+    if header is not None and not header.startswith("<cuda/std/"):
+        return f"write #include {header}"  # nvcc asks for it, too
+    instead = f"#include {header}" if header is not None else _SHORT_TYPES.get(name)
+    if instead is None and re.fullmatch(r"M_[A-Z0-9_]+", name):
+        instead = "its number"
+    if instead is None:
+        return ""
+    return f"NVRTC has no headers of the host: write {instead}, or compile with nvcc"
 
 
 def missing_header(name: str) -> str:
