@@ -91,6 +91,8 @@ class Row:
     """Whether one of them was seen to end otherwise."""
     overdue: bool = False
     """Whether it was ended because it took too long."""
+    text: str = ""
+    """What was answered: whoever asks why it is not proved need not do it again."""
 
 
 # ---- what to measure on --------------------------------------------------------------------
@@ -286,6 +288,7 @@ def measure(
         reason="" if verdict.equivalent else "; ".join(verdict.reasons),
         launches=len(run.tried) if run is not None else 0,
         differs=run is not None and run.different,
+        text=text,
     )
 
 

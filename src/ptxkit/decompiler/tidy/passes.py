@@ -71,8 +71,8 @@ def _yes() -> bool:
     return True
 
 
-#: In the order in which they build on one another.
-PASSES: tuple[Pass, ...] = (
+#: In the order in which they build on one another. What comes last is seen by no other pass.
+ALL_PASSES: tuple[Pass, ...] = (
     named_once, rolled_steps, rolled_exchanges, without_known_values, _whole_loops, without_copies,
     short_numbers, both_limits, plain_elements, plain_conditions, counted_by_steps, _counted_loops,
     _loops_with_setup,
@@ -80,7 +80,9 @@ PASSES: tuple[Pass, ...] = (
     single_precision, swapping_loops, counted_to_the_end, implicit_conversions, started_loops,
     pointers_by_counters, known_sums, plain_numbers, named_indices, without_dead_stores,
     late_declarations, changed_together, without_copies, grid_places, two_at_once, plain_casts,
-    without_never_read, joined_loops,
+    without_never_read, joined_loops, single_variables,
 )  # fmt: skip
-#: With what comes last: no other pass, and no search, looks at what it wrote.
-ALL_PASSES: tuple[Pass, ...] = (*PASSES, single_variables)
+#: Those that a search for the same PTX begins with: the others lead it away from other changes.
+PASSES: tuple[Pass, ...] = tuple(
+    one for one in ALL_PASSES if one not in (_loops_with_setup, single_variables)
+)
