@@ -67,7 +67,8 @@ def test_a_long_source_takes_no_more_time_than_there_is(monkeypatch: pytest.Monk
     before = aside.seconds()
     with aside.limited(lambda: 1.0), pytest.raises(aside.UnfinishedCompilationError):
         ptxkit.compile_cuda(source, arch="sm_90", cache=False)
-    assert 1.0 <= aside.seconds() - before < 3.0
+    # A difference of two sums is rounded.
+    assert 0.999 < aside.seconds() - before < 3.0
     with aside.limited(lambda: 0.0):
         assert "not verified" in certificates.compiled(source).error
         assert certificates.compiled(SOURCE).module is not None
