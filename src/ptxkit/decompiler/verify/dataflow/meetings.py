@@ -45,6 +45,10 @@ class Meeting:
     """What those of a class are never above, where something is known of that."""
     zeros: dict[int, int] = field(default_factory=dict)
     """How many of the lowest bits of those of a class are never set."""
+    no_products: set[int] = field(default_factory=set)
+    """Classes of which none is a product on any way: see `products`."""
+    products: set[int] = field(default_factory=set)
+    """The others, as far as that was asked."""
     grown: set[int] = field(default_factory=set)
     """Classes that were found to be above what was noted first."""
     opaque: set[Name] = field(default_factory=set)
@@ -62,7 +66,8 @@ class Meeting:
     def forget(self) -> None:
         """Give up all that was found about registers."""
         for found in (self.timeless, self.classes, self.derived, self.steps, self.limits,
-                      self.zeros, self.grown, self.opaque, self.compared):  # fmt: skip
+                      self.zeros, self.no_products, self.products, self.grown, self.opaque,
+                      self.compared):  # fmt: skip
             found.clear()
 
 

@@ -11,9 +11,13 @@ from ptxkit.decompiler.verify.dataflow.fields import zeros
 from ptxkit.decompiler.verify.dataflow.invariants import Invariants
 from ptxkit.decompiler.verify.dataflow.limits import Limits
 from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Name, Way, fresh
+from ptxkit.decompiler.verify.dataflow.products import none_is_product
 from ptxkit.decompiler.verify.dataflow.registers import Registers
 from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.decompiler.verify.dataflow.words import Words
+
+#: Widths of floating-point numbers.
+_REALS = frozenset((16, 32, 64))
 
 
 class Refinement:
@@ -68,6 +72,7 @@ class Refinement:
             changed |= before.get(name) != groups[key]
             meeting.classes[name] = groups[key]
         changed |= self.narrow and self._limit(meeting, ways, left)
+        changed |= self._settle(meeting, ways, left)
         changed |= self.narrow and self.invariants.refine(meeting, ways)
         return self.words.derive(meeting, ways) or changed
 
@@ -123,6 +128,22 @@ class Refinement:
                 meeting.grown.add(c)
             meeting.limits[c] = (most,) if known else ()
             changed |= before != meeting.limits[c]
+        return changed
+
+    def _settle(self, meeting: Meeting, ways: list[Way], names: list[Name]) -> bool:
+        """Note what is no product on any way to a meeting; whether there is less of that."""
+        changed = False
+        for name in names:
+            c = meeting.classes[name]
+            if c in meeting.products or self.registers.width(name) not in _REALS:
+                continue
+            held = (self.registers.held(way, name) for way in ways)
+            if all(none_is_product(self.decisions, one) for one in held):
+                meeting.no_products.add(c)
+            else:
+                meeting.products.add(c)
+                changed |= c in meeting.no_products
+                meeting.no_products.discard(c)
         return changed
 
     def _zeros(self, width: int, term: Term | None) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
 from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Name, Way
+from ptxkit.decompiler.verify.dataflow.products import no_product
 from ptxkit.decompiler.verify.dataflow.regions import Program
 from ptxkit.decompiler.verify.dataflow.rewrite import Rewriter
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
@@ -65,7 +67,9 @@ class Registers:
         else:
             width = SCALAR_TYPES[type].width
             known = meeting.classes.get(name)
-            what = (side, register) if known is None else known
+            what: Any = (side, register) if known is None else known
+            if known in meeting.no_products:
+                what = no_product(what)
             most = meeting.limits.get(known or 0, ())
             low = meeting.zeros.get(known or 0, 0)
             if low:

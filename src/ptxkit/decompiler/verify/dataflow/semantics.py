@@ -34,6 +34,7 @@ from ptxkit.decompiler.verify.dataflow.opcodes import (
     plain_memory,
     plain_opcode,
 )
+from ptxkit.decompiler.verify.dataflow.products import OPEN, may_be_product, settled
 from ptxkit.decompiler.verify.dataflow.pure import SPECIAL, source_types
 from ptxkit.decompiler.verify.dataflow.state import State, Touched
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
@@ -254,7 +255,7 @@ class Semantics:
         """The opcode, without a rounding that it has anyway."""
         opcode = plain_opcode(step)
         if self._may_be_contracted(step):
-            return opcode + _OPEN
+            return opcode + OPEN
         return opcode.replace(".rn", "", 1) if may_leave_out(step) else opcode
 
     def _may_be_contracted(self, step: Step) -> bool:
@@ -268,24 +269,15 @@ class Semantics:
             called = opcode
             if not open_sum:
                 values = tuple(map(self.settled, values))
-            elif not any(map(self._may_be_product, values)):
-                called = opcode.removesuffix(_OPEN)
+            elif not any(may_be_product(self.terms, one) for one in values):
+                called = opcode.removesuffix(OPEN)
             return self.decisions.leaf(self.terms.operation(called, number, values))
 
         return make
 
     def settled(self, term: Term) -> Term:
         """A product in the eyes of what is no sum."""
-        row = self.terms.rows[term]
-        if row[0] != "op" or not row[1].endswith(_OPEN) or not row[1].startswith("mul"):
-            return term
-        return self.terms.make("op", row[1].removesuffix(_OPEN), *row[2:])
-
-    def _may_be_product(self, term: Term) -> bool:
-        """Whether a term may be a product that is still to be put together with a sum."""
-        row = self.terms.rows[term]
-        negated = row[0] == "op" and row[1].startswith("neg")
-        return row[0] in ("carried", "nothing") or negated or self.settled(term) != term
+        return settled(self.terms, term)
 
     def _load(self, state: State, step: Step, guard: Diagram | None) -> None:
         address = self.value(state, step.sources[0], "b64")
@@ -431,8 +423,6 @@ class Semantics:
 
 #: What may add a number of another type than those that it is made of.
 _SUMS = CONTRACTED | {"fma"}
-#: Follows the opcode of what may still be put together with another.
-_OPEN = " or fma"
 #: How many bits registers have that flags are kept in, and how many are enough for one.
 _FLAGS, _FEW = (16, 32), 8
 #: Memory that is there for every thread, at places that are no numbers of the program.
