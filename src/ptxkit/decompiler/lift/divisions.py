@@ -7,15 +7,20 @@ right for all numbers: it is taken, and the question goes.
 from __future__ import annotations
 
 from ptxkit.decompiler.lift.flow import Branch, FlowBlock, Jump
-from ptxkit.decompiler.lift.values import Definition, Value
+from ptxkit.decompiler.lift.reading import exit_values, set_exit
+from ptxkit.decompiler.lift.values import Definition, Step, Value, Variable, replaced, var
 
 _HIGH = 0xFFFFFFFF00000000
 _SHORT_OPS = frozenset("trunc zext div.u rem.u mul sub var const".split())
 _DIVISIONS = frozenset("div.u div.s rem.u rem.s".split())
 
 
-def undo_short_divisions(blocks: dict[int, FlowBlock]) -> None:
-    """Leave out the ways on which a division is done in 32 bits."""
+def undo_short_divisions(blocks: dict[int, FlowBlock], pointers: dict[Value, None]) -> None:
+    """Leave out the ways on which a division is done in 32 bits.
+
+    ``pointers`` are values that are known to be addresses.
+    """
+    settled: dict[Variable, Definition] = {}
     before: dict[int, set[int]] = {}
     for number, block in blocks.items():
         for successor in block.successors():
@@ -31,8 +36,39 @@ def undo_short_divisions(blocks: dict[int, FlowBlock]) -> None:
             if _is_long(one) and _is_short(two, one) and one.exit == two.exit:
                 block.statements += one.statements
                 block.exit = one.exit
+                settled |= _set_once(one.statements)
                 del blocks[slow], blocks[fast]
                 break
+    if settled:
+        _settle(blocks, pointers, settled)
+
+
+def _set_once(statements: list[Step]) -> dict[Variable, Definition]:
+    """What is set on the longer way alone, now that the shorter one is gone: by what."""
+    targets = [step.targets[0] for step in statements]
+    found = {one.variable: one for one in targets if one.variable.definitions == 2}
+    for variable in found:
+        variable.definitions = 1
+    return found
+
+
+def _settle(
+    blocks: dict[int, FlowBlock], pointers: dict[Value, None], settled: dict[Variable, Definition]
+) -> None:
+    """Read what was set, where it was one of two versions that met."""
+
+    def lookup(value: Value) -> Value | None:
+        known = settled.get(value.data.variable)
+        return var(known) if known is not None else None
+
+    for block in blocks.values():
+        for step in block.statements:
+            step.args = [replaced(value, lookup) for value in step.args]
+        for value in exit_values(block):
+            set_exit(block, replaced(value, lookup))
+    known = [replaced(value, lookup) for value in pointers]
+    pointers.clear()
+    pointers.update(dict.fromkeys(known))
 
 
 def _asks_high_bits(block: FlowBlock, condition: Value) -> bool:

@@ -78,7 +78,7 @@ def lift_function(
     blocks = {
         p.index: _block(lift, pieces, p, labels, result) for p in pieces if p.index in reached
     }
-    undo_short_divisions(blocks)
+    undo_short_divisions(blocks, lift.pointers)
     return Program(lift, Flow(blocks), lift.variables, parameters, result, versions.meeting)
 
 

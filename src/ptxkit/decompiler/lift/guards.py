@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import INT, UINT, Scalar, Type
+from ptxkit.decompiler.lift.conditions import negate
 from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, rebuilt, rebuilt_lists, written
 
 Body = tuple[n.Statement, ...]
@@ -33,21 +34,26 @@ def without_guards(body: Body, types: dict[str, Type], often: Container[str] = f
              if isinstance(p, n.Assign) and isinstance(p.target, n.Name)
              and sets[p.target.name] == 1 and isinstance(p.value, n.Binary)}  # fmt: skip
 
+    def is_float(part: n.Expression) -> bool:
+        type = infer(part, types)
+        return not isinstance(type, Scalar) or type.is_float
+
     def change(node: n.Node) -> n.Node:
         match node:
             case n.If(condition, then, ()):
-                asked = [meant for p in _parts(condition) for meant in _meanings(p, named)]
+                parts = _parts(condition, named, is_float)
+                asked = [meant for p in parts for meant in _meanings(p, named)]
                 then = _inlined(_loops(then, types, asked), once)
                 left = [
-                    part for part in _parts(condition)
+                    part for part in parts
                     if not any(_asked_inside(meant, then) for meant in _meanings(part, named))
                 ]  # fmt: skip
-                if len(left) < len(_parts(condition)):
+                if len(left) < len(parts):
                     then = tuple(map(_by_quotient, _loads_inside(then, sets, counts)))
                 if not left:
                     return n.Block(then)
                 # Compilers ask otherwise where one asks for what two others say together.
-                whole = len(left) == len(_parts(condition))
+                whole = len(left) == len(parts)
                 return n.If(condition if whole else _joined(left), _flat(then))
             case n.If(condition, then, otherwise):
                 return n.If(condition, _flat(then), _flat(otherwise))
@@ -318,10 +324,20 @@ def _put(statement: n.Statement, name: str, value: n.Expression) -> n.Statement:
     return bottom_up(statement, change)  # type: ignore[no-any-return]
 
 
-def _parts(condition: n.Expression) -> list[n.Expression]:
+def _parts(
+    condition: n.Expression,
+    named: dict[str, n.Binary],
+    is_float: Callable[[n.Expression], bool],
+) -> list[n.Expression]:
+    """What has to hold all together, so that a condition does."""
     match condition:
         case n.Binary("&&", left, right):
-            return [*_parts(left), *_parts(right)]
+            return [*_parts(left, named, is_float), *_parts(right, named, is_float)]
+        case n.Unary("!", n.Binary("||", left, right)):
+            both = negate(left, is_float), negate(right, is_float)
+            return [part for one in both for part in _parts(one, named, is_float)]
+        case n.Unary("!", n.Name(name=name)) if name in named and named[name].operator == "||":
+            return _parts(n.Unary("!", named[name]), named, is_float)
     return [condition]
 
 
@@ -376,8 +392,13 @@ def _spelled(loop: n.For, before: Sequence[n.Statement]) -> n.For:
 
 
 def _asked_within(part: n.Expression, body: Body) -> bool:
+    """Whether a loop in a loop asks it, or one in that, where nothing is done but the innermost."""
     found = [s for s in body if isinstance(s, n.For)]
-    return len(found) == 1 and len(body) < 4 and _asks(part, found[0])
+    if len(found) != 1:
+        return False
+    if all(isinstance(s, n.For) or (isinstance(s, n.Assign) and not _touches(s)) for s in body):
+        return _asks(part, found[0]) or _asked_within(part, found[0].body)
+    return len(body) < 4 and _asks(part, found[0])
 
 
 def _touches(node: n.Assign) -> bool:

@@ -6,9 +6,11 @@ Behind a loop that leaves a sum in ``s``, the first of the turns that are left o
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
+from functools import partial
 
 from ptxkit.cuda import nodes as n
+from ptxkit.decompiler.lift.many_turns import with_instead
 from ptxkit.decompiler.lift.rewrite import bottom_up, read, written
 
 Body = tuple[n.Statement, ...]
@@ -50,3 +52,28 @@ def handing_on(turn: Body, following: n.Statement, moved: Set[str]) -> Body:
         turn = tuple(bottom_up(s, renamed) for s in turn)
         inside = [set(read(s)) for s in turn]
     return turn
+
+
+def copies_gone(between: Iterable[n.Statement], last: n.If, moved: Set[str]) -> n.If:
+    """The turns behind a loop, which go on from what it leaves and not from copies of that.
+
+    ``q = p; if (rest) { *q = 1; p = q + n; }`` has the turn ``*p = 1; p = p + n``.
+
+    >>> from ptxkit.cuda import print_statements, read
+    >>> copy = read("(= q p)")
+    >>> last = read("(if (!= rest 0) (then (= (* q) 1) (= p (+ q n))))")
+    >>> print(print_statements((copies_gone([copy], last, {"p"}),)), end="")
+    if (rest != 0) {
+        *p = 1;
+        p = p + n;
+    }
+    """
+    again = {name for s in last.then for name in written(s)}
+    for statement in between:
+        match statement:
+            case n.Assign(n.Name(name=copy) as old, n.Name(name=name) as new, "=") if (
+                name in moved & again and copy not in again
+            ):
+                renamed = partial(with_instead, old=old, new=new)
+                last = bottom_up(last, renamed)
+    return last

@@ -15,7 +15,7 @@ from functools import partial
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import INT, Scalar
 from ptxkit.decompiler.lift.first_turns import first_written_out
-from ptxkit.decompiler.lift.handed_on import handing_on
+from ptxkit.decompiler.lift.handed_on import copies_gone, handing_on
 from ptxkit.decompiler.lift.many_turns import (
     Rest,
     loop_of,
@@ -92,8 +92,13 @@ def _rest_written_out(
     rest: Rest,
     values: Mapping[str, n.Expression],
 ) -> str:
+    many = next((k for k in range(place - 1, -1, -1) if loop_of(body[k]) is not None), None)
     last = body[place]
     assert isinstance(last, n.If)
+    if many is None:
+        return ""
+    moved = set(written(body[many]))
+    last = copies_gone(body[many + 1 : place], last, moved)
     turn = last.then
     if rest.mask > 1:
         match turn[-1]:
@@ -103,10 +108,8 @@ def _rest_written_out(
             case _:
                 return ""
         turn = turn[:-1]
-    many = next((k for k in range(place - 1, -1, -1) if loop_of(body[k]) is not None), None)
-    if many is None or not turn or any(isinstance(p, _LOOPS) for s in turn for p in s.walk()):
+    if not turn or any(isinstance(p, _LOOPS) for s in turn for p in s.walk()):
         return ""
-    moved = set(written(body[many]))
     if rest.mask > 1:  # there is another turn behind it
         turn = handing_on(turn, last.then[-1], moved - _counters(body[many]))
     mine = {x for s in turn for x in written(s)}
