@@ -29,9 +29,8 @@ def with_plain_products(function: n.Function) -> Iterator[n.Function]:
         x[0] = a * a + a * 3.0f - a * 2.0f;
     """
     made = bottom_up(function, _plain)
-    if made == function:
-        return
-    yield made
+    if made != function:
+        yield made
     open_sums = bottom_up(made, _open)
     if open_sums != made:
         yield open_sums

@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator
 
 from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.decode import Operand, Register, Step
+from ptxkit.decompiler.verify.float_counters import counts_in_floats
 from ptxkit.decompiler.verify.possible import Possible, decoded
 from ptxkit.isa.types import SCALAR_TYPES
 
 _WORD = 32
 _ALL = (1 << _WORD) - 1
 #: What compilers do not bring in by themselves: only where the original has it, too.
-_OWN = frozenset(("mul24", "mad24", "sad", "carry", "video"))
+_COUNTS = "counting in floating point"
+_OWN = frozenset(("mul24", "mad24", "sad", "carry", "video", _COUNTS))
 #: What takes numbers apart: who does so in one way may do it in another.
 _APART = frozenset("and bfe bfi prmt lop3 shf szext shift dp2a dp4a".split())
 #: Of these the simulator tells.
@@ -66,6 +68,8 @@ def _ways(coverage: Coverage) -> Iterator[str]:
         yield "video"
     found, possible = decoded(coverage)
     steps = [possible.told(step) for _, step in found.values()]
+    if counts_in_floats(steps):
+        yield _COUNTS
     moved: dict[Register, bool] = {}
     rounded: set[Register] = set()
     for step in steps:

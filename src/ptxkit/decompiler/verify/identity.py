@@ -61,7 +61,17 @@ class _Pairing:
             one, two = self.symbols[0].get(first), self.symbols[1].get(second)
             if one is None or two is None or not self._same_symbol(one, two):
                 return False
-        return True
+        return self._in_order()
+
+    def _in_order(self) -> bool:
+        """Whether shared and local arrays are declared in the same order, in which they lie."""
+        first, second = (
+            [name for name, one in known.items()
+             if isinstance(one, Variable) and one.space in _UNINITIALISED]
+            for known in self.symbols
+        )  # fmt: skip
+        partners = [self.forward[name] for name in first if name in self.forward]
+        return partners == [name for name in second if name in self.backward]
 
     def _pair(self, a: str, b: str) -> bool:
         known = self.forward.get(a)

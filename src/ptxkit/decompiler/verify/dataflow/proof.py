@@ -126,7 +126,17 @@ def same_dataflow(
         return Proof(False, str(error))
     except RecursionError:
         return Proof(False, "the conditions are nested too deeply")
+    if _in_order(places[0]) != _in_order(places[1]):
+        return Proof(False, "its shared or local arrays stand in another order")
     return Proof(True)
+
+
+def _in_order(places: dict[int, int]) -> list[int]:
+    """The arrays that code names, by number, in the order in which they are declared.
+
+    So they lie in memory: one may begin where the other one ends.
+    """
+    return [number for _, number in sorted(places.items())]
 
 
 def _guarded(one: Instruction) -> tuple[str, str]:

@@ -34,7 +34,13 @@ from ptxkit.decompiler.verify.dataflow.opcodes import (
     plain_memory,
     plain_opcode,
 )
-from ptxkit.decompiler.verify.dataflow.products import OPEN, may_be_product, settled
+from ptxkit.decompiler.verify.dataflow.products import (
+    OPEN,
+    keeps_open,
+    may_be_product,
+    settled,
+    takes_rounded,
+)
 from ptxkit.decompiler.verify.dataflow.pure import SPECIAL, source_types
 from ptxkit.decompiler.verify.dataflow.state import State, Touched
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
@@ -268,7 +274,8 @@ class Semantics:
         def make(*values: Term) -> Diagram:
             called = opcode
             if not open_sum:
-                values = tuple(map(self.settled, values))
+                if takes_rounded(self.terms, opcode, values):
+                    values = tuple(map(self.settled, values))
             elif not any(may_be_product(self.terms, one) for one in values):
                 called = opcode.removesuffix(OPEN)
             return self.decisions.leaf(self.terms.operation(called, number, values))
@@ -363,11 +370,12 @@ class Semantics:
         if step.name == "st" and not step.modifiers & ORDERED and len(values) == 2:
             opcode, values[1] = self._words(step, values[1])
         arguments = (state.memory, *values)
+        taken = (lambda one: one) if keeps_open(opcode) else self.settled
         for number, target in enumerate(step.targets):
             value = self.decisions.apply(
                 ("result", opcode, number),
                 lambda *a, n=number: self.decisions.leaf(
-                    self.terms.make("result", opcode, n, *map(self.settled, a))
+                    self.terms.make("result", opcode, n, *map(taken, a))
                 ),
                 arguments,
             )
@@ -376,7 +384,7 @@ class Semantics:
             self.write(state, target, value, guard)
         after = self.decisions.apply(
             ("after", opcode),
-            lambda *a: self.decisions.leaf(self.terms.make("after", opcode, *map(self.settled, a))),
+            lambda *a: self.decisions.leaf(self.terms.make("after", opcode, *map(taken, a))),
             arguments,
         )
         if guard is not None:
