@@ -1,4 +1,4 @@
-"""E3 accepts no counter in floating point for one that is an integer: none is as large in launches."""
+"""E3 accepts no counter in floating point for an integer: in launches neither is large."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Loops that count in floating point: right up to a number of turns that no launch has.
 
-A counter of 32 bits stops at 16,777,216, where one more is the same number. Until then it is what an
-integer is, so that nothing differs.
+A counter of 32 bits stops at 16,777,216, where one more is the same number. Until then it is what
+an integer is, so that nothing differs.
 """
 
 from __future__ import annotations
