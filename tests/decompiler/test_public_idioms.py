@@ -491,3 +491,20 @@ def test_two_numbers_are_asked_for_one_by_one() -> None:
     made = ptxkit.decompile(module, "symbolic")
     assert made.verdict.level == "E1"
     assert "threadIdx.x == 0 && blockIdx.x == 0" in made.cuda
+
+
+def test_infinite_doubles_are_given_to_functions_as_doubles() -> None:
+    source = """
+    extern "C" __global__ void ends(double *x, int n) {
+        double most = -__longlong_as_double(0x7ff0000000000000ll), least = -most;
+        for (int i = threadIdx.x; i < n; i += 32) {
+            most = fmax(most, x[i]);
+            least = fmin(x[i], least);
+        }
+        x[threadIdx.x] = fma(most, __longlong_as_double(0x7ff0000000000000ll), least);
+        x[threadIdx.x + 32] = fmax(x[threadIdx.x], -__longlong_as_double(0x7ff0000000000000ll));
+    }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    text = lifted_text(module)
+    assert "INFINITY" in text
+    assert compiled_again(text, "sm_90")

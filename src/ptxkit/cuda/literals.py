@@ -100,6 +100,15 @@ def _digits(value: float, word: str) -> str:
     return text if any(c in text for c in ".en") else text + ".0"
 
 
+def is_word(literal: Literal) -> bool:
+    """Whether it is written as a word, which means a float.
+
+    >>> is_word(from_bits(0xFFF << 52, DOUBLE)), is_word(Literal(1.0, DOUBLE))
+    (True, False)
+    """
+    return literal.bits is not None and (literal.type, literal.bits) in _WORD_OF_BITS
+
+
 def spell(literal: Literal) -> str:
     """As written in C++; bits up to the highest one are a mask to people.
 

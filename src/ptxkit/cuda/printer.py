@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 
-from ptxkit.cuda.literals import SUFFIXES, WORDS, spell
+from ptxkit.cuda.literals import SUFFIXES, WORDS, is_word, spell
 from ptxkit.cuda.mangling import explained, plain_name
 from ptxkit.cuda.nodes import (
     Asm,
@@ -47,7 +47,7 @@ from ptxkit.cuda.nodes import (
     Unary,
     While,
 )
-from ptxkit.cuda.types import Array, Pointer, Type
+from ptxkit.cuda.types import DOUBLE, Array, Pointer, Type
 from ptxkit.cuda.wrapping import wrapped
 from ptxkit.deep import deeply
 
@@ -134,7 +134,7 @@ _EXPRESSIONS: dict[type, Callable[..., tuple[str, int]]] = {
     Binary: _print_binary,
     Conditional: _print_conditional,
     Cast: lambda n: (_prefix(f"({n.type.spelling})", n.operand), PRECEDENCE["unary"]),
-    Call: lambda n: (f"{n.function}({', '.join(map(print_argument, n.arguments))})", 16),
+    Call: lambda n: (f"{n.function}({_arguments(n)})", 16),
     Index: lambda n: (f"{_postfix(n.base)}[{_expression(n.index)[0]}]", 16),
     Member: lambda n: (
         f"{_postfix(n.base.operand)}->{n.field}"
@@ -153,6 +153,31 @@ def print_argument(node: Expression) -> str:
     """An expression as an argument: a comma operator needs parentheses there."""
     text, level = _expression(node)
     return f"({text})" if level == PRECEDENCE[","] else text
+
+
+#: Functions of one name for several types, of which a compiler takes no two types at once.
+_ONE_TYPE = frozenset(
+    "fmax fmin fma pow atan2 fmod hypot remainder copysign fdim nextafter".split()
+)
+
+
+def _arguments(node: Call) -> str:
+    """The arguments of a call.
+
+    What is infinite is so by a word that means a float: among doubles it has to become one.
+
+    >>> from ptxkit.cuda.literals import from_bits
+    >>> print_expression(Call("fmax", (Name("x"), from_bits(0xFFF << 52, DOUBLE))))
+    'fmax(x, (double)-INFINITY)'
+    """
+    if node.function not in _ONE_TYPE:
+        return ", ".join(map(print_argument, node.arguments))
+    return ", ".join(
+        f"({DOUBLE.spelling}){print_argument(one)}"
+        if isinstance(one, Literal) and one.type == DOUBLE and is_word(one)
+        else print_argument(one)
+        for one in node.arguments
+    )  # fmt: skip
 
 
 def print_expression(node: Expression) -> str:

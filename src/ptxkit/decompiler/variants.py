@@ -49,6 +49,8 @@ _PROVING = 0.15
 #: The share of all time that the first run leaves to the forms that are easy to prove: what runs
 #: for long without an answer seldom comes to one.
 _SAVED = 0.2
+#: Of the time that a proof could take now, what it had before when it is not tried once more.
+_NO_LESS = 0.7
 #: What takes so many times as long to read as the first waits until that was run.
 _ALIKE = 1.2
 #: And what has as many instructions, but for this share of them, is likely to be the same.
@@ -138,6 +140,8 @@ class _Proving:
     written: list[_Tried] = field(default_factory=list)
     cut_short: list[_Tried] = field(default_factory=list)
     refuted: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    stopped: dict[str, tuple[float, tuple[str, ...]]] = field(default_factory=dict)
+    """After how many seconds a proof was stopped, and what there was to say of it."""
     done: set[tuple[str, bool, bool]] = field(default_factory=set)
     seen: dict[str, str] = field(default_factory=dict)
     execute: bool = True
@@ -256,7 +260,12 @@ class _Proving:
         if (only_proof and not one.thorough) or one.brief:
             part = _BRIEFEST if self._long else _BRIEF
         before = self.budget.left
-        verdict = self._certified(one, part, prove=one.longer or not followed, brief=only_proof)
+        budget = self._budget(one)
+        seconds, told = self.stopped.get(text, (0.0, ()))
+        # A proof that had no less time before ends where it ended then.
+        again = one.thorough or one.longer or seconds < _NO_LESS * budget.part(part).seconds
+        prove = one.longer or (again and not followed)
+        verdict = self._certified(one, part, budget, prove=prove, brief=only_proof)
         if (
             one.thorough
             and part < PROOF
@@ -267,11 +276,13 @@ class _Proving:
             # What had not enough time gets more of it later.
             if not any("stopped after" in reason for reason in verdict.reasons):
                 self.refuted[text] = verdict.reasons
+            elif not one.thorough:
+                self.stopped[text] = budget.part(part).seconds, verdict.reasons
             return None
-        if followed and text in self.refuted:
+        if (followed and text in self.refuted) or not again:
             # What was found before is what there is to say of a proof.
             later = (r for r in verdict.reasons if not r.startswith("E2:"))
-            verdict = replace(verdict, reasons=(*self.refuted[text], *later))
+            verdict = replace(verdict, reasons=(*self.refuted.get(text, told), *later))
         # What is wrong with the original itself is so for all of its forms.
         self.execute &= verdict.execution is None or not verdict.execution.hopeless
         return verdict
@@ -287,12 +298,17 @@ class _Proving:
             self.seen[text] = f"E3: {differs}" if differs else ""
         return self.seen[text]
 
-    def _certified(self, one: _Tried, share: float, *, prove: bool, brief: bool) -> Verdict:
+    def _budget(self, one: _Tried) -> Budget:
+        """The time for one form, which may have to leave some for what comes after it."""
+        if one.saving and 0 < self.budget.seconds < inf:
+            return self.budget.part(max(0.0, self.budget.left / self.budget.seconds - _SAVED))
+        return self.budget
+
+    def _certified(
+        self, one: _Tried, share: float, budget: Budget, *, prove: bool, brief: bool
+    ) -> Verdict:
         if one.made.module is None:
             return Verdict(reasons=(f"E0: {one.made.error}",))
-        budget = self.budget
-        if one.saving and 0 < budget.seconds < inf:
-            budget = budget.part(max(0.0, budget.left / budget.seconds - _SAVED))
         return certify(
             self.module, one.made.module, self.name, one.partner, known=self.known,
             thorough=one.thorough, budget=budget, prove=prove, execute=self.execute,

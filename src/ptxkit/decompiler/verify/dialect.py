@@ -270,9 +270,11 @@ class Dialect:
             ]  # fmt: skip
             if smaller:
                 return f"loads or stores {smaller[0]} bits in {space} memory"
-        # Who works with bytes may cut to bytes in any way, but only parts of what he did before.
+        # Who works with bytes may cut to bytes in any way, but only parts of what he did before:
+        # those of what he cuts to as many, too, since to cut and to extend is the same.
         for few, many in sorted(
-            (other.parts - self.parts) | (set() if self.is_narrow else other.cuts - self.cuts)
+            (other.parts - self.parts - self.cuts)
+            | (set() if self.is_narrow else other.cuts - self.cuts)
         ):
             return f"keeps {few} of {many} bits of an integer"
         has_short = 16 in {few for few, _ in self.cuts | self.parts} or 16 in self._loaded()
