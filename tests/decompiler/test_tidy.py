@@ -293,3 +293,21 @@ def test_numbers_are_put_together(value: str, wanted: str) -> None:
     assert isinstance(kernel, n.Function)
     made = print_function(plain_numbers(kernel, lambda: True))
     assert f"v = {wanted};" in made
+
+
+def test_a_pair_put_together_from_its_halves_is_that_pair() -> None:
+    source = """#include <cuda_fp16.h>
+    extern "C" __global__ void axpy(int n, __half2 a, const __half2 *x, __half2 *y) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) y[i] = __hfma2(a, x[i], y[i]);
+    }"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    assert found.verdict.same_ptx and "halves2half2" not in found.cuda, found.cuda
+
+
+def test_an_architecture_may_be_written_as_its_number() -> None:
+    module = ptxkit.compile_cuda("__global__ void k(int *x) { x[0] = 1; }", arch="sm_90")
+    found = ptxkit.decompile(module, engine="symbolic", arch="90")
+    assert not any("not compared" in note for note in found.notes)
+    with pytest.raises(ptxkit.PtxkitError, match="'sm90' is not a target"):
+        ptxkit.decompile(module, engine="symbolic", arch="sm90")

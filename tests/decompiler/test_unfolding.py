@@ -86,3 +86,30 @@ extern "C" __global__ void asked(float *x, float a, float b, int n) {
 def test_a_question_about_floats_keeps_its_sense() -> None:
     found = ptxkit.decompile(ptxkit.compile_cuda(FLOATS, arch="sm_90"), engine="symbolic")
     assert found.verdict.equivalent, found.cuda
+
+
+IMAGES = """
+extern "C" __global__ void images(long long n, const float *x, long long height, long long width,
+                                  long long kh, long long kw, long long pad, long long columns,
+                                  int channels, float *y) {
+    for (long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x; at < n;
+         at += (long long)blockDim.x * gridDim.x) {
+        long long col = at % columns, row = at / columns;
+        for (int c = 0; c < channels; ++c)
+            for (long long i = 0; i < kh; ++i)
+                for (long long j = 0; j < kw; ++j) {
+                    long long h = row - pad + i, w = col - pad + j;
+                    y[((c * kh + i) * kw + j) * n + at] =
+                        h >= 0 && w >= 0 && h < height && w < width
+                            ? x[(c * height + h) * width + w] : 0.0f;
+                }
+    }
+}
+"""
+
+
+def test_bounds_are_asked_for_one_by_one() -> None:
+    found = ptxkit.decompile(ptxkit.compile_cuda(IMAGES, arch="sm_90"), engine="symbolic")
+    assert found.verdict.equivalent, found.verdict.reasons
+    assert found.cuda.count("for (") == 4 and found.cuda.count("if (") == 1, found.cuda
+    assert found.cuda.count(">= 0") == 2 and "|" not in found.cuda, found.cuda

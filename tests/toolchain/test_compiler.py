@@ -1,11 +1,19 @@
 """CUDA C++ to PTX: both compilers, headers, options, and errors at their places."""
 
+import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
 from ptxkit.errors import ToolchainError, UsageError
-from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda, cuda_messages
+from ptxkit.toolchain import (
+    CompilerError,
+    CompilerWarning,
+    compile_cuda,
+    cuda_messages,
+    process,
+)
 from toolchain.sources import SAXPY
 
 BROKEN = """\
@@ -176,3 +184,15 @@ def test_what_the_back_end_refuses_is_an_error_of_the_source() -> None:
     assert [(d.severity, d.line, d.message) for d in found] == [
         ("error", 2, "unsupported operation")
     ]
+
+
+def test_ptx_is_no_source() -> None:
+    text = "//\n// made by a compiler\n/* of * stars */\n\t.version 8.0\n.target sm_90\n"
+    with pytest.raises(UsageError, match=r"'k\.ptx' is PTX already.*ptxkit assemble"):
+        compile_cuda(text, name="k.ptx")
+
+
+def test_the_time_of_tools_is_counted() -> None:
+    before = process.seconds()
+    process.run(Path(sys.executable), ["-c", "sum(range(3_000_000))"])
+    assert 0.005 < process.seconds() - before < 60

@@ -11,7 +11,7 @@ import os
 import time
 from math import inf
 
-from ptxkit.toolchain import aside
+from ptxkit.toolchain import aside, process
 
 #: Seconds of computing for one function, where nobody says otherwise.
 SECONDS = 60.0
@@ -21,7 +21,7 @@ _AT_ONCE = (os.cpu_count() or 1) + 1
 
 def _computed() -> float:
     """How long this process has computed, and compilers for it in others."""
-    return time.process_time() + aside.seconds()
+    return time.process_time() + aside.seconds() + process.seconds()
 
 
 class OverdueError(Exception):

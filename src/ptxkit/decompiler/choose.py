@@ -39,9 +39,10 @@ from ptxkit.errors import (
     UnknownNameError,
     UsageError,
 )
+from ptxkit.isa.targets import Target
 from ptxkit.syntax import Function, Module, parse
 from ptxkit.syntax.debug import debug_names
-from ptxkit.toolchain import cache
+from ptxkit.toolchain import cache, locate
 from ptxkit.toolchain.aside import limited
 
 #: A function with more instructions stays as it was lifted first, unless more than so many times of
@@ -150,8 +151,10 @@ def decompile(
     if not isinstance(seconds, int | float) or not seconds > 0:
         raise UsageError(f"the seconds for a function must be more than 0, not {seconds!r}")
     engines, notes = _engines(engine, weights)
+    if verify and not locate.find("nvrtc") and locate.find("nvcc") and _is_news(_SLOW):
+        notes.append(_SLOW)
     asked = arch is not None
-    arch = arch or architecture(module)
+    arch = str(Target.parse(arch)) if arch is not None else architecture(module)
     module, renamed = writable(with_scalars(module))
     notes += renamed + renamed_kernels(module, functions)
     functions = to_certify(module)
@@ -270,6 +273,13 @@ def _engines(name: str, weights: str | Path | None = None) -> tuple[list[Engine]
             if _is_news(note):
                 notes.append(note)
     return found, notes
+
+
+#: What to say where candidates are compiled one process at a time.
+_SLOW = (
+    "candidates are compiled by nvcc, some ten times as slowly as by NVRTC, so that fewer are "
+    "tried: run: pip install 'ptxkit[cuda]'"
+)
 
 
 def _is_news(note: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +20,8 @@ from ptxkit.toolchain.messages import CompilerError, CompilerWarning
 from ptxkit.toolchain.versions import parse_arch
 
 Compiler = Literal["nvrtc", "nvcc"]
+#: How a file of PTX begins, after comments.
+_PTX = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*\.version\s+\d")
 Defines = Mapping[str, object] | Iterable[str]
 #: What was kept before this was said is not taken: it may have been made by a compiler that had
 #: not forgotten other options (see `aside`).
@@ -56,6 +59,11 @@ def compile_cuda(
     ptxkit.toolchain.messages.CompilerError: k.cu:1:23: error[cuda]: identifier "nothing" is ...
     """
     source = _source_bytes(src)
+    if _PTX.match(source):
+        raise UsageError(
+            f"'{name}' is PTX already, not CUDA C++: 'ptxkit assemble FILE' makes machine code of "
+            "it, and 'ptxkit decompile FILE' CUDA C++"
+        )
     target = parse_arch(arch)
     if compiler is None:
         # In-process where that library is to be had; nvcc does the same as a process.

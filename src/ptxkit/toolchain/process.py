@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -15,6 +16,12 @@ _RELEASE = re.compile(r"release (\d+\.\d+)")
 #: Seconds after which a tool is given up. The slowest real kernels take minutes.
 TIMEOUT = 1800.0
 _releases: dict[tuple[Path, float], str] = {}
+_computed = 0.0
+
+
+def seconds() -> float:
+    """How long tools have computed that have come to their end."""
+    return _computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,9 @@ def run(
     timeout: float = TIMEOUT,
 ) -> Finished:
     """Run a tool to its end; a crash or a timeout is a `ToolchainError`."""
+    global _computed
     words = [str(tool), *map(str, arguments)]
+    before = _of_children()
     try:
         done = subprocess.run(
             words,
@@ -55,6 +64,8 @@ def run(
         raise ToolchainError(f"{tool.name} did not end within {timeout:g} s") from None
     except OSError as error:
         raise ToolchainError(f"'{tool}' cannot be run: {error.strerror or error}") from error
+    finally:
+        _computed += _of_children() - before
     if done.returncode < 0:
         raise ToolchainError(f"{tool.name} crashed (signal {-done.returncode}): {' '.join(words)}")
     return Finished(
@@ -62,6 +73,12 @@ def run(
         done.stdout.decode("utf-8", "replace"),
         done.stderr.decode("utf-8", "replace"),
     )
+
+
+def _of_children() -> float:
+    """How long processes have computed that were started here, and have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def release_of(path: Path) -> str:

@@ -407,7 +407,8 @@ def _touches(node: n.Assign) -> bool:
 
 
 def _asks(part: n.Expression, loop: n.For) -> bool:
-    match loop:
+    part, loop = bottom_up(part, _of_int), replace(loop, body=())
+    match bottom_up(loop, _of_int):
         case n.For(None, condition):
             return part == condition
         case n.For(n.Assign(_, n.Binary("/", first, n.Literal(value=2))), _, n.Assign(_, by, "/=")):
@@ -434,6 +435,16 @@ def _asks(part: n.Expression, loop: n.For) -> bool:
         case n.For(n.Assign(n.Name(name=index), first), n.Binary("!=", n.Name(name=own), limit)):
             return index == own and _ask_pointers(part, first, limit)
     return False
+
+
+def _of_int(node: n.Node) -> n.Node:
+    """A number of any width as one of an ``int``: what a loop counts up to has the width."""
+    match node:
+        case n.Literal(value=int() as value, type=Scalar() as type) if (
+            type.is_integer and not isinstance(value, bool)
+        ):
+            return n.Literal(value, INT)
+    return node
 
 
 def _rounded_up(limit: n.Expression) -> tuple[n.Expression, int] | None:

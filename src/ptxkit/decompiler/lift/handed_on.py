@@ -57,14 +57,14 @@ def handing_on(turn: Body, following: n.Statement, moved: Set[str]) -> Body:
 def copies_gone(between: Iterable[n.Statement], last: n.If, moved: Set[str]) -> n.If:
     """The turns behind a loop, which go on from what it leaves and not from copies of that.
 
-    ``q = p; if (rest) { *q = 1; p = q + n; }`` has the turn ``*p = 1; p = p + n``.
+    ``q = p; if (rest) { q[0] = 1; p = q + n; }`` has the turn ``p[0] = 1; p = p + n``.
 
     >>> from ptxkit.cuda import print_statements, read
     >>> copy = read("(= q p)")
-    >>> last = read("(if (!= rest 0) (then (= (* q) 1) (= p (+ q n))))")
+    >>> last = read("(if (!= rest 0) (then (= ([] q 0) 1) (= p (+ q n))))")
     >>> print(print_statements((copies_gone([copy], last, {"p"}),)), end="")
     if (rest != 0) {
-        *p = 1;
+        p[0] = 1;
         p = p + n;
     }
     """

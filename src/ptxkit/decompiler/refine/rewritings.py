@@ -41,6 +41,7 @@ from ptxkit.decompiler.refine.turn_rows import rows_of_turns
 from ptxkit.decompiler.refine.turned import asked_plainly
 from ptxkit.decompiler.refine.updated_cells import in_cells
 from ptxkit.decompiler.refine.walking import walking
+from ptxkit.decompiler.refine.whole_pairs import with_whole_pairs
 from ptxkit.decompiler.tidy.passes import PASSES
 
 #: Ways to write a function, by the kind of change that each of them is.
@@ -48,6 +49,7 @@ _WAYS: tuple[tuple[str, Callable[[n.Function], Iterator[n.Function]]], ...] = (
     ("expand", columns_beside),
     ("remainder", by_quotients),
     ("fuse", with_plain_products),
+    ("members", with_whole_pairs),
     ("turn", asked_plainly),
     ("loop", asked_inside),
     ("expand", in_a_tree),

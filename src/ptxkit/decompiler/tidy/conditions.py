@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial, reduce
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.types import BOOL, Scalar, Type
@@ -40,15 +41,15 @@ def plain_conditions(function: n.Function, take: Callable[[], bool]) -> n.Functi
         made: list[n.Statement] = []
         for statement in inner:
             one = rebuilt_lists(statement, asked)
-            while isinstance(one, n.If) and made:
-                match made[-1]:
+            while isinstance(one, n.If) and (place := _before_numbers(made)) >= 0:
+                match made[place]:
                     case n.Declare(name=name, space="", value=n.Node() as value) if (
                         uses[name] == sets[name] == 1
                         and name in one.condition.names()
                         and _is_read(value)
                         and take()
                     ):
-                        made.pop()
+                        del made[place]
                         one = replace(one, condition=_with(one.condition, name, value))
                     case _:
                         break
@@ -58,6 +59,18 @@ def plain_conditions(function: n.Function, take: Callable[[], bool]) -> n.Functi
     types = sure_types(function)
     body = tuple(bottom_up(s, lambda node: _plain(node, types, take)) for s in asked(body))
     return replace(function, body=_affirmed(body, take))
+
+
+def _before_numbers(made: list[n.Statement]) -> int:
+    """The last statement that does more than to declare what begins with a number."""
+    place = len(made) - 1
+    while place >= 0:
+        match made[place]:
+            case n.Declare(space="", value=n.Literal()):
+                place -= 1
+            case _:
+                break
+    return place
 
 
 def _affirmed(body: Body, take: Callable[[], bool]) -> Body:
@@ -108,6 +121,18 @@ def _plain(node: n.Node, types: Mapping[str, Type], take: Callable[[], bool]) ->
             return negate(asked)
         case n.Unary("!", n.Binary("==" | "!=" as operator, left, right)) if take():
             return n.Binary("!=" if operator == "==" else "==", left, right)  # NaN is no exception
+        case n.Unary("!", n.Binary("||", left, right)) if (
+            _is_whole_question(left, types) and _is_whole_question(right, types) and take()
+        ):
+            return n.Binary("&&", negate(left), negate(right))
+        case n.Binary(operator, left, n.Binary(again, middle, right)) if (
+            operator == again and operator in _LOGIC and take()
+        ):
+            return n.Binary(operator, n.Binary(operator, left, middle), right)
+        case n.Binary("<" | ">=" as operator, n.Binary("|") as both, n.Literal(value=0)) if (
+            parts := _signed_parts(both, types)
+        ) and take():
+            return _signs_apart(operator, parts)
         case n.Unary("!", n.Unary("!", operand)) if _is_condition(operand) and take():
             return operand
         case n.Binary(operator, left, right) if operator in _LOGIC and left == right and take():
@@ -121,6 +146,37 @@ def _plain(node: n.Node, types: Mapping[str, Type], take: Callable[[], bool]) ->
         ):
             return replace(node, condition=n.Binary("<=", left, end))
     return node
+
+
+def _is_whole_question(node: n.Expression, types: Mapping[str, Type]) -> bool:
+    """Whether something compares whole numbers, of which there is a contrary."""
+    match node:
+        case n.Binary(operator, left, right) if operator in _LOGIC:
+            return _is_whole_question(left, types) and _is_whole_question(right, types)
+        case n.Binary(operator, left, right) if operator in _ORDERS | {"==", "!="}:
+            return _is_whole(left, types) and _is_whole(right, types)
+    return False
+
+
+def _signed_parts(node: n.Expression, types: Mapping[str, Type]) -> list[n.Expression]:
+    """What is put together by bits, if all of it may be less than 0; none if not."""
+    match node:
+        case n.Binary("|", left, right):
+            both = _signed_parts(left, types), _signed_parts(right, types)
+            return [*both[0], *both[1]] if all(both) else []
+    type = type_of(node, types) if _is_whole(node, types) else None
+    return [node] if isinstance(type, Scalar) and type.signed else []
+
+
+def _signs_apart(operator: str, parts: list[n.Expression]) -> n.Expression:
+    """``(a | b) < 0`` as ``a < 0 || b < 0``, and ``(a | b) >= 0`` as ``a >= 0 && b >= 0``.
+
+    >>> from ptxkit.cuda import print_expression
+    >>> print_expression(_signs_apart(">=", [n.Name("a"), n.Name("b"), n.Name("c")]))
+    'a >= 0 && b >= 0 && c >= 0'
+    """
+    asked = [n.Binary(operator, part, n.integer(0)) for part in parts]
+    return reduce(partial(n.Binary, "||" if operator == "<" else "&&"), asked)
 
 
 def _is_whole(node: n.Expression, types: Mapping[str, Type]) -> bool:
