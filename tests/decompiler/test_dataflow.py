@@ -203,6 +203,23 @@ VALUES = {
         "max.s32 %r3, %r1, 0; min.s32 %r3, %r3, 7; cvt.u64.u32 %rd2, %r3;",
         "max.s32 %r3, %r1, -1; min.s32 %r3, %r3, 7; cvt.u64.u32 %rd2, %r3;",
     ),
+    "what is put together in another order": (
+        "mov.u32 %r3, %ctaid.x; or.b32 %r4, %r1, %r2; or.b32 %r4, %r4, %r3; cvt.u64.u32 %rd2, %r4;",
+        "mov.u32 %r3, %ctaid.x; or.b32 %r4, %r3, %r1; or.b32 %r4, %r2, %r4; cvt.u64.u32 %rd2, %r4;",
+        "mov.u32 %r3, %ctaid.x; or.b32 %r4, %r3, %r1; or.b32 %r4, %r1, %r4; cvt.u64.u32 %rd2, %r4;",
+    ),
+    "the smallest of three": (
+        "min.s32 %r3, %r1, %r2; min.s32 %r3, %r3, 100; cvt.s64.s32 %rd2, %r3;",
+        "min.s32 %r3, %r2, 100; min.s32 %r3, %r3, %r1; cvt.s64.s32 %rd2, %r3;",
+        "min.s32 %r3, %r2, 100; min.u32 %r3, %r3, %r1; cvt.s64.s32 %rd2, %r3;",
+    ),
+    "a number without its sign": (
+        "sub.s32 %r3, %r1, %r2; abs.s32 %r3, %r3; cvt.s64.s32 %rd2, %r3;",
+        "sub.s32 %r3, %r2, %r1; sub.s32 %r4, %r1, %r2; setp.lt.s32 %p1, %r3, 1;"
+        " selp.b32 %r3, %r4, %r3, %p1; cvt.s64.s32 %rd2, %r3;",
+        "sub.s32 %r3, %r2, %r1; sub.s32 %r4, %r1, %r2; setp.lt.s32 %p1, %r3, 2;"
+        " selp.b32 %r3, %r4, %r3, %p1; cvt.s64.s32 %rd2, %r3;",
+    ),
     "a sum that was shifted": (
         "mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r3, 8, 5; shr.u32 %r4, %r4, 3; "
         "cvt.u64.u32 %rd2, %r4;",

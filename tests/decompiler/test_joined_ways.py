@@ -14,7 +14,7 @@ from ptxkit.decompiler.engines import SymbolicEngine
 from ptxkit.decompiler.verify.certificates import compiled
 from ptxkit.decompiler.verify.dataflow import same_dataflow
 from ptxkit.decompiler.verify.dataflow.joins import paired
-from ptxkit.decompiler.verify.dataflow.regions import Program
+from ptxkit.decompiler.verify.dataflow.regions import Code, Program
 
 HEAD = """.version 8.0
 .target sm_90
@@ -135,7 +135,7 @@ def test_the_same_places_are_found_in_both() -> None:
     programs = []
     for text in texts:
         module = ptxkit.parse(HEAD.format(bounds="") + text + "}")
-        programs.append(Program(module, module["k"], {}, lambda name: (name,)))
+        programs.append(Program(Code(module, module["k"], {}, lambda name: (name,))))
     found = paired(programs[0], programs[1])
     lines = [[p.blocks[b].steps[0].line for p, b in zip(programs, pair, strict=True)]
              for pair in found]  # fmt: skip

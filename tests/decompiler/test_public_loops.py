@@ -385,3 +385,39 @@ def test_an_index_in_steps_that_a_compiler_counted() -> None:
     found = ptxkit.decompile(ptxkit.compile_cuda(WARP_TOTALS, arch="sm_90"), "symbolic")
     assert found.verdict.level == "E1", found.cuda
     assert re.search(r"for \(int (\w) = 0; \1 < blockDim\.x; \1 \+= 32\)", found.cuda)
+
+
+LARGEST = {
+    "its first place is one less than its limit": """
+    int where = m - 1;
+    double best = x[i * m + where];
+    for (int k = 0; k < m - 1; k++) {
+        if (x[i * m + k] > best) {
+            best = x[i * m + k];
+            where = k;
+        }
+    }
+    out[i] = where;""",
+    "it goes on from the largest of the turn before": """
+    double local[21];
+    for (int k = 0; k < m; k++) local[k] = x[i * m + k] + y[k];
+    int where = m - 1;
+    double best = local[m - 1];
+    for (int k = 0; k < m - 1; k++) {
+        if (local[k] > best) {
+            where = k;
+            best = local[k];
+        }
+    }
+    out[i] = where;
+    for (int k = 0; k < m; k++) x[k] = local[k];""",
+}
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_the_place_of_the_largest_is_looked_for_in_one_loop(name: str) -> None:
+    head = 'extern "C" __global__ void largest(double *x, const double *y, int *out, int m) {'
+    source = f"{head} int i = blockIdx.x * blockDim.x + threadIdx.x; {LARGEST[name]} }}"
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), "symbolic")
+    assert found.verdict.same_ptx, found.cuda
+    assert found.cuda.count("for (") == LARGEST[name].count("for (") and "[k + 1]" not in found.cuda

@@ -15,7 +15,7 @@ import pytest
 import ptxkit
 from ptxkit.decompiler.verify.dataflow.bounds import as_signed
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions
-from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program
+from ptxkit.decompiler.verify.dataflow.regions import RETURN, Code, Executor, Program
 from ptxkit.decompiler.verify.dataflow.terms import Terms
 
 THREADS = 32
@@ -78,6 +78,14 @@ def _code(draw: random.Random, steps: int) -> str:
             f" selp.b32 %r{words}, %r{a}, 9, %p1;",
             f"add.s32 %r97, %r{a}, {low}; setp.lt.u32 %p1, %r97, {~mask & 0xFFFFFFFF};"
             f" selp.b32 %r{words}, %r{a}, %r{b}, %p1;",
+            *(
+                f"{op} %r96, %r{b}, %r{a}; {op} %r{words}, %r96, %r{draw.randrange(1, words)};"
+                for op in ("or.b32", "min.s32", "max.u32")
+            ),
+            f"and.b32 %r97, %r{a}, {mask}; sub.s32 %r97, %r{b}, %r97; abs.s32 %r{words}, %r97;",
+            f"sub.s32 %r97, %r{a}, %r{b}; sub.s32 %r96, %r{b}, %r{a};"
+            f" setp.{draw.choice(('lt', 'le', 'ge', 'gt'))}.s32 %p1, %r97, 0;"
+            f" selp.b32 %r{words}, %r96, %r97, %p1;",
             f"cvt.s32.s8 %r{words}, %r{a};", f"cvt.u32.u16 %r{words}, %r{a};",
             f"shr.u32 %r{words}, %r{a}, %r{b};", f"shr.s32 %r{words}, %r{a}, %r{b};",
             f"and.b32 %r97, %r{b}, 31; and.b32 %r96, %r{a}, {mask}; shr.u32 %r96, %r96, %r97;"
@@ -94,6 +102,9 @@ def _code(draw: random.Random, steps: int) -> str:
             f"cvt.s64.s32 %d{wides}, %r{a};", f"cvt.u64.u32 %d{wides}, %r{a};",
             f"and.b64 %d{wides}, %d{c}, %d{d};", f"mov.b64 %d{wides}, {{%r{a}, %r{b}}};",
             f"mul.lo.s64 %d{wides}, %d{c}, {shift};",
+            f"min.s64 %d97, %d{c}, %d{d}; min.s64 %d{wides}, %d97, {mask};",
+            f"max.u64 %d97, %d{c}, %d{d}; max.u64 %d{wides}, %d97, %d{draw.randrange(3, wides)};",
+            f"abs.s64 %d{wides}, %d{c};",
             f"setp.eq.s64 %p2, %d{c}, %d{d}; selp.b64 %d{wides}, %d{c}, 5, %p2;",
             *(
                 f"and.b32 %r97, %r{a}, {(1 << low) - 1}; shl.b32 %r96, %r{b}, {moved};"
@@ -166,7 +177,7 @@ class _Numbers:
         a, b = numbers
         results = {
             "and": a & b, "or": a | b, "min": min(a, b), "max": max(a, b),
-            "shr": a >> min(values[1], width),
+            "shr": a >> min(values[1], width), "div": a // b if type[0] == "u" and b else 0,
         }  # fmt: skip
         return results[name] % (1 << width)
 
@@ -203,7 +214,7 @@ def test_terms_are_what_the_simulator_computes(seed: int) -> None:
     x, y = np.array(inputs, np.uint64), np.zeros(2 * THREADS, np.uint64)
     ptxkit.load(module)["k"][1, THREADS](x, y, np.uint64(argument))
 
-    program = Program(module, module["k"], {}, lambda name: (name,))
+    program = Program(Code(module, module["k"], {}, lambda name: (name,)))
     terms = Terms(special=program.special, arguments=program.arguments)
     decisions = Decisions(terms)
     region = Executor(program, terms, decisions).region(

@@ -36,6 +36,14 @@ def registers(instruction: Instruction, scopes: Scopes | None = None) -> Registe
     >>> [n.text for n in r.defined], [n.text for n in r.used]
     (['a', 'b'], ['p', 'c'])
     """
+    known = _known(instruction.root)
+    found = known.get(instruction.index)
+    if found is None:
+        found = known[instruction.index] = _registers(instruction, scopes)
+    return found
+
+
+def _registers(instruction: Instruction, scopes: Scopes | None) -> Registers:
     defined: list[Name] = []
     used: list[Name] = []
     if instruction.guard is not None:
@@ -51,6 +59,12 @@ def registers(instruction: Instruction, scopes: Scopes | None = None) -> Registe
         tuple(name for name in defined if _is_register(scope, name)),
         tuple(name for name in used if _is_register(scope, name)),
     )
+
+
+@lru_cache(maxsize=4)
+def _known(module: Module) -> dict[int, Registers]:
+    """What was found in the modules asked about last: it is asked for again and again."""
+    return {}
 
 
 @lru_cache(maxsize=2)

@@ -25,6 +25,7 @@ from ptxkit.cuda.types import (
 from ptxkit.decompiler.lift.loop_starts import begun_at
 from ptxkit.decompiler.lift.one_counter import is_compared
 from ptxkit.decompiler.lift.rewrite import (
+    accesses,
     bottom_up,
     loads_from,
     read,
@@ -71,6 +72,8 @@ class Counting:
     begun: Mapping[str, int] = field(default_factory=dict)
     """Where the index began of a loop that counts down how many turns it has."""
     total: Counter[str] = field(default_factory=Counter)
+    around: list[n.Statement] = field(default_factory=list)
+    """What is done before a list, in the lists that it is in; a loop that it is in stands last."""
 
     def run(self, body: Body) -> Body:
         """The body with its loops counting up."""
@@ -110,8 +113,13 @@ class Counting:
 
     def _list(self, body: Body) -> Body:
         made: list[n.Statement] = []
+        around = self.around
         for statement in body:
-            made.append(_with_bodies(statement, self._list, lambda node: node))
+            loop = [] if isinstance(statement, n.If) else [statement]
+            self.around = [*around, *made, *loop]
+            inside = _with_bodies(statement, self._list, lambda node: node)
+            self.around = around
+            made.append(inside)
             self._count_up(made)
         return tuple(made)
 
@@ -157,7 +165,11 @@ class Counting:
             return None
         changed = {name for s in body for name in written(s)}
         if any(name in changed for name in _names(limit)):
-            return None
+            # A variable may hold the number of turns before the first one, and another one later.
+            earlier = _set_to(limit, [*self.around, *before[:place]])
+            if earlier is None or any(name in changed for name in _names(earlier)):
+                return None
+            limit = earlier
         same = self._counters(before, setup, body)
         setup = [_renamed(s, same, n.Literal(0, INT)) for s in setup]
         movers, rest = self._movers(setup, body, changed)
@@ -284,6 +296,20 @@ def _up_to(loop: n.For, limit: n.Expression, before: list[n.Statement]) -> n.For
                 index = loop.condition.left  # type: ignore[union-attr]
                 return replace(loop, condition=n.Binary("<", index, total))
     return loop
+
+
+def _set_to(name: n.Expression, before: list[n.Statement]) -> n.Expression | None:
+    """What a variable was set to, if that is still the same: its parts were not set since."""
+    later: set[str] = set()
+    for statement in reversed(before):
+        match statement:
+            case n.Assign(n.Name() as target, n.Binary() as value, "=") if target == name:
+                fixed = not accesses(value) and later.isdisjoint(_names(value))
+                return value if fixed else None
+        later.update(written(statement))
+        if isinstance(name, n.Name) and name.name in later:
+            return None
+    return None
 
 
 def _moves(statement: n.Statement, name: str, by: str) -> bool:

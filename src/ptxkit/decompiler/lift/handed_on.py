@@ -11,7 +11,7 @@ from functools import partial
 
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.lift.many_turns import with_instead
-from ptxkit.decompiler.lift.rewrite import bottom_up, read, written
+from ptxkit.decompiler.lift.rewrite import accesses, bottom_up, read, written
 
 Body = tuple[n.Statement, ...]
 
@@ -27,6 +27,14 @@ def handing_on(turn: Body, following: n.Statement, moved: Set[str]) -> Body:
     >>> print(print_statements(made), end="")
     s = s + x[i];
     y[i] = s;
+
+    Where the turn still asks for what was there before, that comes first:
+
+    >>> turn = read("(= t (? (> v s) v s))"), read("(= k (? (> v s) i k))")
+    >>> made = handing_on(turn, read("(= k (? (> ([] x i) t) i k))"), {"s", "k", "i"})
+    >>> print(print_statements(made), end="")
+    k = v > s ? i : k;
+    s = v > s ? v : s;
     """
     later = set(read(following))
     inside = [set(read(s)) for s in turn]
@@ -37,14 +45,17 @@ def handing_on(turn: Body, following: n.Statement, moved: Set[str]) -> Body:
         if own in moved or own not in later or statement.operator != "=":
             continue
         # It is computed from one variable of the loop, which nobody asks for from then on.
-        from_loop = [
-            name
-            for name in inside[place] & moved
-            if name not in later and not any(name in other for other in inside[place + 1 :])
-        ]
+        from_loop = [name for name in inside[place] & moved if name not in later]
         if len(from_loop) != 1 or sum(own in set(written(s)) for s in turn) != 1:
             continue
         (name,) = from_loop
+        asked = [k for k in range(place + 1, len(turn)) if name in inside[k]]
+        if asked:
+            behind = turn[place + 1 : asked[-1] + 1]
+            if not _may_follow(statement, behind):
+                continue
+            moving = (*turn[:place], *behind, statement, *turn[asked[-1] + 1 :])
+            return handing_on(moving, following, moved)
 
         def renamed(node: n.Node, own: str = own, name: str = name) -> n.Node:
             return n.Name(name) if node == n.Name(own) else node
@@ -52,6 +63,17 @@ def handing_on(turn: Body, following: n.Statement, moved: Set[str]) -> Body:
         turn = tuple(bottom_up(s, renamed) for s in turn)
         inside = [set(read(s)) for s in turn]
     return turn
+
+
+def _may_follow(statement: n.Assign, others: Body) -> bool:
+    """Whether what sets a variable does the same behind some statements, and these before it."""
+    if accesses(statement.value) or any(isinstance(p, n.Call) for p in statement.walk()):
+        return False
+    changed = {name for s in others for name in written(s)}
+    asked = {name for s in others for name in read(s)}
+    return changed.isdisjoint({*written(statement), *read(statement)}) and asked.isdisjoint(
+        written(statement)
+    )
 
 
 def copies_gone(between: Iterable[n.Statement], last: n.If, moved: Set[str]) -> n.If:

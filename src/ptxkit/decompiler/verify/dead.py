@@ -13,7 +13,7 @@ from ptxkit.decompiler.verify.coverage import Coverage
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
-from ptxkit.decompiler.verify.dataflow.regions import Executor, Program
+from ptxkit.decompiler.verify.dataflow.regions import Code, Executor, Program
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 from ptxkit.isa.types import SCALAR_TYPES
@@ -53,7 +53,7 @@ def _unreachable(
     """Those of some blocks of a function that no way leads to."""
     module = function.root
     assert isinstance(module, Module)
-    program = Program(module, function, {}, lambda name: (name,))
+    program = Program(Code(module, function, {}, lambda name: (name,)))
     terms = Terms(special=program.special, arguments=program.arguments, budget=budget)
     decisions = Decisions(terms)
     executor = Executor(program, terms, decisions, original=original)

@@ -181,6 +181,9 @@ def _operation(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
     values = row[3:]
     if name in ("popc", "clz"):
         return 0, 64
+    if name == "abs" and rest == f"s{width}":
+        most = max(map(abs, bounds(terms, values[0], width, True)))
+        return _NOTHING if signed and most >> width - 1 else (0, most)
     if name == "shr" and rest == f"s{width}" and signed:
         by = terms.constant_of(values[1])
         low, high = bounds(terms, values[0], width, True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from math import inf
 
+from ptxkit.decompiler.verify.dataflow.bits import without_sign
 from ptxkit.decompiler.verify.dataflow.terms import OFTEN, GiveUpError, Term, Terms
 
 Diagram = int
@@ -118,13 +119,22 @@ class Decisions:
             parts = [self._split(d, top) for d in key]
             high = self.choose(parts[0][0], parts[1][0], parts[2][0])
             low = self.choose(parts[0][1], parts[1][1], parts[2][1])
-            found = high if high == low else self._node((top, high, low))
+            found = high if high == low else self._asking(top, high, low)
             if len(self._chosen) > _QUESTIONS * self._limit:
                 raise GiveUpError("too many cases")
             self._chosen[key] = found
             if not len(self._chosen) & OFTEN:
                 self.check()
         return found
+
+    def _asking(self, asked: Term, yes: Diagram, no: Diagram) -> Diagram:
+        """What depends on a question; which sign a number has is none that its size depends on."""
+        first, second = self.nodes[yes], self.nodes[no]
+        if first[0] == second[0] == LEAF:
+            alone = without_sign(self.terms, asked, first[1], second[1])
+            if alone is not None:
+                return self.leaf(alone)
+        return self._node((asked, yes, no))
 
     def within(self, condition: Diagram, value: Diagram) -> Diagram:
         """A value where a condition holds, and whatever is simplest elsewhere.

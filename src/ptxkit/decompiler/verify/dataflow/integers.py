@@ -123,6 +123,10 @@ def _extreme(terms: Terms, step: Step, width: int, values: Values) -> Term | Non
     return terms.operation(step.opcode, 0, values) if made is None else made
 
 
+def _absolute(terms: Terms, step: Step, width: int, values: Values) -> Term | None:
+    return bitwise(terms, step.opcode, values)
+
+
 def _field(terms: Terms, operands: Values, width: int) -> tuple[int, int] | None:
     """Where a field of bits begins and how many it has, if it lies inside of a number."""
     start, length = map(terms.constant_of, operands)
@@ -216,7 +220,7 @@ _RULES: dict[str, Callable[[Terms, Step, int, Values], Term | None]] = {
     "add": _add, "sub": _add, "mul": _multiply, "mad": _multiply, "shl": _shl, "shr": _shr,
     "neg": _negate, "not": _not, "and": _bitwise, "or": _bitwise, "xor": _bitwise,
     "div": _divide, "rem": _remainder, "min": _extreme, "max": _extreme, "bfe": _bfe, "bfi": _bfi,
-    "prmt": _prmt, "shf": _shf, "cvt": _convert, "cvta": _same,
+    "prmt": _prmt, "shf": _shf, "cvt": _convert, "cvta": _same, "abs": _absolute,
 }  # fmt: skip
 #: The instructions that have a meaning here.
 KNOWN = frozenset(_RULES)

@@ -25,7 +25,7 @@ def keep_lowest(blocks: Mapping[int, HasSteps]) -> None:
     """Put masks behind steps that set registers of which only the lowest bits are asked for.
 
     >>> import ptxkit
-    >>> from ptxkit.decompiler.verify.dataflow.regions import Program
+    >>> from ptxkit.decompiler.verify.dataflow.regions import Code, Program
     >>> m = ptxkit.parse('''.version 8.0
     ... .target sm_80
     ... .entry k(.param .u64 p, .param .u16 n) {
@@ -36,7 +36,7 @@ def keep_lowest(blocks: Mapping[int, HasSteps]) -> None:
     ...     st.global.u8 [%d], %h2;
     ...     ret;
     ... }''')
-    >>> [step.opcode for step in Program(m, m["k"], {}, lambda name: (name,)).steps()][1:4]
+    >>> [step.opcode for step in Program(Code(m, m["k"], {}, lambda name: (name,))).steps()][1:4]
     ['ld.param.u16', 'and.b16', 'not.b16']
     """
     asked = _asked_for(blocks)

@@ -16,7 +16,7 @@ from ptxkit.decompiler.verify.dataflow.decisions import TOO_LONG, TooManyCasesEr
 from ptxkit.decompiler.verify.dataflow.decode import Register, calls_through
 from ptxkit.decompiler.verify.dataflow.joins import paired
 from ptxkit.decompiler.verify.dataflow.product import Product
-from ptxkit.decompiler.verify.dataflow.regions import Program
+from ptxkit.decompiler.verify.dataflow.regions import Code, Program
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
 from ptxkit.decompiler.verify.promises import constant_loads
 from ptxkit.decompiler.verify.resources import needs, too_much
@@ -192,7 +192,12 @@ class _Pair:
             if len(function.instructions) > _MOST_INSTRUCTIONS:
                 raise GiveUpError(f"more than {_MOST_INSTRUCTIONS:,} instructions")
         self.functions = a, b
-        self._make = partial(_programs, (m, n), (a, b), places, variables)
+        unchanged = constant_loads((m, n), (a, b))
+        first, second = (
+            Code(module, function, places[side], partial(variables.known, side), unchanged[side])
+            for side, (module, function) in enumerate(((m, a), (n, b)))
+        )
+        self._make = partial(_programs, (first, second))
         self.programs = self._make()
         self.product = Product(self.programs, budget=budget)
         self._work = 0
@@ -301,13 +306,11 @@ class _Pair:
 
 
 def _programs(
-    modules: tuple[Module, Module],
-    functions: tuple[Function, Function],
-    places: tuple[dict[int, int], dict[int, int]],
-    variables: Variables,
+    codes: tuple[Code, Code],
     cuts: Cuts = uncut,
     joins: Sequence[tuple[int, int]] = (),
 ) -> tuple[Program, Program]:
+    functions = codes[0].function, codes[1].function
     # What the original does to global memory may be done to memory of any kind: it is the same
     # there. But what it does to memory of any kind may not be global.
     all_global = not any(map(is_generic, functions[0].instructions))
@@ -317,19 +320,14 @@ def _programs(
     # What the original takes for memory that nobody changes may be loaded like any other; what the
     # candidate takes for that must be it.
     constant = any(".nc" in one.modifiers for one in functions[1].instructions)
-    unchanged = constant_loads(modules, functions)
     first, second = (
         Program(
-            modules[side],
-            functions[side],
-            places[side],
-            partial(variables.known, side),
+            codes[side],
             cuts,
             all_global=all_global and side == 1,
             all_generic=mixed,
             constant=constant,
             joins=[pair[side] for pair in joins],
-            unchanged=unchanged[side],
         )
         for side in (0, 1)
     )

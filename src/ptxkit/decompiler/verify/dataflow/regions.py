@@ -49,8 +49,8 @@ RETURN, TRAP = -1, -2
 _ENDS = {"ret": RETURN, "trap": TRAP}
 
 
-class Program:
-    """One function, decoded and cut."""
+class Code:
+    """One function, decoded: what is the same wherever it is cut."""
 
     def __init__(
         self,
@@ -58,25 +58,43 @@ class Program:
         function: Function,
         places: dict[int, int],
         known: Known,
+        unchanged: Set[int] = frozenset(),
+    ) -> None:
+        """Loads that are ``unchanged``, by their starts, give the same at any time."""
+        self.module, self.function = module, function
+        self.graph = ControlFlowGraph.of(function)
+        decoder = Decoder(function, Scopes(module), places, known)
+        self._blocks = {
+            block.index: _block(decoder, self.graph, block, unchanged)
+            for block in self.graph.reachable()
+        }
+        self.types = decoder.types
+
+    def blocks(self) -> dict[int, Block]:
+        """Its blocks that control can come to, to be taken apart."""
+        return {index: copy(block) for index, block in self._blocks.items()}
+
+
+class Program:
+    """One function, cut."""
+
+    def __init__(
+        self,
+        code: Code,
         cuts: Cuts = uncut,
         all_global: bool = False,
         all_generic: bool = False,
         constant: bool = True,
         joins: Sequence[int] = (),
-        unchanged: Set[int] = frozenset(),
     ) -> None:
         """It is cut at the headers of loops, and where ``cuts`` says so of a step.
 
         It is also cut at ``joins``, which the other function has in the same order.
         With ``all_global``, addresses of any memory are taken for addresses of global memory;
         with ``all_generic``, it is the other way round.
-        Without ``constant``, loads of memory that nobody changes are loads like any other; those
-        that are ``unchanged``, by their starts, give the same at any time.
+        Without ``constant``, loads of memory that nobody changes are loads like any other.
         """
-        graph = ControlFlowGraph.of(function)
-        decoder = Decoder(function, Scopes(module), places, known)
-        order = graph.reachable()
-        whole = {b.index: _block(decoder, graph, b, unchanged) for b in order}
+        graph, whole = code.graph, code.blocks()
         if all_global:
             for one in whole.values():
                 one.steps = [as_global(step) if is_generic(step) else step for step in one.steps]
@@ -104,10 +122,10 @@ class Program:
         """Where it is cut because ways come together, and the number of each such place."""
         self.begins |= {index: f"join {number}" for index, number in self.joins.items()}
         """For each cut that is no header of a loop, what it begins with."""
-        self._together = joint_functions(module)
+        self._together = joint_functions(code.module)
         self.live = live_registers(self.blocks)
-        self.types = decoder.types
-        self.special = launched(function)
+        self.types = code.types
+        self.special = launched(code.function)
         steps = self.steps()
         self.contracted = contracted(steps)
         self.arguments = frozenset(arguments_read(steps))
@@ -171,7 +189,7 @@ class Program:
         ...     bra L;
         ... E:  ret;
         ... }''')
-        >>> program = Program(m, m["k"], {}, lambda name: (name,))
+        >>> program = Program(Code(m, m["k"], {}, lambda name: (name,)))
         >>> turned = program.turned(program.headers[0])
         >>> program.headers, turned.headers, turned.turned(turned.headers[0]).headers
         ([1], [2], [1])

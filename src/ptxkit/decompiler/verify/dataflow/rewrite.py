@@ -7,12 +7,12 @@ inside of it from the same registers: at the meeting, the one is an expression i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ptxkit.decompiler.verify.dataflow.bits import bitwise
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.terms import Question, Term, Terms
-from ptxkit.decompiler.verify.dataflow.timeless import Timeless
+from ptxkit.decompiler.verify.dataflow.timeless import LATER, Timeless
 
 #: Terms are looked into so far.
 _DEPTH = 12
@@ -48,6 +48,7 @@ class Rewriter:
         self.timeless = timeless
         self.words = words
         self.everything = everything
+        self._sought = timeless.summary(self._parts_of_words(), cases=condition is not None)
         self._done: dict[Term, Term | None] = {}
         self._at_depth: dict[tuple[Term, int], Term | None] = {}
         self._diagrams: dict[Diagram, Diagram | None] = {}
@@ -61,6 +62,13 @@ class Rewriter:
             for term, word in words.items()
             if (row := self.terms.rows[term])[0] == "multiply"
         ]
+
+    def _parts_of_words(self) -> Iterator[Term]:
+        """What has a word, and what of it is in sums and products that have more parts."""
+        for term in self.words:
+            yield term
+            if self.terms.rows[term][0] in ("sum", "multiply"):
+                yield from self.timeless.parts_inside(term)
 
     def diagram(self, diagram: Diagram) -> Diagram | None:
         """A diagram in those words; None where there are none for it."""
@@ -108,6 +116,8 @@ class Rewriter:
             return self.words[term]
         if self.everything:
             if term not in self._done:
+                if not self.timeless.has_inside(term, self._sought):
+                    return term
                 made = self._made(term, depth)
                 if self.same and made is not None:
                     made = self.words.get(made, made)
@@ -134,7 +144,7 @@ class Rewriter:
                 return made
         first = self.timeless.first_part(term)
         if first is None and self.everything:
-            first = _LATER.get(row[0], len(row))
+            first = LATER.get(row[0], len(row))
         if first is None:
             return None
         parts: list[Term] = []
@@ -210,8 +220,6 @@ class Rewriter:
         return made
 
 
-#: Where the terms begin in rows that depend on memory.
-_LATER = {"ld": 3, "after": 2, "result": 3}
 Prefix = tuple[object, ...]
 
 

@@ -19,7 +19,12 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
-from ptxkit.decompiler.verify.dataflow.bits import bitwise, masked, shifted_right
+from ptxkit.decompiler.verify.dataflow.bits import (
+    bitwise,
+    in_any_order,
+    masked,
+    shifted_right,
+)
 from ptxkit.decompiler.verify.dataflow.bounds import (
     SPECIAL,
     as_signed,
@@ -39,6 +44,16 @@ Fills = tuple[int, bool, int]
 Question = tuple[Term | None, bool]
 """What to ask, and whether the answer is to be turned round; or None and the answer."""
 _COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
+#: What may be done to many numbers in any order, and to the same one twice.
+_IN_ANY_ORDER = frozenset(
+    [f"or.b{width}" for width in (16, 32, 64)]
+    + [
+        f"{name}.{sign}{width}"
+        for name in ("min", "max")
+        for sign in "su"
+        for width in (16, 32, 64)
+    ]
+)
 #: Types of floating point, and what of each is infinite.
 _FLOATS = {"f32": 32, "f64": 64}
 _INFINITE = {32: 0x7F800000, 64: 0x7FF0000000000000}
@@ -140,6 +155,10 @@ class Terms:
             found = None if constant is None else converted(opcode, constant)
             if found is not None:
                 return self.constant(*found)
+        if opcode in _IN_ANY_ORDER:
+            values = in_any_order(self, opcode, values)
+            if len(values) == 1:
+                return values[0]
         if opcode.partition(".")[0] in _COMMUTATIVE and ".cc" not in opcode:
             values = (*sorted(values[:2]), *values[2:])
         return self.make("op", opcode, number, *values)

@@ -8,6 +8,8 @@ about it before is known inside.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.terms import Term
 
@@ -17,6 +19,11 @@ _FIRST = {
     "part": 3, "slot": 2, "truth": 1, "compare": 3, "eq": 2, "lt": 3,
 }  # fmt: skip
 _PLAIN = frozenset(("symbol", "special", "parameter", "float", "true", "false", "constant memory"))
+#: Where the terms begin in rows that depend on memory.
+LATER = {"ld": 3, "after": 2, "result": 3}
+#: Bits of a summary of what is inside of a term: the first says that values of many cases are.
+_BITS = 1 << 10
+_OF_CASES = 1
 #: Diagrams with more nodes are not worth carrying into loops.
 _NODES, _KNOWN = 8, 64
 
@@ -29,6 +36,7 @@ class Timeless:
         self._terms: dict[Term, bool] = {}
         self._left: dict[Diagram, Diagram] = {}
         self._made_of: dict[Term, frozenset[Term]] = {}
+        self._summaries: dict[Term, int] = {}
 
     def term(self, term: Term) -> bool:
         """Whether a term is the same at any time."""
@@ -56,6 +64,47 @@ class Timeless:
                 found = found | self.made_of(part)
             found = self._made_of[term] = found if len(found) <= _NODES else frozenset()
         return found
+
+    def has_inside(self, term: Term, sought: int) -> bool:
+        """Whether terms of a ``summary`` may be inside of a term; where not, none of them is."""
+        found = self._summaries.get(term)
+        return bool((self._summary(term) if found is None else found) & sought)
+
+    @staticmethod
+    def summary(terms: Iterable[Term], cases: bool = False) -> int:
+        """What to look for in a term: some terms, and whether it is values of many cases, too."""
+        found = _OF_CASES if cases else 0
+        for term in terms:
+            found |= 1 << 1 + term % (_BITS - 1)
+        return found
+
+    def _summary(self, term: Term) -> int:
+        pending = [term]
+        while pending:
+            one = pending[-1]
+            if one in self._summaries:
+                pending.pop()
+                continue
+            parts = self.parts_inside(one)
+            unknown = [part for part in parts if part not in self._summaries]
+            if unknown:
+                pending += unknown
+                continue
+            pending.pop()
+            row = self.decisions.terms.rows[one]
+            found = self.summary((one,), cases=row[0] == "cases")
+            for part in parts:
+                found |= self._summaries[part]
+            self._summaries[one] = found
+        return self._summaries[term]
+
+    def parts_inside(self, term: Term) -> tuple[Term, ...]:
+        """The terms that a term is made of, whether or not it is the same at any time."""
+        row = self.decisions.terms.rows[term]
+        if row[0] == "sum":
+            return tuple(atom for atom, _ in row[3])
+        first = self.first_part(term)
+        return row[LATER.get(row[0], len(row)) if first is None else first :]
 
     def _parts(self, term: Term) -> tuple[Term, ...] | None:
         row = self.decisions.terms.rows[term]
