@@ -9,7 +9,7 @@ allow, and given up piece by piece until it holds on all of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import inf
 
@@ -17,12 +17,14 @@ from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.decisions import Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Register
+from ptxkit.decompiler.verify.dataflow.earlier import touched_earlier
 from ptxkit.decompiler.verify.dataflow.joint import come_together, opcodes
 from ptxkit.decompiler.verify.dataflow.lockstep import keeps_step
 from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Way, fresh
 from ptxkit.decompiler.verify.dataflow.refinement import Refinement
 from ptxkit.decompiler.verify.dataflow.regions import RETURN, Executor, Program
 from ptxkit.decompiler.verify.dataflow.registers import Registers
+from ptxkit.decompiler.verify.dataflow.state import Touched
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.decompiler.verify.dataflow.touched import takes_for_global, touches_more
 from ptxkit.decompiler.verify.dataflow.unset import NOTHING, first_uses, partners
@@ -73,6 +75,7 @@ class Product:
         self._places = [{block: at for at, block in enumerate(p.order)} for p in programs]
         self.parted: Way | None = None
         """Where the two went to places that do not fit, if they did."""
+        self._earlier: dict[Meeting, list[Touched]] | None = None
 
     def settle(self) -> str:
         """Find all meetings and what holds there; why there is no telling."""
@@ -286,11 +289,9 @@ class Product:
             assert way.source.regions is not None
             if way.source not in seen:
                 seen.append(way.source)
-                if touches_more(*way.source.regions, self.decisions, self.timeless):
+                if self._does_more(touches_more, way.source):
                     return f"it loads what the original does not {where}"
-                if self.programs[1].all_generic and takes_for_global(
-                    *way.source.regions, self.decisions, self.timeless
-                ):
+                if self.programs[1].all_generic and self._does_more(takes_for_global, way.source):
                     return f"it takes memory for global that may be none {where}"
                 if not come_together(*way.source.regions, self.decisions, self.timeless):
                     return f"other threads come together {where}"
@@ -304,6 +305,23 @@ class Product:
         if elsewhere and not keeps_step(self.registers, self.meetings, self.ways()):
             return "threads come together in other places"
         return ""
+
+    def _does_more(self, asks: Callable[..., bool], meeting: Meeting) -> bool:
+        """Whether more is done to memory behind a meeting, and was not before it either."""
+        assert meeting.regions is not None
+        if not asks(*meeting.regions, self.decisions, self.timeless):
+            return False
+        if self._earlier is None:
+            # What is called may give memory back.
+            calls = any(step.name == "call" for step in self.programs[0].steps())
+            self._earlier = {} if calls else touched_earlier(
+                self.entry, self.ways(), self._led_to, self.decisions, self.timeless
+            )  # fmt: skip
+        earlier = self._earlier.get(meeting)
+        return not earlier or asks(*meeting.regions, self.decisions, self.timeless, earlier)
+
+    def _led_to(self, way: Way) -> Meeting | None:
+        return self.meetings.get(way.targets)
 
     def _place(self, meeting: Meeting) -> str:
         if meeting is self.entry:

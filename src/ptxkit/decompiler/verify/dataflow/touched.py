@@ -24,18 +24,28 @@ _NEAREST = 24
 _ANY = 1 << 30
 
 
-def touches_more(first: Region, second: Region, decisions: Decisions, timeless: Timeless) -> bool:
-    """Whether the second loads where, or when, the first touches nothing."""
+def touches_more(
+    first: Region,
+    second: Region,
+    decisions: Decisions,
+    timeless: Timeless,
+    earlier: Sequence[Touched] = (),
+) -> bool:
+    """Whether the second loads where, or when, the first touches nothing, nor did ``earlier``."""
     mine = [one for one in enumerate(second.touched) if one[1].loaded]
-    return _beyond(first.touched, mine, first, decisions, timeless)
+    return _beyond([*first.touched, *earlier], mine, first, decisions, timeless)
 
 
 def takes_for_global(
-    first: Region, second: Region, decisions: Decisions, timeless: Timeless
+    first: Region,
+    second: Region,
+    decisions: Decisions,
+    timeless: Timeless,
+    earlier: Sequence[Touched] = (),
 ) -> bool:
     """Whether the second takes memory for global that the first does not take for that."""
     mine = [one for one in enumerate(second.touched) if one[1].in_global]
-    theirs = [replace(one, bits=_ANY) for one in first.touched if one.in_global]
+    theirs = [replace(one, bits=_ANY) for one in (*first.touched, *earlier) if one.in_global]
     return _beyond(theirs, mine, first, decisions, timeless, variables=False)
 
 
