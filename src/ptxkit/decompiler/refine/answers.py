@@ -7,13 +7,13 @@ and compares the PTX.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from ptxkit.cuda import nodes as n
 from ptxkit.cuda.infer import infer
 from ptxkit.cuda.types import Scalar, Type
-from ptxkit.decompiler.lift.rewrite import Body, rebuilt_lists, size
+from ptxkit.decompiler.lift.rewrite import Body, accesses, rebuilt_lists, size
 from ptxkit.decompiler.refine.places import NewNames, nodes_in
 
 _JOINED = frozenset(("&&", "||"))
@@ -37,65 +37,87 @@ def computed_first(function: n.Function) -> Iterator[n.Function]:
         int part1 = i > 3 ? i : 0;
         if (fabsf(part) > 1.0f || part1 > 9) x[0] = a;
     }
+
+    What is loaded for a part of a question may have been loaded before, too:
+
+    >>> kernel = read('''(kernel k (params (param (ptr int) x) (param int i))
+    ...     (if (&& (> ([] x i) 3) (> ([] x 0) 5)) (then (= ([] x 1) i))))''')
+    >>> print(print_function(next(computed_first(kernel))), end="")
+    __global__ void k(int *x, int i) {
+        int part = x[i];
+        int part1 = x[0];
+        if (part > 3 && part1 > 5) x[1] = i;
+    }
     """
     types: dict[str, Type] = {p.name: p.type for p in function.parameters}
     types |= {node.name: node.type for _, node in nodes_in(function) if isinstance(node, n.Declare)}
-    names = NewNames(function)
+    for is_named in (_is_long, accesses):
+        made = _First(types, NewNames(function), is_named).list(function.body or ())
+        if made != function.body:
+            yield replace(function, body=made)
 
-    def listed(body: Body) -> Body:
+
+def _is_long(value: n.Expression) -> bool:
+    return size(value) >= _SHORT
+
+
+@dataclass(frozen=True, slots=True)
+class _First:
+    """Names what questions of several parts are about."""
+
+    types: Mapping[str, Type]
+    names: NewNames
+    is_named: Callable[[n.Expression], object]
+    """Whether something gets a name."""
+
+    def list(self, body: Body) -> Body:
+        """Statements with what their questions are about in front of them."""
         made: list[n.Statement] = []
         for whole in body:
-            statement = rebuilt_lists(whole, listed)
+            statement = rebuilt_lists(whole, self.list)
             declared: list[n.Statement] = []
             match statement:
                 case n.If(condition=condition):
-                    asked = _named(condition, types, names, declared)
+                    asked = self._asked(condition, declared)
                     statement = replace(statement, condition=asked)
-                case n.Declare(value=value) if value is not None:
-                    statement = replace(statement, value=_named(value, types, names, declared))
+                case n.Declare(value=value) | n.Assign(value=value, operator="=") if (
+                    value is not None
+                ):
+                    statement = replace(statement, value=self._asked(value, declared))
             made += (*declared, statement)
         return tuple(made)
 
-    made = listed(function.body or ())
-    if made != function.body:
-        yield replace(function, body=made)
+    def _asked(self, node: n.Expression, declared: list[n.Statement]) -> n.Expression:
+        """A question of parts with names for what they compare; those are declared."""
+        match node:
+            case n.Binary(operator=operator) if operator in _JOINED:
+                return self._part(node, declared)
+            case n.Conditional(condition, then, otherwise):
+                return n.Conditional(self._asked(condition, declared), then, otherwise)
+        return node
 
-
-def _named(
-    node: n.Expression,
-    types: Mapping[str, Type],
-    names: NewNames,
-    declared: list[n.Statement],
-) -> n.Expression:
-    """A question of parts with names for what they compare; those are declared."""
-
-    def change(part: n.Expression) -> n.Expression:
+    def _part(self, part: n.Expression, declared: list[n.Statement]) -> n.Expression:
         match part:
             case n.Binary(operator=operator, left=left, right=right) if operator in _JOINED:
-                return n.Binary(operator, change(left), change(right))
+                first = self._part(left, declared)
+                return n.Binary(operator, first, self._part(right, declared))
             case n.Unary("!", operand):
-                return n.Unary("!", change(operand))
+                return n.Unary("!", self._part(operand, declared))
             case n.Binary(operator=operator, left=left, right=right) if operator in _COMPARED:
-                return n.Binary(operator, of(left), of(right))
-        return part
+                first = self._named(left, declared)
+                return n.Binary(operator, first, self._named(right, declared))
+        return self._named(part, declared) if accesses(part) else part
 
-    def of(value: n.Expression) -> n.Expression:
+    def _named(self, value: n.Expression, declared: list[n.Statement]) -> n.Expression:
         match value:
             case n.Call(function=function, arguments=(inner,)) if function in _LAST:
-                return n.Call(function, (of(inner),))
-        type = _type(value, types) if size(value) >= _SHORT else None
+                return n.Call(function, (self._named(inner, declared),))
+        type = _type(value, self.types) if self.is_named(value) else None
         if type is None:
             return value
-        name = names.take("part")
+        name = self.names.take("part")
         declared.append(n.Declare(type, name, value))
         return n.Name(name)
-
-    match node:
-        case n.Binary(operator=operator) if operator in _JOINED:
-            return change(node)
-        case n.Conditional(condition, then, otherwise):
-            return n.Conditional(_named(condition, types, names, declared), then, otherwise)
-    return node
 
 
 def _type(value: n.Expression, types: Mapping[str, Type]) -> Scalar | None:
