@@ -26,6 +26,22 @@ def changed_together(function: n.Function, take: Callable[[], bool]) -> n.Functi
         }
         x[a] = b;
     }
+
+    The question may stand in each of them, as long as none changes what it is about:
+
+    >>> kernel = read('''(kernel k (params (param (ptr int) x) (param int i) (param int n))
+    ...     (let int v ([] x i)) (let int w 0)
+    ...     (= w (? (> v n) i w)) (= n (? (> v n) v n)) (= ([] x 0) (+ w n)))''')
+    >>> print(print_function(changed_together(kernel, lambda: True)), end="")
+    __global__ void k(int *x, int i, int n) {
+        int v = x[i];
+        int w = 0;
+        if (v > n) {
+            w = i;
+            n = v;
+        }
+        x[0] = w + n;
+    }
     """
 
     names = [p.name for s in function.body or () for p in s.walk() if isinstance(p, n.Name)]
@@ -47,16 +63,15 @@ def _asked_once(body: Body, uses: Counter[str], take: Callable[[], bool]) -> Bod
     made: list[n.Statement] = []
     rest = list(body)
     while rest:
-        flag = _flag(rest[0])
-        same = _first(rest, flag) if flag else []
-        if len(same) < 2 or not take():
+        condition = _question(rest[0])
+        same = _first(rest, condition) if condition is not None else []
+        if condition is None or len(same) < 2 or not take():
             made.append(rest.pop(0))
             continue
-        condition: n.Expression = n.Name(flag)
         match made[-1:]:
-            case [n.Declare(name=name, value=n.Node() as value)] if name == flag and uses[
-                flag
-            ] == len(same):
+            case [n.Declare(name=name, value=n.Node() as value)] if condition == n.Name(
+                name
+            ) and uses[name] == len(same):
                 made.pop()
                 condition = value
         made.append(n.If(condition, tuple(same)))
@@ -64,24 +79,27 @@ def _asked_once(body: Body, uses: Counter[str], take: Callable[[], bool]) -> Bod
     return tuple(made)
 
 
-def _flag(statement: n.Statement) -> str:
-    """The variable that decides whether a statement changes another one."""
+def _question(statement: n.Statement) -> n.Expression | None:
+    """What decides whether a statement changes a variable, if something does."""
     match statement:
-        case n.Assign(n.Name() as target, n.Conditional(n.Name(name=flag), _, kept), "=") if (
-            kept == target
-        ):
-            return flag
-    return ""
+        case n.Assign(n.Name() as target, n.Conditional(asked, _, kept), "=") if kept == target:
+            return asked
+    return None
 
 
-def _first(body: list[n.Statement], flag: str) -> list[n.Statement]:
-    """The statements from the first on that one variable decides about, for when it is true."""
+def _first(body: list[n.Statement], asked: n.Expression) -> list[n.Statement]:
+    """The statements from the first on that one question decides about, for when it is true."""
     found: list[n.Statement] = []
+    read = set(asked.names())
     for statement in body:
-        if _flag(statement) != flag:
+        if _question(statement) != asked:
             break
         assert isinstance(statement, n.Assign) and isinstance(statement.value, n.Conditional)
-        if statement.target == n.Name(flag):
+        target = statement.target
+        assert isinstance(target, n.Name)
+        if isinstance(asked, n.Name) and target == asked:
             break
         found.append(replace(statement, value=statement.value.then))
+        if target.name in read:
+            break  # from here on it is another question
     return found
