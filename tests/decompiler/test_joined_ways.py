@@ -40,8 +40,35 @@ L:  st.global.u32 [%rd1+16], %r4; add.s32 %r4, %r4, 8; {turn} setp.ne.u32 %p2, %
 E:  ret;"""
 LOW = "and.b32 %r4, %r1, 7; setp.ne.u32 %p1, %r4, 0; @%p1 bra E; "
 NATURAL = "setp.lt.s32 %p1, %r1, {least}; @%p1 bra E; cvt.{type} %rd3, %r1;"
+#: A place that a number of memory tells, and turns of a loop until another one is reached.
+BESIDE = "ld.global.u32 %r3, [%rd1]; mul.wide.u32 %rd3, %r3, 8; mov.b32 %r4, 0;"
+TURNS = " add.s32 %r4, %r4, 1; setp.lt.s32 %p2, %r4, %r1; @%p2 bra L; ret;"
+#: Memory that nobody changes, and a loop that only counts.
+CONSTANT = "ld.param.u64 %rd2, [x+8]; ld.global.nc.u32 %r3, [%rd2];"
+COUNT = """mov.b32 %r4, 0; L: add.s32 %r4, %r4, %r3; setp.lt.s32 %p2, %r4, %r1; @%p2 bra L;
+    st.global.u32 [%rd1+4], %r4; """
 #: What is the same, then what is nearly so.
 PAIRS = {
+    "a pointer that moves on, as an offset beside a place that was looked up": (
+        BESIDE + "mov.u64 %rd4, %rd1; L: add.s64 %rd5, %rd4, %rd3; st.global.u32 [%rd5], %r1;"
+        " add.s64 %rd4, %rd4, 64;" + TURNS,
+        BESIDE + "add.s64 %rd5, %rd1, %rd3; add.s64 %rd5, %rd5, 32; L:"
+        " st.global.u32 [%rd5+-32], %r1; add.s64 %rd5, %rd5, 64;" + TURNS,
+        BESIDE + "add.s64 %rd5, %rd1, %rd3; add.s64 %rd5, %rd5, 32; L:"
+        " st.global.u32 [%rd5+-32], %r1; add.s64 %rd5, %rd5, 32;" + TURNS,
+    ),
+    "a load behind a loop of what was loaded before it": (
+        CONSTANT + "ld.global.nc.u32 %r7, [%rd2+8];" + COUNT + "st.global.u32 [%rd1], %r7; ret;",
+        CONSTANT + COUNT + "ld.global.nc.u32 %r7, [%rd2+8]; st.global.u32 [%rd1], %r7; ret;",
+        CONSTANT + COUNT + "ld.global.nc.u32 %r7, [%rd2+12]; st.global.u32 [%rd1], %r7; ret;",
+    ),
+    "a load of what was loaded before, if at all": (
+        CONSTANT + "setp.lt.s32 %p3, %r1, 9; mov.b32 %r7, 0; @%p3 ld.global.nc.u32 %r7, [%rd2+8];"
+        + COUNT + "@%p3 st.global.u32 [%rd1], %r7; ret;",
+        None,
+        CONSTANT + COUNT + "setp.lt.s32 %p3, %r1, 9; ld.global.nc.u32 %r7, [%rd2+8];"
+        " @%p3 st.global.u32 [%rd1], %r7; ret;",
+    ),
     "a number that is not negative has no sign": (
         NATURAL.format(least=1, type="s64.s32") + "st.global.u64 [%rd1], %rd3; E: ret;",
         NATURAL.format(least=1, type="u64.u32") + "st.global.u64 [%rd1], %rd3; E: ret;",

@@ -52,7 +52,7 @@ def computed_first(function: n.Function) -> Iterator[n.Function]:
     types: dict[str, Type] = {p.name: p.type for p in function.parameters}
     types |= {node.name: node.type for _, node in nodes_in(function) if isinstance(node, n.Declare)}
     for is_named in (_is_long, accesses):
-        made = _First(types, NewNames(function), is_named).list(function.body or ())
+        made = _First(types, NewNames(function), is_named).statements(function.body or ())
         if made != function.body:
             yield replace(function, body=made)
 
@@ -70,11 +70,11 @@ class _First:
     is_named: Callable[[n.Expression], object]
     """Whether something gets a name."""
 
-    def list(self, body: Body) -> Body:
+    def statements(self, body: Body) -> Body:
         """Statements with what their questions are about in front of them."""
         made: list[n.Statement] = []
         for whole in body:
-            statement = rebuilt_lists(whole, self.list)
+            statement = rebuilt_lists(whole, self.statements)
             declared: list[n.Statement] = []
             match statement:
                 case n.If(condition=condition):

@@ -22,7 +22,11 @@ Function = Callable[[Diagram], Diagram]
 
 
 def combinations(
-    decisions: Decisions, width: int, value: Diagram, held: Mapping[Key, Diagram]
+    decisions: Decisions,
+    timeless: Timeless,
+    width: int,
+    value: Diagram,
+    held: Mapping[Key, Diagram],
 ) -> Iterator[tuple[Key, Key, Operation]]:
     """Pairs of which a value may be made, and how: those of which it is made in one case.
 
@@ -32,7 +36,16 @@ def combinations(
     >>> p, x, y, z = d.ask(t.make("p")), t.make("x"), t.make("y"), t.make("z")
     >>> held = {"a": d.choose(p, d.leaf(x), d.leaf(y)), "b": d.leaf(z)}
     >>> both = d.choose(p, d.leaf(t.multiply(32, x, z)), d.leaf(t.multiply(32, y, z)))
-    >>> [(a, b, make(held[a], held[b]) == both) for a, b, make in combinations(d, 32, both, held)]
+    >>> found = combinations(d, Timeless(d), 32, both, held)
+    >>> [(a, b, make(held[a], held[b]) == both) for a, b, make in found]
+    [('a', 'b', True)]
+
+    Of a sum, the two may be all but what is the same at any time:
+
+    >>> sums = d.leaf(t.add(32, t.add(32, x, z), t.constant(32, 5)))
+    >>> held = {"a": d.leaf(x), "b": d.leaf(z), "c": d.leaf(y)}
+    >>> found = combinations(d, Timeless(d), 32, sums, held)
+    >>> [(a, b, make(held[a], held[b]) == sums) for a, b, make in found]
     [('a', 'b', True)]
     """
     facts: dict[Term, bool] = {}
@@ -42,15 +55,21 @@ def combinations(
         return
     leaves = {key: _in_case(decisions, one, facts) for key, one in held.items()}
     key, function = combine
+    terms = decisions.terms
 
-    def make(a: Diagram, b: Diagram) -> Diagram:
+    def make(beside: Term, a: Diagram, b: Diagram) -> Diagram:
         return decisions.apply(
-            ("combined", key), lambda x, y: decisions.leaf(function(x, y)), (a, b)
+            ("combined", key, beside),
+            lambda x, y: decisions.leaf(terms.add(width, function(x, y), beside)),
+            (a, b),
         )
 
     for a, b in combinations_with_replacement(leaves, 2):
-        if function(leaves[a], leaves[b]) == whole:
-            yield a, b, make
+        made = function(leaves[a], leaves[b])
+        left = terms.add(width, whole, made, -1) if key == ("add", width) else None
+        if made == whole or (left is not None and timeless.term(left)):
+            beside = terms.constant(width, 0) if left is None else left
+            yield a, b, partial(make, beside)
 
 
 def functions(
@@ -67,18 +86,31 @@ def functions(
     >>> found = functions(d, Timeless(d), moved, held)
     >>> [(name, make(held[name]) == moved) for name, make in found]
     [('a', True)]
+
+    In one case it may be the same at any time, and in another one not:
+
+    >>> x = t.make("special", "%tid.x")
+    >>> held = {"a": d.choose(p, d.leaf(x), d.leaf(y))}
+    >>> moved = d.choose(p, d.leaf(t.scale(32, x, 4)), d.leaf(t.scale(32, y, 4)))
+    >>> [name for name, make in functions(d, Timeless(d), moved, held) if make(held[name]) == moved]
+    ['a']
     """
-    facts: dict[Term, bool] = {}
-    whole = _in_case(decisions, value, facts)
-    parts = timeless.made_of(whole)
     hole = decisions.terms.make("hole")
-    for key, one in held.items():
-        leaf = _in_case(decisions, one, facts)
-        if timeless.term(leaf) or not timeless.made_of(leaf) <= (parts or {leaf}):
-            continue
-        made = Rewriter(decisions, timeless, {leaf: hole}).term(whole)
-        if made is not None:
-            yield key, partial(_filled, decisions, timeless, hole, made)
+    left = dict(held)
+    for holds in (True, False):
+        facts: dict[Term, bool] = {}
+        whole = _in_case(decisions, value, facts, holds)
+        parts = timeless.made_of(whole)
+        for key, one in list(left.items()):
+            leaf = _in_case(decisions, one, facts, holds)
+            if timeless.term(leaf) or not timeless.made_of(leaf) <= (parts or {leaf}):
+                continue
+            made = Rewriter(decisions, timeless, {leaf: hole}).term(whole)
+            if made is not None:
+                del left[key]
+                yield key, partial(_filled, decisions, timeless, hole, made)
+        if not facts:
+            break  # there are no other cases
 
 
 def _filled(
@@ -94,11 +126,13 @@ def _filled(
     return decisions.apply(("filled", made), put, (value,))
 
 
-def _in_case(decisions: Decisions, diagram: Diagram, facts: dict[Term, bool]) -> Term:
-    """What a value is in one case, which is noted."""
+def _in_case(
+    decisions: Decisions, diagram: Diagram, facts: dict[Term, bool], holds: bool = True
+) -> Term:
+    """What a value is in one case, which is noted: that in which all questions have one answer."""
     top, yes, no = decisions.nodes[diagram]
     while top != LEAF:
-        top, yes, no = decisions.nodes[yes if facts.setdefault(top, True) else no]
+        top, yes, no = decisions.nodes[yes if facts.setdefault(top, holds) else no]
     return yes
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from ptxkit.decompiler.verify.dataflow.bits import bitwise
+from ptxkit.decompiler.verify.dataflow.bounds import as_signed
 from ptxkit.decompiler.verify.dataflow.decisions import LEAF, Decisions, Diagram
 from ptxkit.decompiler.verify.dataflow.terms import Question, Term, Terms
 from ptxkit.decompiler.verify.dataflow.timeless import LATER, Timeless
@@ -197,7 +198,8 @@ class Rewriter:
             lead = next((atom for atom in inside if not self.timeless.term(atom)), None)
             if wide != width or lead is None or lead not in parts:
                 continue
-            times, rest = divmod(parts[lead], inside[lead])
+            # Less than none at all is minus so many: it stays so for whatever the word is later.
+            times, rest = divmod(as_signed(width, parts[lead]), as_signed(width, inside[lead]))
             if rest:
                 continue
             for atom, factor in inside.items():

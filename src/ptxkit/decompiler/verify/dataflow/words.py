@@ -293,7 +293,7 @@ class Words:
         near = [one for one in others if self.registers.width(one) == width][:_OTHERS]
         held = [self.registers.told(way, self.registers.held(way, name)) for way in ways]
         first = {one: self.registers.held(ways[0], one) for one in near}
-        for a, b, make in combinations(self.decisions, width, held[0], first):
+        for a, b, make in combinations(self.decisions, self.timeless, width, held[0], first):
             made = (make(self.registers.held(way, a), self.registers.held(way, b)) for way in ways)
             if all(
                 value == self.registers.told(way, one)
