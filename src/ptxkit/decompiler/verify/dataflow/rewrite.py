@@ -199,8 +199,8 @@ class Rewriter:
             if wide != width or lead is None or lead not in parts:
                 continue
             # Less than none at all is minus so many: it stays so for whatever the word is later.
-            times, rest = divmod(as_signed(width, parts[lead]), as_signed(width, inside[lead]))
-            if rest:
+            times, left = divmod(as_signed(width, parts[lead]), as_signed(width, inside[lead]))
+            if left:
                 continue
             for atom, factor in inside.items():
                 parts[atom] = parts.get(atom, 0) - times * factor
