@@ -188,6 +188,15 @@ def test_a_file_of_a_folder_that_does_not_compile_is_left_out(tmp_path: Path) ->
     assert "identifier" in run("evaluate", tmp_path / "bad.cu", code=2)
 
 
+def test_a_file_that_needs_headers_of_the_host_is_compiled_by_nvcc(tmp_path: Path) -> None:
+    source = """#include <array>
+    struct Weights { std::array<float, 2> of; };
+    __global__ void weighted(float *x, Weights w) { x[threadIdx.x] *= w.of[0] * (float)M_PI; }"""
+    (tmp_path / "host.cu").write_text("#include <cmath>\n" + source)
+    (item,) = folder_items([tmp_path], "sm_90")
+    assert "st.global" in item.ptx and item.lines
+
+
 def test_nothing_to_measure(tmp_path: Path) -> None:
     (tmp_path / "bad.cu").write_text("__global__ void k() { nothing(); }")
     assert "there is nothing to measure" in run("evaluate", tmp_path, code=2)

@@ -39,7 +39,7 @@ from ptxkit.syntax.demangle import short_name
 from ptxkit.synth.dataset import Dataset
 from ptxkit.synth.merge import REJECTED
 from ptxkit.synth.schema import SPLITS
-from ptxkit.toolchain import CompilerWarning, compile_cuda
+from ptxkit.toolchain import CompilerError, CompilerWarning, compile_cuda, locate
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PICTURES = (".png", ".svg", ".pdf")
@@ -201,16 +201,28 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 def _file_items(path: Path, arch: str, most: int, names: set[str] | None) -> Iterator[Item]:
     if path.suffix == ".cu":
         text = path.read_text(encoding="utf-8", errors="replace")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CompilerWarning)
-            module = compile_cuda(text, arch=arch, name=path.name)
-        yield from _source_items(path, text, module, most)
+        yield from _source_items(path, text, _compiled(path, text, arch), most)
         return
     module = _module(path)
     for name, _ in _kernels(module, most):
         if names is None or name in names:
             part = isolated(module, module[name])
             yield Item(f"{path.stem}:{name}", path.resolve().parent.name, part.emit())
+
+
+def _compiled(path: Path, text: str, arch: str) -> Module:
+    """A CUDA file as PTX: by ``nvcc`` where it needs headers or names of the host's compiler."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompilerWarning)
+        try:
+            return compile_cuda(text, arch=arch, name=path.name)
+        except CompilerError as error:
+            if not locate.find("nvcc"):
+                raise
+            try:
+                return compile_cuda(text, arch=arch, name=path.name, compiler="nvcc")
+            except CompilerError:
+                raise error from None  # it is wrong for both
 
 
 def _source_items(path: Path, text: str, module: Module, most: int) -> Iterator[Item]:
