@@ -43,6 +43,14 @@ NATURAL = "setp.lt.s32 %p1, %r1, {least}; @%p1 bra E; cvt.{type} %rd3, %r1;"
 #: A place that a number of memory tells, and turns of a loop until another one is reached.
 BESIDE = "ld.global.u32 %r3, [%rd1]; mul.wide.u32 %rd3, %r3, 8; mov.b32 %r4, 0;"
 TURNS = " add.s32 %r4, %r4, 1; setp.lt.s32 %p2, %r4, %r1; @%p2 bra L; ret;"
+#: Bits that are 0 in the first turn of a loop, and a sum that is 0 where that is not known.
+BITS = """ld.global.u64 %rd3, [%rd1]; ld.global.u32 %r9, [%rd1+24]; ld.global.u32 %r3, [%rd1+28];
+    ld.global.u32 %r4, [%rd1+8]; ld.global.u64 %rd6, [%rd1+16]; and.b64 %rd6, %rd6, 65535;
+    and.b32 %r3, %r3, 3; mov.b32 %r5, 0;
+L:  abs.s64 %rd7, %rd6; shr.u64 %rd8, %rd7, 24; neg.s64 %rd9, %rd8; {sum} and.b32 %r8, %r4, %r5;
+    {bits} mov.b64 %rd3, %rd9; mov.b32 %r9, %r7; st.global.u64 [%rd1+40], %rd9;
+    add.s32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, %r3; @%p2 bra L;
+    st.global.u32 [%rd1+48], %r9; st.global.u64 [%rd1+56], %rd3; ret;"""
 #: Memory that nobody changes, and a loop that only counts.
 CONSTANT = "ld.param.u64 %rd2, [x+8]; ld.global.nc.u32 %r3, [%rd2];"
 COUNT = """mov.b32 %r4, 0; L: add.s32 %r4, %r4, %r3; setp.lt.s32 %p2, %r4, %r1; @%p2 bra L;
@@ -56,6 +64,14 @@ PAIRS = {
         " st.global.u32 [%rd5+-32], %r1; add.s64 %rd5, %rd5, 64;" + TURNS,
         BESIDE + "add.s64 %rd5, %rd1, %rd3; add.s64 %rd5, %rd5, 32; L:"
         " st.global.u32 [%rd5+-32], %r1; add.s64 %rd5, %rd5, 32;" + TURNS,
+    ),
+    "what holds nothing before a loop's first turn": (
+        BITS.format(sum="", bits="neg.s32 %r7, %r8;"),
+        BITS.format(sum="", bits="not.b32 %r7, %r8; add.s32 %r7, %r7, 1;"),
+        BITS.format(
+            sum="mov.b64 %rd10, 0; add.s64 %rd9, %rd9, %rd10;",
+            bits="setp.lt.s32 %p3, %r8, 2; neg.s32 %r6, %r8; selp.b32 %r7, %r8, %r6, %p3;",
+        ),
     ),
     "a load behind a loop of what was loaded before it": (
         CONSTANT + "ld.global.nc.u32 %r7, [%rd2+8];" + COUNT + "st.global.u32 [%rd1], %r7; ret;",

@@ -195,7 +195,10 @@ class Words:
         made = None
         if self.registers.width(name) == 32:
             made = self._half(meeting, entering, name, shared)
-        return self._in_step(meeting, entering, name, [*shared, *free]) if made is None else made
+        if made is None:
+            made = self._in_step(meeting, entering, name, [*shared, *free])
+        # That it is the same at any time is what the turn has refuted.
+        return None if made is None or self.timeless.value(made) else made
 
     def _in_words(
         self, ways: list[Way], name: Name, rewriters: Sequence[Rewriter]
