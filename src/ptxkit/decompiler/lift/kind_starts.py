@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ptxkit.cuda.types import BOOL, Pointer, Type
+from ptxkit.cuda.types import BOOL, Pointer, Type, Vector
+from ptxkit.decompiler.lift.cells import Cell
 from ptxkit.decompiler.lift.declared import votes_of
 from ptxkit.decompiler.lift.kinds import Kinds
+from ptxkit.decompiler.lift.passed import passed_pointers
 from ptxkit.decompiler.lift.sums import sum_of
 from ptxkit.decompiler.lift.values import Value, Variable, parts_of
 
@@ -27,12 +29,7 @@ def count_declared(kinds: Kinds, careful: bool) -> None:
             kinds.cell(variable).votes[variable.declared] += _CERTAIN
     for variable, type in zip(parameters, kinds.declared, strict=False):
         if isinstance(type, Pointer) and variable.width == 64:
-            cell = kinds.cell(variable)
-            cell.pointer += 1
-            cell.stored = cell.stored or not type.const
-            width, kind = _votes_of(type.target, careful)
-            if kind:
-                cell.element(width).votes[kind] += _CERTAIN
+            _count_pointer(kinds.cell(variable), type, careful)
         elif type is not None and variable.declared == "struct":
             width, kind = votes_of(type)
             for at in range(0, variable.width if kind else 0, width or 1):
@@ -41,6 +38,15 @@ def count_declared(kinds: Kinds, careful: bool) -> None:
             width, kind = _votes_of(type, careful)
             if kind and width == variable.width:
                 kinds.cell(variable).votes[kind] += _CERTAIN
+
+
+def _count_pointer(cell: Cell, type: Pointer, careful: bool = False) -> None:
+    """What holds a pointer of a type that is known."""
+    cell.pointer += 1
+    cell.stored = cell.stored or not type.const
+    width, kind = _votes_of(type.target, careful)
+    if kind:
+        cell.element(width).votes[kind] += _CERTAIN
 
 
 def _votes_of(type: Type, careful: bool) -> tuple[int, str]:
@@ -70,6 +76,18 @@ def find_pointers(kinds: Kinds) -> None:
                     _claim(kinds, part.args[0])
             if step.kind == "store":
                 _claim(kinds, step.args[0])
+    for value, type in passed_pointers(kinds.program):
+        width, kind = votes_of(type.target)
+        if not kind:
+            continue
+        _claim(kinds, value)
+        base = kinds.base(value)
+        if base is not None:
+            cell = kinds.base_cell(base)
+            _count_pointer(cell, type)
+            # It is accessed, elsewhere.
+            count = type.target.count if isinstance(type.target, Vector) else 1
+            cell.find().accesses[width, count] += 1
     changed = True
     while changed:
         changed = False

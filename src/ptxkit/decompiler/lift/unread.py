@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ptxkit.decompiler.lift.flow import Flow
@@ -36,6 +37,8 @@ def drop_unread(flow: Flow, facts: FactTable) -> Reads:
             variable = definition.variable
             reads[variable] = reads.get(variable, 0) + by
             uses[definition] = uses.get(definition, 0) + by
+        for variable in _in_memory(value):
+            reads[variable] = reads.get(variable, 0) + by
 
     written: set[Definition] = set()
     for block in flow.blocks.values():
@@ -76,3 +79,13 @@ def drop_unread(flow: Flow, facts: FactTable) -> Reads:
         block.statements = kept
     pinned = {d.variable for d in uses if d not in written and d.variable.definitions == 1}
     return Reads(uses, pinned)
+
+
+def _in_memory(value: Value) -> Iterator[Variable]:
+    """Structures that a value is, or a part of: they are read by their addresses."""
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if one.op in ("slot", "whole"):
+            yield one.data
+        stack.extend(one.args)

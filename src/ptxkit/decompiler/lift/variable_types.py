@@ -15,6 +15,7 @@ from ptxkit.decompiler.lift.conversions import C_TYPES
 from ptxkit.decompiler.lift.declared import agreed, declared_classes, declared_types
 from ptxkit.decompiler.lift.function import Program
 from ptxkit.decompiler.lift.kinds import Kinds
+from ptxkit.decompiler.lift.passed import call_slots
 from ptxkit.decompiler.lift.places import Places
 from ptxkit.decompiler.lift.records import Holder, Record
 from ptxkit.decompiler.lift.signatures import Signatures
@@ -40,7 +41,7 @@ class VariableTypes:
         """The types of all variables, and the layouts of those that are structures."""
         types: dict[Variable, Type] = {}
         layouts: dict[Holder, Layout] = {}
-        calls = _call_slots(program)
+        calls = call_slots(program)
         function = program.lift.function
         signature = self.signatures.functions[function.name]
         for variable in program.variables:
@@ -127,18 +128,17 @@ class VariableTypes:
         if known is not None:
             return known
         wanted: dict[int, Type] = {}
-        if self.signatures.functions.get(key[0]) is None or self._is_kernel(key[0]):
-            for cell_key, cell in kinds.cells.items():
-                if isinstance(cell_key, tuple) and cell_key[:2] == ("field", kinds.like(variable)):
-                    _, _, offset, width = cell_key
-                    if offset in wanted:
-                        wanted = {}
-                        break
-                    wanted[offset] = kinds.type_of(cell, width)
+        for cell_key, cell in kinds.cells.items():
+            if isinstance(cell_key, tuple) and cell_key[:2] == ("field", kinds.like(variable)):
+                _, _, offset, width = cell_key
+                if offset in wanted:
+                    wanted = {}
+                    break
+                wanted[offset] = kinds.type_of(cell, width)
         size = variable.width // 8
         declared = declared_types(key[0])
         vector = _at(declared, key[1])
-        if not declared:
+        if not declared or key[1] == "-1":  # names do not tell what is given back
             vector = vector_of(size, variable.alignment, wanted)
         if isinstance(vector, Vector) and vector.size == size and all(
             alike(type, vector.element) and at % vector.element.size == 0
@@ -208,10 +208,6 @@ class VariableTypes:
                     self.fields[name] = size, alignment, both
                     return layout
         raise AssertionError("names do not end")
-
-    def _is_kernel(self, name: str) -> bool:
-        signature = self.signatures.functions.get(name)
-        return signature is not None and signature.kernel
 
 
 def _at(types: Sequence[T], place: str) -> T | None:
@@ -289,23 +285,3 @@ class _Origins:
             else:
                 pending += sources
         return found
-
-
-def _call_slots(program: Program) -> dict[Variable, tuple[str, int]]:
-    """Variables passed to or given by a direct call: the function, and which parameter."""
-    found: dict[Variable, tuple[str, int]] = {}
-    for block in program.flow.blocks.values():
-        for step in block.statements:
-            for value in step.args:
-                if value.op != "function" or value.data[0] != "direct":
-                    continue
-                for place, argument in enumerate(value.args):
-                    if argument.op == "whole":
-                        found[argument.data] = (value.data[1], place)
-                    elif argument.op == "var":
-                        variable = argument.data.variable
-                        if variable.role == "argument":
-                            found[variable] = (value.data[1], place)
-                if value.data[2] is not None:
-                    found[value.data[2]] = (value.data[1], -1)
-    return found
