@@ -27,6 +27,12 @@ def is_generic(step: Step | Instruction) -> bool:
     )
 
 
+def space_of(step: Step) -> str:
+    """The kind of memory that an access is compared as one of; empty for memory of any kind."""
+    words = [word.partition("::")[0] for word in step.opcode.split(".")]
+    return next((space for space in _SPACES if space in words), "")
+
+
 def as_global(step: Step) -> Step:
     """The same access to global memory."""
     name, _, rest = step.opcode.partition(".")

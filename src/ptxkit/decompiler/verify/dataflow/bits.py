@@ -368,7 +368,7 @@ def _lowered_field(terms: Terms, width: int, a: Term, room: int) -> Term:
     if row[0] == "truncate" and row[2] == width:
         wide, inside = row[1], terms.rows[row[3]]
     by = terms.constant_of(inside[4]) if inside[:2] == ("op", f"shr.u{wide}") else None
-    if by is None or room << by >= 1 << wide:
+    if by is None or by >= wide or room << by >= 1 << wide:
         return a
     less = _lowered(terms, wide, inside[3], room << by)
     if less == inside[3]:

@@ -59,6 +59,7 @@ def _computed_parameter(
         raise GiveUpError("a store to a parameter at an address that is computed")
     terms, width = semantics.terms, SCALAR_TYPES[step.type].width
     address = semantics.address(state, step.sources[0])
+    semantics.touch(state, step, address, guard)
     for number, target in enumerate(step.targets):
         if target is None:
             continue

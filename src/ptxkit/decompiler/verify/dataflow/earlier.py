@@ -13,8 +13,9 @@ from ptxkit.decompiler.verify.dataflow.meetings import Meeting, Way
 from ptxkit.decompiler.verify.dataflow.state import Touched
 from ptxkit.decompiler.verify.dataflow.timeless import Timeless
 
-Place = tuple[Diagram, bool]
-"""An address that is the same at any time, and whether it is taken for one of global memory."""
+Place = tuple[Diagram, bool, str]
+"""An address that is the same at any time, whether it is taken for one of global memory, and the
+kind of memory that it is compared as."""
 Places = dict[Place, int]
 """How many bits are touched at each."""
 
@@ -50,8 +51,8 @@ def touched_earlier(
                 pending.append(found)
     return {
         meeting: [
-            Touched(address, bits, decisions.true, True, in_global)
-            for (address, in_global), bits in places.items()
+            Touched(address, bits, decisions.true, True, in_global, space)
+            for (address, in_global, space), bits in places.items()
         ]
         for meeting, places in before.items()
     }
@@ -65,7 +66,7 @@ def _always(way: Way, decisions: Decisions, timeless: Timeless) -> Places:
         if not timeless.value(one.address):
             continue
         if decisions.both(way.condition, decisions.negate(one.condition)) == decisions.false:
-            found = _all(found, {(one.address, one.in_global): one.bits})
+            found = _all(found, {(one.address, one.in_global, one.space): one.bits})
     return found
 
 

@@ -154,7 +154,7 @@ def rejoined(
         if row[0] != "op" or row[1] != f"shr.u{width}" or row[3] not in parts:
             continue
         by = terms.constant_of(row[4])
-        if by is None:
+        if by is None or by >= width:
             continue
         there = parts[row[3]]
         times, rest = divmod(-as_signed(width, parts[atom]), 1 << by)

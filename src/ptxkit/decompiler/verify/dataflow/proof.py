@@ -153,10 +153,12 @@ def _is_beyond(function: Function) -> bool:
 
 
 def _asks_inside(module: Module, function: Function) -> bool:
-    """Whether a function calls one of a module where something asks who else is there."""
+    """Whether a function calls one of a module that asks who else is there, or ends its thread."""
     calls = any(one.name == "call" for one in function.instructions)
     return calls and any(
-        one.name == "activemask" for f in module.functions for one in f.instructions
+        one.name == "activemask" or (one.name == "exit" and not f.is_entry)
+        for f in module.functions
+        for one in f.instructions
     )
 
 

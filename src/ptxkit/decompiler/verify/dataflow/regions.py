@@ -261,7 +261,9 @@ def _block(
         if node.name == "bra":
             label = node.operands[0].text
             last = _exit(decoder, node, "bra")
-            target = next(s for s in block.successors if label in s.labels)
+            target = next((s for s in block.successors if label in s.labels), None)
+            if target is None:
+                raise GiveUpError(f"there is no label '{label}'")
             targets.append(target.index)
         elif node.name == "brx":
             raise GiveUpError("a branch by a table")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from ptxkit.decompiler.verify.dataflow.accesses import space_of
 from ptxkit.decompiler.verify.dataflow.bits import part
 from ptxkit.decompiler.verify.dataflow.bounds import bounds
 from ptxkit.decompiler.verify.dataflow.calls import run_call, run_parameter
@@ -288,7 +289,7 @@ class Semantics:
 
     def _load(self, state: State, step: Step, guard: Diagram | None) -> None:
         address = self.value(state, step.sources[0], "b64")
-        self._touch(state, step, address, guard)
+        self.touch(state, step, address, guard)
         others = tuple(self.value(state, s, "b64") for s in step.sources[1:])
         arguments = (state.memory, address, *others)
         load = Load(step)
@@ -312,14 +313,18 @@ class Semantics:
                 )
             self.write(state, target, value, guard)
 
-    def _touch(self, state: State, step: Step, address: Diagram, guard: Diagram | None) -> None:
-        """Note that there must be memory at an address."""
-        if step.modifiers & _ARGUMENTS or step.type not in SCALAR_TYPES:
+    def touch(self, state: State, step: Step, address: Diagram, guard: Diagram | None) -> None:
+        """Note that there must be memory at an address.
+
+        What only names it, as a prefetch does and a copy of as many bytes as a register says, may
+        do without.
+        """
+        if step.name not in _ACCESSES or step.type not in SCALAR_TYPES:
             return
         condition = state.condition
         if guard is not None:
             condition = self.decisions.both(condition, guard)
-        if self.broken is not None and step.name in _ACCESSES and _may_be_global(step):
+        if self.broken is not None and _may_be_global(step):
             nowhere = self.decisions.both(condition, self._is_nowhere(address))
             self.broken = self.decisions.either(self.broken, nowhere)
             state.condition = self.decisions.both(state.condition, self.decisions.negate(nowhere))
@@ -327,13 +332,13 @@ class Semantics:
         count = max(1, len(step.targets))
         if step.name == "st" and step.sources[-1].kind == "vector":
             count *= len(step.sources[-1].parts)
-        loaded, in_global = step.name == "ld", ".global" in step.modifiers
-        self.touched.append(Touched(address, width * count, condition, loaded, in_global))
+        loaded, kind = step.name == "ld", (".global" in step.modifiers, space_of(step))
+        self.touched.append(Touched(address, width * count, condition, loaded, *kind))
         piece = min(width, WORD)
         for place in range(piece, width * count, piece) if width * count > piece else ():
             there = self._moved(step.sources[0], address, place // 8)
             # What is wide is aligned, and so are its halves and their halves.
-            self.touched.append(Touched(there, place & -place, condition, False, in_global))
+            self.touched.append(Touched(there, place & -place, condition, False, *kind))
 
     def _is_nowhere(self, address: Diagram) -> Diagram:
         """Whether an address is a null pointer, or one to a member of what it points to."""
@@ -363,7 +368,7 @@ class Semantics:
             elif source.kind in ("vector", "address"):
                 values.append(self.value(state, source, _narrow(type)))
                 if source.kind == "address":
-                    self._touch(state, step, values[-1], guard)
+                    self.touch(state, step, values[-1], guard)
             else:
                 values.append(self.value(state, source, self._width(step, source, type)))
         opcode = plain_memory(step)
@@ -445,7 +450,6 @@ def _may_be_global(step: Step) -> bool:
     return not any(modifier[1:].startswith(_FROM_ZERO) for modifier in step.modifiers)
 
 
-_ARGUMENTS = frozenset((".param", ".param::entry", ".param::func"))
 #: Instructions that take registers as they are, whatever the type of what is in them.
 _WHOLE = frozenset("mma wmma wgmma stmatrix movmatrix tcgen05 isspacep".split())
 

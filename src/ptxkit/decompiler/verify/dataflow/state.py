@@ -35,3 +35,5 @@ class Touched:
     loaded: bool
     in_global: bool = False
     """Whether it is taken for global memory."""
+    space: str = ""
+    """The kind of memory, as it is compared; empty for memory of any kind."""

@@ -62,6 +62,8 @@ _COUNTS = {"popc.b32": 32, "popc.b64": 64}
 _POWER_BITS = 2
 #: Products of sums that are multiplied out.
 _PRODUCTS = 12
+#: Factors of a product that are told one by one.
+_FACTORS = 64
 #: After so many steps of a proof, less one, it is asked how much time is left.
 OFTEN = (1 << 10) - 1
 
@@ -252,6 +254,8 @@ class Terms:
         for term in (a, b):
             row = self.rows[term]
             factors += row[2:] if row[0] == "multiply" and row[1] == width else (term,)
+        if len(factors) > _FACTORS:  # a square of a square of a square has no end
+            factors = [a, b]
         return self.make("multiply", width, *sorted(factors))
 
     @_remembered

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from ptxkit.decompiler.verify.dataflow.agreement import Agreement
 from ptxkit.decompiler.verify.dataflow.bounds import unbounded_sum
@@ -61,20 +62,20 @@ def _beyond(
 
     What is inside of ``variables`` may be.
     """
-    known: dict[Term, list[tuple[int, Diagram]]] = {}
+    known: dict[tuple[str, Term], list[tuple[int, Diagram]]] = {}
     for one in theirs:
         for term, case in decisions.cases(one.address).items():
             condition = decisions.both(one.condition, case)
-            known.setdefault(term, []).append((one.bits, condition))
+            known.setdefault((one.space, term), []).append((one.bits, condition))
     for place, one in mine:
         if one in theirs:
             continue
         left = decisions.false
         for term, case in decisions.cases(one.address).items():
-            if variables and _inside(decisions.terms, term, one.bits // 8):
+            if variables and _inside(decisions.terms, term, one):
                 continue
             alone = decisions.both(one.condition, case)
-            for bits, condition in known.get(term, ()):
+            for bits, condition in known.get((one.space, term), ()):
                 if bits >= one.bits:
                     alone = decisions.both(alone, decisions.negate(condition))
             left = decisions.either(left, alone)
@@ -82,7 +83,10 @@ def _beyond(
         if left == decisions.false:
             continue
         # What is touched in other cases only says nothing here, and a compiler may move code far.
-        wide = (k for k, other in enumerate(theirs) if other.bits >= one.bits)
+        wide = (
+            k for k, other in enumerate(theirs)
+            if other.bits >= one.bits and other.space == one.space
+        )  # fmt: skip
         likely = [k for k in wide if decisions.both(left, theirs[k].condition) != decisions.false]
         for other in (theirs[k] for k in sorted(likely, key=partial(_apart, place))[:_NEAREST]):
             if left != decisions.false:
@@ -93,18 +97,32 @@ def _beyond(
     return False
 
 
-def _inside(terms: Terms, address: Term, size: int) -> bool:
+def _inside(terms: Terms, address: Term, access: Touched) -> bool:
     """Whether an address is one of a variable, whatever is added to where that begins."""
+    size = access.bits // 8
     start, parts = terms.parts(64, address)
     symbols = [one for one in parts if terms.rows[one][0] == "symbol"]
     row = terms.rows[symbols[0]] if len(symbols) == 1 and parts[symbols[0]] == 1 else ("",) * 2
+    if row[1] == "parameter" and len(parts) == 1:
+        return access.space == "param"  # a part that is told by its place
     if row[1] not in ("local", "shared", "variable") or not isinstance(row[-2], int):
         return False
+    if not _is_of(access.space, row):
+        return False  # the same number says another place
     others = tuple((one, factor) for one, factor in parts.items() if one != symbols[0])
     if row[-1] % size or any(by % size for by in (start, *(factor for _, factor in others))):
         return False  # it may be misaligned
     least, most = unbounded_sum(terms, ("sum", 64, start, others), True)
     return least >= 0 and most + size <= row[-2]
+
+
+def _is_of(space: str, row: tuple[Any, ...]) -> bool:
+    """Whether an access is one to the kind of memory that a variable lies in."""
+    if row[1] != "variable":
+        return bool(space == row[1])
+    declared = {str(word).partition(" ")[0] for word in row[2:-2]} & {"global", "const"}
+    # Addresses of global memory are the same for who takes them for any.
+    return space in declared or (not space and "global" in declared)
 
 
 def _apart(one: int, other: int) -> int:
