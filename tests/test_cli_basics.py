@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -113,3 +114,19 @@ def test_a_closed_pipe_is_quiet():
         complaint = process.stderr.read()
     assert complaint == b""
     assert process.returncode == 141
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "says"),
+    [
+        ("to-python k.ptx", ">&-", "standard output is closed"),
+        ("decompile k.ptx --no-verify", ">&-", "standard output is closed"),
+        ("fmt -", "<&-", "standard input is closed"),
+        ("fmt missing.ptx", "2>&-", ""),
+    ],
+)
+def test_streams_that_are_closed(tmp_path: Path, words: str, closed: str, says: str) -> None:
+    (tmp_path / "k.ptx").write_text(".version 8.0\n.target sm_80\n.entry k() { ret; }\n")
+    shell = ["bash", "-c", f"'{sys.executable}' -m ptxkit {words} {closed}"]
+    done = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and says in done.stderr and "Traceback" not in done.stderr

@@ -7,7 +7,8 @@ import pytest
 import ptxkit
 from ptxkit.decompiler.verify import same_dataflow, verify
 
-LAST = """extern "C" __global__ void k(const unsigned long long *x, volatile unsigned long long *out,
+LAST = """extern "C" __global__ void k(const unsigned long long *x,
+        volatile unsigned long long *out,
         unsigned *q, int n) {
     unsigned long long low = x[0] & 0xffff;
     unsigned y = (unsigned)x[1], last = 0;

@@ -53,13 +53,19 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except PtxkitError as error:
             typer.echo(_message(error), err=True)
             raise typer.Exit(EXIT_ERROR) from None
         except KeyboardInterrupt:
             complain("interrupted", "note")
             raise typer.Exit(EXIT_INTERRUPTED) from None
+        except MemoryError as error:
+            # NumPy says how much it asked for.
+            more = f": {error}" if str(error) else ""
+            typer.echo(f"ptxkit: error: there is not enough memory for that{more}", err=True)
+            raise typer.Exit(EXIT_ERROR) from None
         except BrokenPipeError:
             _discard_stdout()
             raise typer.Exit(EXIT_BROKEN_PIPE) from None
@@ -80,6 +86,8 @@ def _message(error: PtxkitError) -> str:
 
 def _discard_stdout() -> None:
     """Nobody reads any more: keep the interpreter's last flush from complaining."""
+    if sys.stdout is None:
+        return
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -124,4 +132,6 @@ def build_app() -> typer.Typer:
 
 def main() -> None:
     """Run the command line and exit: 0 for success, 2 for an error."""
+    if sys.stderr is None:  # it was closed: nobody wants to know
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     build_app()(prog_name="ptxkit")

@@ -163,6 +163,8 @@ def read(name: str) -> Source:
     """
     try:
         if name == STDIN:
+            if sys.stdin is None:
+                raise InputError("standard input is closed: name a file instead of '-'")
             data = sys.stdin.buffer.read()
             path, shown = None, STDIN_NAME
         else:
@@ -337,6 +339,8 @@ def made(name: str | Path) -> Iterator[Path]:
 
 def write_stdout(data: bytes) -> None:
     """Write bytes to standard output, after the text that is on its way."""
+    if sys.stdout is None:
+        raise OutputError("standard output is closed: there is nowhere to write to")
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
