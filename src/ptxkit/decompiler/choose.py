@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -390,8 +390,9 @@ def _chosen(
                 )
         assert found is not None  # the lifter has a form of everything
         answers[name] = found
-        chosen = found.candidate.tree
-        tree = chosen if len(names) == 1 else _replaced(tree, chosen, name)
+    chosen = {name: answer.candidate.tree for name, answer in answers.items()}
+    for name, other in chosen.items():
+        tree = other if len(names) == 1 else _replaced(tree, other, {name, *_alike(chosen, other)})
     maker = "+".join(sorted({answer.candidate.engine for answer in answers.values()}))
     if len(names) == 1:
         return tree, maker, Verdict.of({names[0]: answers[names[0]].verdict}), notes
@@ -468,13 +469,24 @@ def _joined_verdict(
     return tree, Verdict.of(parts)
 
 
-def _replaced(tree: CudaModule, other: CudaModule, name: str) -> CudaModule:
-    """A file with one function, and what that needs, taken from another file."""
+def _alike(files: Mapping[str, CudaModule], file: CudaModule) -> set[str]:
+    """The functions of a file that no other one has, or has in another form: what is called."""
+    forms: dict[str, set[n.Function]] = {}
+    for other in files.values():
+        for item in other.items:
+            if isinstance(item, n.Function) and not item.kernel and item.name not in files:
+                forms.setdefault(item.name, set()).add(item)
+    mine = {item.name for item in file.items if isinstance(item, n.Function)}
+    return {name for name, found in forms.items() if len(found) == 1 and name in mine}
+
+
+def _replaced(tree: CudaModule, other: CudaModule, names: Collection[str]) -> CudaModule:
+    """A file with some functions, and what these need, taken from another file."""
     own = {(type(item), item.name) for item in tree.items}
     extra = [i for i in other.items if (type(i), i.name) not in own]
     options = tuple(option for option in other.options if option not in tree.options)
     new = {i.name: replace(i, options=options) for i in other.items
-           if isinstance(i, n.Function) and i.name == name}  # fmt: skip
+           if isinstance(i, n.Function) and i.name in names}  # fmt: skip
     items = [new.get(i.name, i) if isinstance(i, n.Function) else i for i in tree.items]
     place = next(k for k, item in enumerate(items) if isinstance(item, n.Function))
     return replace(
