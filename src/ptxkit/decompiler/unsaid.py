@@ -1,6 +1,9 @@
 """What no certificate speaks of: functions are compared, not the head of a file.
 
 >>> import ptxkit
+>>> odd = ptxkit.parse(".version 8.0 .target sm_90 .entry k() { frob.u32 %r1, %r2; ret; }")
+>>> next(not_compared(odd, ["k"], "sm_90"))
+"there is no instruction 'frob' (line 1): it is kept as it stands, and no assembler was asked..."
 >>> m = ptxkit.parse(".version 6.0 .target sm_35 .address_size 32 .entry k() .reqntid 64 { ret; }")
 >>> for line in not_compared(m, ["k"], "sm_90"):
 ...     print(line)
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptxkit.isa import known_names
 from ptxkit.syntax import Function, Module
 from ptxkit.syntax.nodes import AddressSize, FunctionDirective
 
@@ -29,6 +33,13 @@ def not_compared(module: Module, names: Sequence[str], arch: str) -> Iterator[st
         yield (
             "not compared: the PTX has .address_size 32, and compilers make 64-bit addresses only: "
             "what computes with 32-bit ones cannot be proved"
+        )
+    instructions = (one for function in module.functions for one in function.instructions)
+    odd = next((one for one in instructions if one.name not in known_names()), None)
+    if odd is not None:
+        yield (
+            f"there is no instruction '{odd.name}' (line {odd.line}): it is kept as it stands, "
+            "and no assembler was asked for it"
         )
     for name in names:
         block = _required_block(module[name])
