@@ -22,6 +22,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import (
     possible_bits,
     unbounded_sum,
 )
+from ptxkit.decompiler.verify.dataflow.signs import absolute
 
 if TYPE_CHECKING:
     from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
@@ -31,8 +32,6 @@ _WORD = 32
 #: In how many bits some of the lowest ones are told.
 _NARROWER = (16, 32)
 _ABSOLUTE = {f"abs.s{width}": width for width in (16, 32, 64)}
-#: So many operands are put in order, where it does not matter.
-_CHAIN = 12
 #: Types of instructions for which bits are only bits, and how many.
 _UNSIGNED = {f"{kind}{width}": width for kind in "bu" for width in (16, 32, 64)}
 _SIGNED = {f"shr.s{width}": width for width in (16, 32, 64)}
@@ -404,11 +403,11 @@ def _with_sign(number: int, width: int) -> int:
 
 def united(terms: Terms, width: int, a: Term, b: Term) -> Term:
     """``a | b``."""
-    made = _united(terms, width, a, b)
+    made = as_sum(terms, width, a, b)
     return terms.operation(f"or.b{width}", 0, (a, b)) if made is None else made
 
 
-def _united(terms: Terms, width: int, a: Term, b: Term) -> Term | None:
+def as_sum(terms: Terms, width: int, a: Term, b: Term) -> Term | None:
     """``a | b``, where it is a sum."""
     for low, high in ((a, b), (b, a)):
         # Without a bit in common it is a sum.
@@ -424,63 +423,6 @@ def _united(terms: Terms, width: int, a: Term, b: Term) -> Term | None:
             # The highest bits are set, whatever they were: a sum, too.
             return terms.add(width, masked(terms, width, other, clear), one)
     return None
-
-
-def in_any_order(terms: Terms, opcode: str, values: Sequence[Term]) -> Sequence[Term]:
-    """The operands of what may be done to many numbers in any order, and twice: two of them.
-
-    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
-    >>> t = Terms()
-    >>> x, y, z = (t.make("symbol", name) for name in "xyz")
-    >>> def chain(opcode, *values):
-    ...     made = values[0]
-    ...     for one in values[1:]:
-    ...         made = t.operation(opcode, 0, (made, one))
-    ...     return made
-    >>> [chain(op, x, y, z) == chain(op, z, x, y, x) for op in ("or.b32", "min.u64", "min.f32")]
-    [True, True, False]
-    """
-    leaves = _leaves(terms, opcode, values)
-    if not 2 < len(leaves) <= _CHAIN:
-        return tuple(leaves) if 0 < len(leaves) <= 2 else values
-    pending = sorted(leaves)
-    found: list[Term] = []
-    while pending:
-        one = pending.pop()
-        for other in found:
-            both = _joined(terms, opcode, one, other)
-            if both is not None:
-                found.remove(other)
-                pending.append(both)
-                break
-        else:
-            found.append(one)
-    found.sort()
-    made = found[0]
-    for one in found[1:-1]:
-        made = terms.make("op", opcode, 0, *sorted((made, one)))
-    return (made, found[-1]) if len(found) > 1 else (made,)
-
-
-def _leaves(terms: Terms, opcode: str, values: Sequence[Term]) -> set[Term]:
-    found: set[Term] = set()
-    pending = list(values)
-    while pending and len(found) <= _CHAIN:
-        row = terms.rows[pending[-1]]
-        one = pending.pop()
-        if row[:2] == ("op", opcode):
-            pending += row[3:]
-        else:
-            found.add(one)
-    return found
-
-
-def _joined(terms: Terms, opcode: str, a: Term, b: Term) -> Term | None:
-    """Two operands as one, where there is an easier way to say it."""
-    name, _, type = opcode.partition(".")
-    if name == "or":
-        return _united(terms, _UNSIGNED[type], a, b)
-    return _extreme(terms, name == "min", type, (a, b))
 
 
 def exclusive(terms: Terms, width: int, values: Sequence[Term]) -> Term:
@@ -529,44 +471,6 @@ def exclusive(terms: Terms, width: int, values: Sequence[Term]) -> Term:
     return parts[0] if len(parts) == 1 else terms.make("op", opcode, 0, *parts)
 
 
-def absolute(terms: Terms, width: int, a: Term) -> Term:
-    """A number without its sign; the least of all stays as it is.
-
-    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
-    >>> t = Terms()
-    >>> x, y = t.make("symbol", "x"), t.make("symbol", "y")
-    >>> absolute(t, 32, t.add(32, x, y, -1)) == absolute(t, 32, t.add(32, y, x, -1))
-    True
-    """
-    low, high = bounds(terms, a, width, True)
-    opposite = terms.scale(width, a, -1)
-    if low >= 0 or high <= 0:
-        return a if low >= 0 else opposite
-    return terms.make("op", f"abs.s{width}", 0, min(a, opposite))
-
-
-def without_sign(terms: Terms, asked: Term, yes: Term, no: Term) -> Term | None:
-    """``asked ? yes : no``, if it is a number without its sign, or the opposite of that.
-
-    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
-    >>> t = Terms()
-    >>> x, y = t.make("symbol", "x"), t.make("symbol", "y")
-    >>> negative, _ = t.less(True, 32, x, t.constant(32, 0))
-    >>> without_sign(t, negative, t.scale(32, x, -1), x) == absolute(t, 32, x)
-    True
-    >>> without_sign(t, negative, x, y) is None
-    True
-    """
-    row = terms.rows[asked]
-    if row[0] != "lt" or not row[1] or terms.constant_of(row[4]) not in (0, 1):
-        return None
-    width, number = row[2], row[3]
-    if number not in (yes, no) or terms.scale(width, number, -1) not in (yes, no) or yes == no:
-        return None
-    made = absolute(terms, width, number)
-    return made if no == number else terms.scale(width, made, -1)
-
-
 def bitwise(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
     """The result of an instruction of this file; None for others."""
     name, _, type = opcode.partition(".")
@@ -576,7 +480,7 @@ def bitwise(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
         by = terms.constant_of(values[1])
         return None if by is None else shifted_signed(terms, _SIGNED[opcode], values[0], by)
     if name in ("min", "max") and type[0] in "us" and type[1:].isdigit():
-        return _extreme(terms, name == "min", type, values)
+        return extreme(terms, name == "min", type, values)
     if name not in ("and", "or", "xor", "shr", "div") or type not in _UNSIGNED:
         return None
     width = _UNSIGNED[type]
@@ -649,7 +553,7 @@ def _turned(terms: Terms, width: int, a: Term, room: int) -> Term:
     return a if inside is None else terms.add(width, terms.constant(width, -1), inside, -1)
 
 
-def _extreme(terms: Terms, least: bool, type: str, values: Sequence[Term]) -> Term | None:
+def extreme(terms: Terms, least: bool, type: str, values: Sequence[Term]) -> Term | None:
     """The smaller or larger of two numbers, where it is known which one that is.
 
     >>> from ptxkit.decompiler.verify.dataflow.terms import Terms

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from math import inf
 
-from ptxkit.decompiler.verify.dataflow.bits import without_sign
+from ptxkit.decompiler.verify.dataflow.signs import without_sign
 from ptxkit.decompiler.verify.dataflow.terms import OFTEN, GiveUpError, Term, Terms
 
 Diagram = int

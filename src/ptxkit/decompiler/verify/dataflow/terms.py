@@ -19,12 +19,8 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
-from ptxkit.decompiler.verify.dataflow.bits import (
-    bitwise,
-    in_any_order,
-    masked,
-    shifted_right,
-)
+from ptxkit.decompiler.verify.dataflow.any_order import in_any_order
+from ptxkit.decompiler.verify.dataflow.bits import bitwise, masked, shifted_right
 from ptxkit.decompiler.verify.dataflow.bounds import (
     SPECIAL,
     as_signed,
