@@ -97,8 +97,6 @@ def _first(body: list[n.Statement], asked: n.Expression) -> list[n.Statement]:
         assert isinstance(statement, n.Assign) and isinstance(statement.value, n.Conditional)
         target = statement.target
         assert isinstance(target, n.Name)
-        if isinstance(asked, n.Name) and target == asked:
-            break
         found.append(replace(statement, value=statement.value.then))
         if target.name in read:
             break  # from here on it is another question

@@ -120,7 +120,9 @@ def _is_of(space: str, row: tuple[Any, ...]) -> bool:
     """Whether an access is one to the kind of memory that a variable lies in."""
     if row[1] != "variable":
         return bool(space == row[1])
-    declared = {str(word).partition(" ")[0] for word in row[2:-2]} & {"global", "const"}
+    # How it is declared is several words; its name, which may be any, is one.
+    told = [str(word).split() for word in row[2:-2]]
+    declared = {words[0] for words in told if len(words) > 1} & {"global", "const"}
     # Addresses of global memory are the same for who takes them for any.
     return space in declared or (not space and "global" in declared)
 
