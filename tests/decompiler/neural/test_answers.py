@@ -19,6 +19,7 @@ from ptxkit.decompiler.neural.schedule import words_of
 from ptxkit.decompiler.neural.statements import lower
 from ptxkit.decompiler.neural.unsupported import UnsupportedError
 from ptxkit.decompiler.neural.values import Graph
+from ptxkit.decompiler.verify import same_ptx
 
 from . import programs
 
@@ -108,6 +109,28 @@ def test_what_the_compiler_merges_is_one_answer(one: str, two: str) -> None:
     assert sorted(forms[0]) == sorted(forms[1])
     answers = [_answer(expression) for expression in (one, two)]
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("type", ["int", "unsigned int"])
+@pytest.mark.parametrize("index", ["i", "i + 1"])
+def test_an_index_has_the_sign_that_ptx_gives_it(type: str, index: str) -> None:
+    """Answers leave open whether the index of a thread is `int`; PTX shows it, and is the same."""
+    source = f"""extern "C" __global__ void k(float *o, const float *x, {type} n) {{
+        {type} i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) o[i] = x[{index}]; }}"""
+    ptx = ptxkit.compile_cuda(source, arch="sm_90").emit()
+    words = read_function(next(iter(kernels_of(ptx).values())))
+    program = lower(cuda.read(_tree(type, index)))  # type: ignore[arg-type]
+    module = raise_function(parse(words_of(program), 3), "k", words.cached, words.unsigned)
+    again = ptxkit.compile_cuda(cuda.print_module(module), arch="sm_90")
+    assert same_ptx(ptxkit.parse(ptx), again, "k"), again.emit()
+
+
+def _tree(type: str, index: str) -> str:
+    own = "uint" if type.startswith("u") else type
+    place = "(+ i 1)" if index != "i" else "i"
+    return f"""(kernel k (params (param (ptr float) o) (param (ptr float const) x) (param {own} n))
+        (let {own} i (+ (* blockIdx.x blockDim.x) threadIdx.x))
+        (if (< i n) (then (= ([] o i) ([] x {place})))))"""
 
 
 @pytest.mark.parametrize("expression", ["x[i] - y[i] + y[i]", "(y[i] + x[i]) * (x[i] * y[i])"])

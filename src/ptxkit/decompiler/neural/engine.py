@@ -86,4 +86,4 @@ def words_of_function(module: Module, function: Function) -> PtxWords:
 def tree_of(words: Sequence[str], source: PtxWords) -> CudaModule:
     """The tree of an answer as it would be written, under the name that the kernel has in PTX."""
     answer = parse(words, len(source.parameters))
-    return styled(raise_function(answer, source.name, source.cached))
+    return styled(raise_function(answer, source.name, source.cached, source.unsigned))

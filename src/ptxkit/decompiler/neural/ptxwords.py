@@ -40,6 +40,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(?:\.ptr\b[^,)]*?\s)?"
                         r"([\w$%]+)\s*(\[\d+\])?\s*(?=[,)])")  # fmt: skip
 _SHARED = re.compile(r"(?<![\w.])\.shared\b[^;{]*?([\w$]+)(?:\[(\d*)\])?\s*;")
+_WIDENS = re.compile(r"(mul\.wide|mad\.wide|cvt\.[su]64)\.[su]32$")
 _SPECIAL = {"%tid": "threadIdx", "%ctaid": "blockIdx", "%ntid": "blockDim", "%nctaid": "gridDim"}
 
 
@@ -57,6 +58,8 @@ class PtxWords:
     """Which instruction of the function a word belongs to."""
     cached: frozenset[int] = frozenset()
     """Parameters that are read by ``ld.global.nc``."""
+    unsigned: frozenset[str] = frozenset()
+    """Indices of threads in the grid that are widened without a sign, and never with one."""
     orders: Orders = field(default_factory=Orders, repr=False)
     """In which order operands of sums and products stand."""
 
@@ -107,6 +110,7 @@ def _write(
     made: dict[str, int] = {}
     cached: set[int] = set()
     bases: dict[str, str] = {}
+    widened: dict[str, set[str]] = {"s32": set(), "u32": set()}
 
     def say(text: str, number: int, made_at: int = -1) -> None:
         found.texts.append(text)
@@ -151,6 +155,8 @@ def _write(
         for label in labels.get(item.number, []):
             say(names[label], item.number)
         _follow(item, aliases, names, bases, cached)
+        if _WIDENS.match(item.opcode):
+            widened[item.opcode[-3:]] |= {aliases.get(word, word) for word in item.inputs[:2]}
         found.orders.add(item, [_plain(aliases.get(w, w), names) for w in item.inputs])
         if any(word in aliases or word in nested for word in item.results):
             continue
@@ -167,6 +173,8 @@ def _write(
     for label in labels.get(len(instructions), []):
         say(names[label], len(instructions))
     found.cached = frozenset(cached)
+    unsigned = widened["u32"] - widened["s32"]
+    found.unsigned = frozenset(w for w in unsigned if w.startswith("globalIdx."))
 
 
 def _plain(word: str, names: dict[str, str]) -> str:

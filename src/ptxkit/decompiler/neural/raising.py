@@ -122,16 +122,24 @@ def check(words: Iterable[str], parameters: Iterable[str]) -> None:
 
 
 def raise_function(
-    answer: Answer, name: str = "kernel", cached: frozenset[int] = frozenset()
+    answer: Answer,
+    name: str = "kernel",
+    cached: frozenset[int] = frozenset(),
+    unsigned: frozenset[str] = frozenset(),
 ) -> n.CudaModule:
-    """The kernel of an answer; `cached` are the parameters to declare const and restrict."""
-    return _Raising(answer, cached).module(name)
+    """The kernel of an answer; `cached` are the parameters to declare const and restrict.
+
+    `unsigned` are the indices of threads in the grid that PTX widens without a sign: answers leave
+    that open, PTX does not.
+    """
+    return _Raising(answer, cached, unsigned).module(name)
 
 
 class _Raising:
-    def __init__(self, answer: Answer, cached: frozenset[int]) -> None:
+    def __init__(self, answer: Answer, cached: frozenset[int], unsigned: frozenset[str]) -> None:
         self.answer = answer
         self.cached = cached
+        self.unsigned = unsigned
         self.types: dict[str, Scalar] = {}
         self.arrays: dict[str, Scalar] = {}
         self.names: dict[str, str] = {}
@@ -218,6 +226,8 @@ class _Raising:
 
     def _type(self, word: str, name: str) -> Scalar:
         plain = _PLAIN[word]
+        if name in self.unsigned:
+            return _OPPOSITE[plain]
         votes = self.signs.get(name, Counter())
         return _OPPOSITE[plain] if plain in _OPPOSITE and votes[True] > votes[False] else plain
 
@@ -282,7 +292,8 @@ class _Raising:
             place = self._want(index.parts[0], UINT)
         else:
             node, type = self._value(index)
-            unsigned = type == UINT and not isinstance(node, n.Member)
+            as_it_is = isinstance(node, n.Member) or index.word in self.unsigned
+            unsigned = type == UINT and not as_it_is
             place = n.Cast(INT, node) if unsigned else node
         return n.Index(n.Name(self.names[array.word]), place)
 
