@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from ptxkit import cuda
 from ptxkit.cuda import nodes as n
 from ptxkit.decompiler.neural.corpus import answer_of, kernels_of
 from ptxkit.decompiler.neural.forms import ordered_form
+from ptxkit.decompiler.neural.grammar import NUMBERS, PRODUCTIONS, Grammar, number_needs
+from ptxkit.decompiler.neural.operators import SPECIALS
 from ptxkit.decompiler.neural.program import Effect, Program
 from ptxkit.decompiler.neural.ptxwords import read_function
 from ptxkit.decompiler.neural.raising import check, parse, raise_function
@@ -75,6 +78,37 @@ def _loaded(modules: list[n.CudaModule]) -> list[ptxkit.run.Loaded]:  # type: ig
 def _compiled(module: n.CudaModule) -> object:
     text = cuda.print_module(module)
     return ptxkit.load(ptxkit.compile_cuda(text, arch="sm_90"), device="cpu")
+
+
+def test_whatever_the_grammar_allows_has_a_form() -> None:
+    """Beams say odd things: shifts by negative counts, numbers too large, loops in loops."""
+    chance = Random(2)
+    numbers = ("0", "1", "-1", "32", "-2147483648", "9223372036854775807", "0.5", "-inf", "1e+30")
+    grammar, formed = Grammar(), 0
+    for _ in range(1500):
+        state = grammar.begin(["u64", "u32", "f32", "u64"])
+        words: list[str] = []
+        while not state.finished and len(words) < 300:
+            need = state.stack[-1]
+            found = [x for x in numbers if need in number_needs(x)] if need in NUMBERS else [
+                w for w in (*PRODUCTIONS[need], *state.kinds) if w in grammar.allowed(state)
+            ]  # fmt: skip
+            ends = [w for w in found if w in state.kinds or w in (*SPECIALS, "end")
+                    or w.startswith("literal")]  # fmt: skip
+            odd = [w for w in found if w.startswith((">>", "<<", "/.", "%.", "<."))]
+            # What ends a program is chosen more often the longer it is.
+            if ends and chance.random() < len(words) / 50:
+                found = ends
+            elif odd and chance.random() < 0.3:
+                found = odd
+            words.append(chance.choice(found))
+            grammar.advance(state, words[-1])
+        if state.finished:
+            formed += ordered_form(words, 4, frozenset()) is not None
+    assert formed > 1000
+    # Drawn like this once: a count that is no count.
+    words = "ptr.f32 i32 f32 ptr.f32 if <.s32 >>.s32 threadIdx.x literal.i32 -1 p1 sync end end"
+    assert ordered_form(words.split(), 4, frozenset()) is not None
 
 
 SAME = [

@@ -41,7 +41,7 @@ def _bounds(value: Value) -> tuple[int, int] | None:
         result = known[0][0] + known[1][0], known[0][1] + known[1][1]
     elif head == "-" and len(known) == 2:
         result = known[0][0] - known[1][1], known[0][1] - known[1][0]
-    elif head == ">>" and known[0][0] >= 0 and is_literal(value.operands[1]):
+    elif head == ">>" and known[0][0] >= 0 and 0 <= known[1][0] == known[1][1] < 32:
         result = known[0][0] >> known[1][0], known[0][1] >> known[1][0]
     elif head == "?" and len(known) == 3:
         result = min(known[1][0], known[2][0]), max(known[1][1], known[2][1])
