@@ -44,6 +44,21 @@ def test_what_the_grammar_lacks_has_no_answer(engine: NeuralEngine) -> None:
     assert engine.propose(module, module["k"]) == ()
 
 
+def test_loops_are_rolled_where_those_of_the_ptx_are(engine: NeuralEngine) -> None:
+    """Answers leave it open: without it a compiler makes copies, which are another program."""
+    source = """extern "C" __global__ void k(float *o, const float *x, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x; float sum = 0.0f;
+        if (i >= n) return;
+        #pragma unroll 1
+        for (int j = 0; j < 4; j++) sum += x[j * 128 + i];
+        o[i] = sum; }"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    found = ptxkit.decompile(module, engine="neural", beams=4)
+    assert found.engine == "neural"
+    assert found.verdict.level in ("E1", "E2")
+    assert "#pragma unroll 1" in found.cuda
+
+
 def test_an_answer_can_be_looked_into(engine: NeuralEngine, tmp_path: Path) -> None:
     module = ptxkit.compile_cuda(SOURCE, arch="sm_90")
     source = words_of_function(module, module["axpy"])

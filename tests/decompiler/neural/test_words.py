@@ -99,3 +99,12 @@ def test_unknown_numbers_get_slots_and_come_back() -> None:
     assert vocabulary.encode_answer(["literal.f32", "9.75"], slots) is None
     registers = [n for n in numbers if n >= len(vocabulary)]
     assert max(registers) < len(vocabulary) + len(CLASSES) * PER_CLASS
+
+
+def test_loops_that_were_left_as_they_are_are_known() -> None:
+    loop = "{0}: {1} add.s32 %r1, %r1, 1; setp.lt.s32 %p1, %r1, 9; @%p1 bra {0};"
+    left = '.pragma "nounroll";'
+    assert read_function(HEAD + loop.format("L1", left) + "}").rolled
+    # One that is unrolled has a rest, which the compiler itself leaves as it is.
+    assert not read_function(HEAD + loop.format("L1", "") + loop.format("L2", left) + "}").rolled
+    assert not read_function(HEAD + "bra L1; L1: ret; }").rolled

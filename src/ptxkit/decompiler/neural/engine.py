@@ -11,6 +11,7 @@ from ptxkit.cuda import CudaModule
 from ptxkit.decompiler.engines import Candidate
 from ptxkit.decompiler.neural.ptxwords import PtxWords, read_function
 from ptxkit.decompiler.neural.raising import parse, raise_function
+from ptxkit.decompiler.neural.rewriting import with_rolled_loops
 from ptxkit.decompiler.neural.style import styled
 from ptxkit.decompiler.neural.tokens import can_be_read
 from ptxkit.errors import import_extra, require_extra
@@ -86,4 +87,5 @@ def words_of_function(module: Module, function: Function) -> PtxWords:
 def tree_of(words: Sequence[str], source: PtxWords) -> CudaModule:
     """The tree of an answer as it would be written, under the name that the kernel has in PTX."""
     answer = parse(words, len(source.parameters))
-    return styled(raise_function(answer, source.name, source.cached, source.unsigned))
+    tree = styled(raise_function(answer, source.name, source.cached, source.unsigned))
+    return with_rolled_loops(tree) if source.rolled else tree

@@ -41,6 +41,7 @@ _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(?:\.ptr\b[^,
                         r"([\w$%]+)\s*(\[\d+\])?\s*(?=[,)])")  # fmt: skip
 _SHARED = re.compile(r"(?<![\w.])\.shared\b[^;{]*?([\w$]+)(?:\[(\d*)\])?\s*;")
 _WIDENS = re.compile(r"(mul\.wide|mad\.wide|cvt\.[su]64)\.[su]32$")
+_NOT_UNROLLED = re.compile(r'\.pragma\s+"nounroll"')
 _SPECIAL = {"%tid": "threadIdx", "%ctaid": "blockIdx", "%ntid": "blockDim", "%nctaid": "gridDim"}
 
 
@@ -60,6 +61,8 @@ class PtxWords:
     """Parameters that are read by ``ld.global.nc``."""
     unsigned: frozenset[str] = frozenset()
     """Indices of threads in the grid that are widened without a sign, and never with one."""
+    rolled: bool = False
+    """Whether there are loops, and each is one that compilers were told to leave as it is."""
     orders: Orders = field(default_factory=Orders, repr=False)
     """In which order operands of sums and products stand."""
 
@@ -82,7 +85,16 @@ def read_function(text: str) -> PtxWords:
     instructions, labels = read_instructions(body)
     found = PtxWords(declared[1], tuple(t + n for t, _, n in parameters))
     _write(found, instructions, labels, names, shared)
+    found.rolled = _loops(instructions, labels) == len(_NOT_UNROLLED.findall(body)) > 0
     return found
+
+
+def _loops(instructions: list[Instruction], labels: dict[int, list[str]]) -> int:
+    """How many places are jumped back to."""
+    places = {label: number for number, found in labels.items() for label in found}
+    targets = {item.operands[-1]: item.number for item in instructions
+               if item.head == "bra" and item.operands}  # fmt: skip
+    return sum(places.get(label, number + 1) <= number for label, number in targets.items())
 
 
 def _body_start(text: str) -> int:
