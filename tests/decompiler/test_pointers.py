@@ -89,3 +89,17 @@ def test_a_pointer_behind_a_pointer_is_one_every_time() -> None:
     types = [lift_module(module, Options()).kernels[0].parameters[0].type for _ in range(12)]
     assert types == [types[0]] * 12
     assert isinstance(types[0], Pointer) and isinstance(types[0].target, Pointer)
+
+
+@pytest.mark.parametrize("kind", ["int", "unsigned int"])
+def test_a_pointer_goes_back_by_a_number_of_32_bits(kind: str) -> None:
+    """`-m` is another number in 32 bits than in 64 where it has no sign."""
+    source = f"""extern "C" __global__ void k(unsigned char *a, unsigned n, {kind} m, unsigned x) {{
+        unsigned char *p = a + ((unsigned long long)n * m + x);
+        #pragma unroll 1
+        do {{ *p = p[-3] + n; p -= m; n--; }} while (n != 0);
+    }}"""
+    module = ptxkit.compile_cuda(source, arch="sm_90")
+    found = ptxkit.decompile(module, engine="symbolic")
+    assert found.verdict.level == "E1"
+    assert "ptr -= " in found.cuda

@@ -498,7 +498,8 @@ class Places:
 
     def _narrow(self, parts: list[tuple[Value, int]], number: int) -> bool:
         """Whether the sum may be computed in 32 bits: it then has the same value."""
-        if len(parts) == 1 and not number and abs(parts[0][1]) == 1:
+        # Less than nothing is another number in 32 bits than in 64, where there is no sign.
+        if not number and [times for _, times in parts] == [1]:
             return True
         if self.wide and any(abs(times) != 1 and term.width == 64 for term, times in parts):
             return False

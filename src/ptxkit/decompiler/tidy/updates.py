@@ -44,4 +44,6 @@ def plain_update(node: Any) -> Any:
             value=n.Literal(value=int(number), type=Scalar(signed=True)) as literal,
         ) if -_LARGE < number < 0:
             return n.Assign(node.target, replace(literal, value=-number), _OPPOSITE[operator])
+        case n.Assign(operator="+=" | "-=" as operator, value=n.Unary("-", operand)):
+            return n.Assign(node.target, operand, _OPPOSITE[operator])
     return node
