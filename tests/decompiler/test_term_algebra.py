@@ -23,7 +23,7 @@ HEAD = """.version 8.0
 .target sm_90
 .address_size 64
 .visible .entry k(.param .u64 x, .param .u64 y, .param .u64 z) {
-    .reg .pred %p<99>; .reg .b16 %h<99>; .reg .b32 %r<99>; .reg .b64 %d<99>;
+    .reg .pred %p<99>; .reg .f32 %f<9>; .reg .b16 %h<99>; .reg .b32 %r<99>; .reg .b64 %d<99>;
     mov.u32 %r0, %tid.x; ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y];
     ld.param.u32 %r4, [z]; ld.param.u32 %r5, [z+4]; ld.param.u64 %d6, [z];
     mul.wide.u32 %d2, %r0, 16; add.s64 %d0, %d0, %d2; add.s64 %d1, %d1, %d2;
@@ -93,6 +93,28 @@ def _code(draw: random.Random, steps: int) -> str:
             f"and.b32 %r96, %r{a}, {(1 << bits) - 1}; and.b32 %r96, %r96, %r{b};"
             f" cvt.u16.u32 %h1, %r96; and.b16 %h1, %h1, {draw.choice((15, 255, 0x7FFF))};"
             f" cvt.{draw.choice(('u32.u16', 's32.s16'))} %r{words}, %h1;",
+            *(
+                f"cvt.u16.u32 %h1, %r{a}; cvt.u16.u32 %h2, %r{b}; and.b16 %h2, %h2, {mask & 255};"
+                f" {before} {op}.{sign}16 %h3, %h1, %h2; {after} cvt.{sign}32.{sign}16 %r{words}, %h3;"
+                for op, sign in (("min", "s"), ("max", "s"), ("min", "u"), ("sub", "s"), ("add", "u"))
+                for before in ("", "and.b16 %h1, %h1, 255; mul.lo.s16 %h1, %h1, 3;")
+                for after in ("", f"shr.{sign}16 %h3, %h3, {low & 15};",
+                              f"{draw.choice(('and', 'or', 'xor'))}.b16 %h3, %h3, {mask & 0x3FF};")
+            ),
+            *(
+                f"and.b32 %r97, %r{a}, {mask}; cvt.rn.f32.{kind}32 %f1, %r97;"
+                f" mov.b32 %r{words}, %f1;" for kind in "su"
+            ),
+            *(
+                f"cvt.{kind[0]}16.{kind[0]}32 %h1, %r{a}; shr.{kind} %h1, %h1, {low & 7};"
+                f" cvt.rn.f32.{kind} %f1, %h1; mov.b32 %r{words}, %f1;" for kind in ("s16", "u16")
+            ),
+            f"cvt.rn.f32.{draw.choice(('s64', 'u64'))} %f1, %d{c}; mov.b32 %r{words}, %f1;",
+            f"and.b32 %r97, %r{a}, 1; setp.{draw.choice(('eq', 'ne'))}.s32 %p1, %r97,"
+            f" {low & 1}; selp.b32 %r{words}, %r{a}, %r{b}, %p1;",
+            f"and.b32 %r97, %r{a}, 255; and.b32 %r96, %r{b}, 63; sub.s32 %r97, %r97, %r96;"
+            f" shr.s32 %r97, %r97, {low & 3}; cvt.u16.u32 %h1, %r97; shr.s16 %h1, %h1, 1;"
+            f" cvt.s32.s16 %r{words}, %h1;",
         )  # fmt: skip
         to_wide = (
             f"shr.u64 %d{wides}, %d{c}, {shift};", f"shr.s64 %d{wides}, %d{c}, {shift};",
@@ -164,9 +186,13 @@ class _Numbers:
 
     @staticmethod
     def _operation(opcode: str, values: list[int]) -> int:
-        name, type = opcode.split(".")
+        name, type = opcode.split(".")[0], opcode.split(".")[-1]
         width = int(type[1:])
         numbers = [as_signed(width, v) for v in values] if type[0] == "s" else values
+        if name == "cvt":
+            assert opcode == f"cvt.rn.f32.{type}"
+            return int(np.array(numbers[0], {"s": np.int64, "u": np.uint64}[type[0]])
+                       .astype(np.float32).view(np.uint32))  # fmt: skip
         if name == "xor":
             made = 0
             for value in values:

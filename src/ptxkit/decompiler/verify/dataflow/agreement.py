@@ -200,11 +200,12 @@ class Agreement:
         words = self._unsigned(rows) | dict(given)
         lower: list[_Lowest] = []
         for row, holds in rows:
-            if row[0] != "eq" or not holds:
+            if row[0] != "eq":
                 continue
             width = row[1]
             left = self._rewriter(words).term(row[2])
-            if left is None:
+            if left is None or not holds:
+                words = self._with(words, {} if left is None else self._other(width, left))
                 continue
             constant, parts = self.terms.parts(width, left)
             if not parts and constant:
@@ -258,6 +259,20 @@ class Agreement:
         number = terms.constant(width, above << known.bits | known.number)
         left = terms.add(width, known.of, number, -1)
         return self._isolated(width, left, terms.parts(width, left)[1])
+
+    def _other(self, width: int, left: Term) -> dict[Term, Term]:
+        """What is one of two numbers, where a difference says that it is not the one."""
+        constant, parts = self.terms.parts(width, left)
+        if len(parts) != 1:
+            return {}
+        ((atom, factor),) = parts.items()
+        if abs(as_signed(width, factor)) != 1:
+            return {}
+        number = -constant * as_signed(width, factor) % (1 << width)
+        low, high = bounds(self.terms, atom, width, False)
+        if high != low + 1 or number not in (low, high):
+            return {}
+        return {atom: self.terms.constant(width, low + high - number)}
 
     def _isolated(self, width: int, left: Term, parts: dict[Term, int]) -> dict[Term, Term]:
         """What some part of a sum must be, where that is 0; or a multiple of it."""
@@ -393,10 +408,10 @@ class Agreement:
             return False
         for number in few:
             value = self.terms.constant(numbers.width, number)
-            asked, _ = self.terms.equal(numbers.width, term, value)
+            asked, turned = self.terms.equal(numbers.width, term, value)
             given = self._lower(numbers.width, term, value)
             given = given | {term: value} if given else given
-            if asked is None or self._solved(((asked, True), *facts), given) is not None:
+            if asked is None or self._solved(((asked, not turned), *facts), given) is not None:
                 return False
         return True
 

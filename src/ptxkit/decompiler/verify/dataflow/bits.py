@@ -136,6 +136,16 @@ def shifted_signed(terms: Terms, width: int, a: Term, by: int) -> Term:
     return terms.operation(opcode, 0, (a, terms.constant(32, by)))
 
 
+def shifted_with_sign(terms: Terms, row: tuple[Any, ...]) -> Term | None:
+    """Of low bits of a number shifted right: a number shifted with its sign that has the same."""
+    _, width, narrow, a = row
+    inside = terms.rows[a]
+    by = terms.constant_of(inside[4]) if inside[:2] == ("op", f"shr.u{width}") else None
+    if by is None or by + narrow >= width:  # all that is left of it has its sign
+        return None
+    return shifted_signed(terms, width, inside[3], by)
+
+
 def _upper_half(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
     """The upper bits of a sum of multiples, and of less than what they are multiples of."""
     rest = row[2] % (1 << by)

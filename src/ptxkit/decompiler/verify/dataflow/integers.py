@@ -31,6 +31,7 @@ from ptxkit.decompiler.verify.dataflow.bits import (
 from ptxkit.decompiler.verify.dataflow.bounds import bounds
 from ptxkit.decompiler.verify.dataflow.conversions import TRUNCATIONS, truncated
 from ptxkit.decompiler.verify.dataflow.decode import Step
+from ptxkit.decompiler.verify.dataflow.short_words import in_a_word
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 from ptxkit.isa.types import SCALAR_TYPES
 
@@ -44,7 +45,8 @@ def meaning(terms: Terms, step: Step, values: Values) -> Term | None:
     known = rule is not None and (step.type in INTEGERS or step.name in ("cvt", "cvta"))
     if rule is None or not known or step.modifiers & _OTHERWISE or len(step.targets) != 1:
         return None
-    return rule(terms, step, SCALAR_TYPES[step.type].width, values)
+    short = in_a_word(terms, step, values, rule)
+    return rule(terms, step, SCALAR_TYPES[step.type].width, values) if short is None else short
 
 
 #: With these, instructions do something else.

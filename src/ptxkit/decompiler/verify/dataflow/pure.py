@@ -185,16 +185,17 @@ def _logic(self: Semantics, state: State, step: Step, guard: Diagram | None) -> 
 def _equal(self: Semantics, width: int, x: Term, y: Term) -> Diagram:
     """Whether two numbers are equal: bits that are united are none where none of either is."""
     terms, decisions = self.terms, self.decisions
-    asked, answer = terms.equal(width, x, y)
+    asked, turned = terms.equal(width, x, y)
     if asked is None:
-        return decisions.true if answer else decisions.false
+        return decisions.true if turned else decisions.false
     _, bits, difference = terms.rows[asked]
     row, zero = terms.rows[difference], terms.constant(bits, 0)
+    answer = decisions.ask(asked)
     if row[0] == "op" and len(row) == 5 and row[1] == f"or.b{bits}":
-        return decisions.both(*(_equal(self, bits, one, zero) for one in row[3:]))
-    if row[0] == "op" and len(row) == 5 and row[1] == f"xor.b{bits}":
-        return _equal(self, bits, *row[3:])
-    return decisions.ask(asked)
+        answer = decisions.both(*(_equal(self, bits, one, zero) for one in row[3:]))
+    elif row[0] == "op" and len(row) == 5 and row[1] == f"xor.b{bits}":
+        answer = _equal(self, bits, *row[3:])
+    return decisions.negate(answer) if turned else answer
 
 
 def _numbers(self: Semantics, sort: str, x: Term, y: Term) -> tuple[Term, Term]:

@@ -99,9 +99,9 @@ class Semantics:
         zero, one = (decisions.leaf(terms.constant(width, number)) for number in (0, 1))
 
         def is_zero(a: Term) -> Diagram:
-            asked, known = terms.equal(_FEW, a, terms.constant(_FEW, 0))
-            answer = decisions.true if known else decisions.false
-            return answer if asked is None else decisions.ask(asked)
+            asked, turned = terms.equal(_FEW, a, terms.constant(_FEW, 0))
+            answer = decisions.true if asked is None else decisions.ask(asked)
+            return answer if turned == (asked is None) else decisions.negate(answer)
 
         return decisions.choose(decisions.apply("is zero", is_zero, (few,)), zero, one)
 

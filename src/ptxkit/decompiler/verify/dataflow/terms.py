@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 from ptxkit.decompiler.budget import UNLIMITED, Budget
 from ptxkit.decompiler.verify.dataflow.any_order import in_any_order
-from ptxkit.decompiler.verify.dataflow.bits import bitwise, masked, shifted_right
+from ptxkit.decompiler.verify.dataflow.bits import bitwise, masked, shifted_right, shifted_with_sign
 from ptxkit.decompiler.verify.dataflow.bounds import (
     SPECIAL,
     as_signed,
@@ -31,6 +31,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import (
 )
 from ptxkit.decompiler.verify.dataflow.conversions import CONVERSIONS, converted
 from ptxkit.decompiler.verify.dataflow.fields import below, low_bits, lowest, rejoined, zeros
+from ptxkit.decompiler.verify.dataflow.short_words import from_integer
 
 Term = int
 Argument = tuple[str, int, int]
@@ -148,6 +149,9 @@ class Terms:
         """
         if opcode.startswith("sub"):
             opcode, values = self._added(opcode, values)
+        if opcode.startswith("cvt") and len(values) == 1:
+            opcode, value = from_integer(self, opcode, values[0])
+            values = (value,)
         if opcode in CONVERSIONS:
             constant = self.constant_of(values[0])
             found = None if constant is None else converted(opcode, constant)
@@ -275,12 +279,15 @@ class Terms:
             return self.add(wide, rest, self.extend(False, narrow, wide, low))
         if row[0] == "truncate" and row[2] == narrow:
             # What was cut off was nothing.
-            low, high = bounds(self, row[3], row[1], signed)
             least, most = whole(narrow, signed)
-            if least <= low and high <= most:
-                if row[1] < wide:
-                    return self.extend(signed, row[1], wide, row[3])
-                return row[3] if row[1] == wide else self.truncate(row[1], wide, row[3])
+            for inside in (row[3], shifted_with_sign(self, row) if signed else None):
+                if inside is None:
+                    continue
+                low, high = bounds(self, inside, row[1], signed)
+                if least <= low and high <= most:
+                    if row[1] < wide:
+                        return self.extend(signed, row[1], wide, inside)
+                    return inside if row[1] == wide else self.truncate(row[1], wide, inside)
         inside = row[0] == "unsigned" or (row[0] == "signed" and signed)
         if inside and row[2] == narrow:
             return self.extend(row[0] == "signed", row[1], wide, row[3])
@@ -358,6 +365,14 @@ class Terms:
         if odd != difference:
             return self.equal(width, odd, self.constant(width, 0))
         a, b = self._apart(width, difference)
+        number = self.constant_of(b)
+        low, high = (0, 0) if number is None else bounds(self, a, width, False)
+        if number is not None and not low <= number <= high:
+            return None, False
+        if number == high == low + 1:
+            # What is one of two numbers is the one where it is not the other.
+            asked, turned = self.equal(width, a, self.constant(width, low))
+            return asked, not turned
         for signed in (False, True):
             narrow = self._narrow(signed, width, a, b)
             if narrow < width:
