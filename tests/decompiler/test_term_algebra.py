@@ -95,8 +95,9 @@ def _code(draw: random.Random, steps: int) -> str:
             f" cvt.{draw.choice(('u32.u16', 's32.s16'))} %r{words}, %h1;",
             *(
                 f"cvt.u16.u32 %h1, %r{a}; cvt.u16.u32 %h2, %r{b}; and.b16 %h2, %h2, {mask & 255};"
-                f" {before} {op}.{sign}16 %h3, %h1, %h2; {after} cvt.{sign}32.{sign}16 %r{words}, %h3;"
-                for op, sign in (("min", "s"), ("max", "s"), ("min", "u"), ("sub", "s"), ("add", "u"))
+                f" {before} {op} %h3, %h1, %h2; {after} cvt.{sign}32.{sign}16 %r{words}, %h3;"
+                for op in ("min.s16", "max.s16", "min.u16", "sub.s16", "add.u16")
+                for sign in op[-3:-2]
                 for before in ("", "and.b16 %h1, %h1, 255; mul.lo.s16 %h1, %h1, 3;")
                 for after in ("", f"shr.{sign}16 %h3, %h3, {low & 15};",
                               f"{draw.choice(('and', 'or', 'xor'))}.b16 %h3, %h3, {mask & 0x3FF};")
