@@ -67,9 +67,6 @@ def describe_module(module: Module, device: str) -> str:
     return f"<module '{module.filename}' on {device}: {kernels}{': ' if names else ''}{listed}>"
 
 
-_INTEGER_FORMATS = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
-
-
 def pack_scalar(kernel: str, item: Item, value: Any) -> bytes:
     """The bytes of a scalar or struct argument.
 
@@ -106,7 +103,7 @@ def pack_value(where: str, item: Item, value: Any) -> bytes:
         bits = 8 * item.size
         if not -(1 << (bits - 1)) <= value < 1 << bits:
             raise LaunchError(f"{where} is .{item.type}; {shown(value)} does not fit")
-        return struct.pack(_INTEGER_FORMATS[item.size], value & ((1 << bits) - 1))
+        return (value & ((1 << bits) - 1)).to_bytes(item.size, "little")
     raise LaunchError(f"{where} is .{item.type}; a {type(value).__name__} cannot be passed there")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxkit.decompiler.verify.variables import behind_variables
 from ptxkit.run import RunReport
 from ptxkit.syntax import Function, Instruction, Module
 from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph
@@ -48,6 +49,8 @@ class Coverage:
                 for call in function.instructions:
                     if call.name in ("call", "mov"):
                         pending += [by_name[n.text] for n in call.find("Name") if n.text in by_name]
+                names = sorted(behind_variables(module, function))
+                pending += [by_name[name] for name in names if name in by_name]
         pairs = [(b, f) for f in found for b in ControlFlowGraph.of(f).reachable()]
         blocks = [block for block, _ in pairs if block.instructions]
         writes = any(i.name in _WRITES for b in blocks for i in b.instructions)

@@ -44,6 +44,7 @@ from ptxkit.decompiler.verify.trials import (
     trials,
 )
 from ptxkit.decompiler.verify.unreached import Ground, ground
+from ptxkit.decompiler.verify.unseen import hidden
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Instruction, Module
 
@@ -419,6 +420,9 @@ class Comparison:
         if found.name and foreign:
             why = f"nothing differed, but it {foreign}, as the original does not"
             return self._done(False, why)
+        unseen = hidden(*(covered.instructions() for covered in pair.coverage))
+        if found.name and unseen:
+            return self._done(False, f"nothing differed, but {unseen}")
         if found.name:
             for against in self._aimed():
                 return self._done(False, against.reason, against.seen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptxkit.decompiler.verify.variables import Variables
+from ptxkit.decompiler.verify.variables import Variables, other_names, without_comments
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Function, Module, Variable
 from ptxkit.syntax.renaming import equal_up_to_renaming
@@ -83,6 +83,8 @@ class _Pairing:
 
     def _same_symbol(self, a: Function | Variable, b: Function | Variable) -> bool:
         if isinstance(a, Function) and isinstance(b, Function):
+            if not (a.has_body and b.has_body) and a.name != b.name:
+                return False  # who has no body here is found by name
             if [i.opcode for i in a.instructions] != [i.opcode for i in b.instructions]:
                 return False  # as most are that differ: no need to read the rest
             first = _statements(self.readers[0], a)
@@ -95,6 +97,8 @@ class _Pairing:
             )
         if isinstance(a, Variable) and isinstance(b, Variable):
             names = [[one.name for one in x.declarators] for x in (a, b)]
+            if not _may_be_linked(a, b):
+                return False
             if a.space in _FOUND_BY_NAME and names[1] != list(map(self._partner, names[0])):
                 return False
             if a.space in _UNINITIALISED and b.space in _UNINITIALISED:
@@ -130,11 +134,12 @@ class _Pairing:
 
 
 def _symbols(module: Module) -> dict[str, Function | Variable | None]:
-    """Functions and variables by name; None for what a function declares twice."""
+    """Functions and variables by name; None for what a function declares twice, and for another
+    name of a function."""
     found: dict[str, Function | Variable | None] = {}
     for name, node in _named(module):
         found[name] = node if name not in found or "\n" not in name else None
-    return found
+    return found | dict.fromkeys(other_names(module))
 
 
 def _inside(function: str, name: str) -> str:
@@ -158,8 +163,9 @@ def _named(module: Module) -> Iterator[tuple[str, Function | Variable]]:
 
 def _statements(reader: StatementReader, function: Function) -> list[Statement]:
     """The statements of a function with its parameters numbered, without its own variables."""
-    own = {p.name: f"p{i}" for i, p in enumerate(function.parameters)}
-    own |= {p.name: f"o{i}" for i, p in enumerate(function.return_parameters)}
+    # In a form that no name has: a variable of the function may be called anything.
+    own = {p.name: f"<{i}>" for i, p in enumerate(function.parameters)}
+    own |= {p.name: f"<-{i}>" for i, p in enumerate(function.return_parameters)}
     return [
         Statement(
             "", s.line, "", _WORD.sub(lambda m: own.get(m[0], m[0]), _plain(s.shape)), s.symbols
@@ -174,9 +180,21 @@ def _room(variable: Variable) -> tuple[str, list[tuple[int, int]]]:
     return variable.space, [variable_size(variable, one) for one in variable.declarators]
 
 
+def _may_be_linked(a: Variable, b: Variable) -> bool:
+    """Whether neither is one of another module, or both are, or one is where nobody finds it.
+
+    A compiler that is not told of other modules makes a private one of what they would have.
+    """
+    elsewhere = [".extern" in one.linkage for one in (a, b)]
+    if elsewhere[0] == elsewhere[1]:
+        return True
+    here = b if elsewhere[0] else a
+    return not here.linkage and all(one.initializer is None for one in here.declarators)
+
+
 def _plain(text: str) -> str:
-    """A declaration without white space that does not count, and without its linkage."""
-    words = re.sub(r"\s+", " ", text).strip()
+    """A declaration without comments, white space that does not count, and its linkage."""
+    words = re.sub(r"\s+", " ", without_comments(text)).strip()
     return re.sub(r"^(?:\.visible |\.extern |\.weak |\.common )*", "", words)
 
 

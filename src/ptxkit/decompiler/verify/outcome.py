@@ -23,7 +23,7 @@ from ptxkit.decompiler.verify.usage import stored_bytes
 from ptxkit.decompiler.verify.widening import widenings
 from ptxkit.run import RunReport, SimulationError, load
 from ptxkit.run.watch import Point
-from ptxkit.syntax import Instruction, Module
+from ptxkit.syntax import Instruction, Module, evaluate
 from ptxkit.syntax.scopes import Scopes
 
 _STEPS = 100_000
@@ -262,6 +262,10 @@ def event(node: Instruction) -> str:
     ['atomics (add.b32)', 'atomics (add.b32)']
     """
     what = _COUNTED[node.name]
+    if what == "barriers" and node.operands:
+        # Which one it is decides who waits for whom.
+        number = evaluate(node.operands[int(".red" in node.modifiers)])
+        return what if number == 0 else f"{what} {number}"
     if what != "atomics":
         return what
     operation = next((m for m in node.modifiers if m in _SIGNLESS or m in _ORDERED), "")

@@ -11,8 +11,10 @@ import re
 from collections import defaultdict
 
 from ptxkit._native import Node
-from ptxkit.syntax import Declarator, Module, Name
+from ptxkit.syntax import Alias, Declarator, Function, Module, Name
 
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_WORD = re.compile(r"[\w$%]+")
 _NAMED = re.compile(r"(?<![\w.$])[A-Za-z_$%]")
 _IN_MEMORY = ("global", "const")
 
@@ -37,6 +39,10 @@ class Variables:
     def __init__(self, original: Module, candidate: Module) -> None:
         self._declared = _declared(original), _declared(candidate)
         first, second = self._declared
+        self._open: list[str] = []
+        """The variables that are being described, each pointed to by the one before."""
+        self._cut = 0
+        """The first of these that what is described by now points back to."""
         self._described: tuple[dict[str, str], dict[str, str]] = ({}, {})
         self._names: tuple[dict[str, str], dict[str, str]] = ({}, {})
         self.partners: dict[str, str] = {
@@ -82,8 +88,13 @@ class Variables:
     def _description(self, side: int, name: str) -> str:
         """Everything about a variable but its name, and about those that it begins with."""
         known = self._described[side]
+        if name in self._open:
+            # One that points to itself, or is pointed to by what it points to: as it was come to.
+            self._cut = min(self._cut, self._open.index(name))
+            return f"... {len(self._open) - self._open.index(name)}"
         if name not in known:
-            known[name] = "..."  # one that points to itself, or is pointed to by what it points to
+            own, outer, self._cut = len(self._open), self._cut, len(self._open)
+            self._open.append(name)
             declared = self._declared[side][name]
             variable = declared.variable
             words: list[object] = [variable.space, variable.alignment, variable.vector]
@@ -96,8 +107,14 @@ class Variables:
             begins = ""
             if first is not None:
                 named = names_others(first)
-                begins = self._begins(side, first) if named else "".join(first.text.split())
-            known[name] = f"{' '.join(map(str, words))} = {begins}"
+                text = without_comments(first.text)
+                begins = self._begins(side, first) if named else "".join(text.split())
+            made = f"{' '.join(map(str, words))} = {begins}"
+            self._open.pop()
+            whole, self._cut = self._cut >= own, min(self._cut, outer)
+            if not whole:
+                return made  # part of a circle, told from where that was begun
+            known[name] = made
         return known[name]
 
     def _begins(self, side: int, node: Node) -> str:
@@ -110,6 +127,35 @@ class Variables:
         parts = [self._begins(side, child) for child in node.children]
         own = " ".join(text for _, text, _, _ in node.tokens(own=True))
         return f"{node.kind} {own} ({', '.join(parts)})"
+
+
+def without_comments(text: str) -> str:
+    """A text of PTX with a space in the place of each comment.
+
+    >>> without_comments("{1 // ,2\\n,3 }"), without_comments("{1 /* ,2 */,3}")
+    ('{1  \\n,3 }', '{1  ,3}')
+    """
+    return _COMMENT.sub(" ", text) if "/" in text else text
+
+
+def other_names(module: Module) -> set[str]:
+    """What functions of a module are called by `.alias`, too."""
+    return {str(one.name) for one in module.find("Alias") if isinstance(one, Alias)}
+
+
+def behind_variables(module: Module, function: Function) -> set[str]:
+    """The functions whose addresses variables begin with, where a function names any variable."""
+    functions = {f.name for f in module.functions if not f.is_entry}
+    variables = [v for v in module.variables if v.space in _IN_MEMORY] if functions else []
+    named: set[str] = set()
+    for variable in variables:
+        for one in variable.declarators:
+            first = one.initializer
+            if first is not None and names_others(first):
+                named |= functions.intersection(_WORD.findall(first.text))
+    if named and any(one.name in function.text for v in variables for one in v.declarators):
+        return named
+    return set()
 
 
 def names_others(initializer: Node) -> bool:

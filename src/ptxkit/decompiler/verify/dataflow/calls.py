@@ -117,6 +117,8 @@ def run_call(semantics: Semantics, state: State, step: Step, guard: Diagram | No
         lambda *a: semantics.decisions.leaf(semantics.terms.make("after", opcode, *a)),
         arguments,
     )
+    if target or function[1] not in semantics.settled_calls:
+        state.since = state.memory
     # What it returns lies in its results; each part is named by its offset when it is read.
     for key in [k for k in state.slots if k[0] in names]:
         del state.slots[key]

@@ -219,10 +219,10 @@ class Decoder:
             number = self.places.setdefault(node.index, len(self.places))
             return space, number, *variable_size(variable, node)
         if space == "param":
-            return "slot", text
+            return "slot", text, node.index  # there may be another one in another scope
         if isinstance(variable.parent, Module):
             return "variable", *self.known(text), *variable_size(variable, node)
-        return "variable", text, " ".join(variable.text.split())
+        raise GiveUpError(f"a variable of .{space} memory inside of a function")
 
 
 def reads_of_parameters(step: Step) -> bool:

@@ -51,7 +51,7 @@ def touched_earlier(
                 pending.append(found)
     return {
         meeting: [
-            Touched(address, bits, decisions.true, True, in_global, space)
+            Touched(address, bits, decisions.true, True, in_global, space, decisions.false)
             for (address, in_global, space), bits in places.items()
         ]
         for meeting, places in before.items()

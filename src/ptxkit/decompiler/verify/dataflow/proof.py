@@ -14,13 +14,14 @@ from ptxkit.decompiler.verify.dataflow.accesses import differ_in_kind, is_generi
 from ptxkit.decompiler.verify.dataflow.cuts import CUTS, CUTS_OF_LONG, Cuts, uncut
 from ptxkit.decompiler.verify.dataflow.decisions import TOO_LONG, TooManyCasesError
 from ptxkit.decompiler.verify.dataflow.decode import Register, calls_through
+from ptxkit.decompiler.verify.dataflow.fusing import open_products
 from ptxkit.decompiler.verify.dataflow.joins import paired
 from ptxkit.decompiler.verify.dataflow.product import Product
 from ptxkit.decompiler.verify.dataflow.regions import Code, Program
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError
 from ptxkit.decompiler.verify.promises import constant_loads
 from ptxkit.decompiler.verify.resources import needs, too_much
-from ptxkit.decompiler.verify.variables import Variables
+from ptxkit.decompiler.verify.variables import Variables, behind_variables, other_names
 from ptxkit.run.layout import parameter_layout
 from ptxkit.syntax import Function, Instruction, Module
 from ptxkit.syntax.nodes import FunctionDirective
@@ -95,6 +96,7 @@ def same_dataflow(
     places: tuple[dict[int, int], dict[int, int]] = ({}, {})
     try:
         variables = Variables(original, candidate)
+        others = other_names(original) | other_names(candidate)
         while pending:
             a, b = pending.pop()
             if (a.name, b.name) in done:
@@ -106,6 +108,8 @@ def same_dataflow(
             moved = list(map(_guarded, a.instructions)) != list(map(_guarded, b.instructions))
             if moved and (any(map(_is_beyond, (a, b))) or _asks_inside(original, a)):
                 return Proof(False, "which threads are there is not followed")
+            if open_products(a) != open_products(b):
+                return Proof(False, "products may be put together with other sums")
             pair = _Pair(original, candidate, a, b, places, variables, budget)
             reason = pair.prove(thorough)
             if reason:
@@ -116,7 +120,11 @@ def same_dataflow(
                 # variable with, or that another one of its kernels, or of its callers, has put
                 # there. So each has to be the same on both sides.
                 reached |= {f.name for f in original.functions if not f.is_entry}
+            else:  # so it is for who comes later and calls what this one has put somewhere
+                reached |= behind_variables(original, a)
             for name in sorted(reached):
+                if name in others:
+                    return Proof(False, f"'{name}' is another name of a function")
                 inside = [name in m and m[name].has_body for m in (original, candidate)]
                 if inside[0] != inside[1]:
                     return Proof(False, f"only one side has the function '{name}'")
@@ -191,6 +199,8 @@ class _Pair:
         for function in (a, b):
             if not function.has_body:
                 raise GiveUpError(f"'{function.name}' has no body")
+            if any(one.space == "reg" for one in function.return_parameters):
+                raise GiveUpError("a result that is given back in a register")
             if len(function.instructions) > _MOST_INSTRUCTIONS:
                 raise GiveUpError(f"more than {_MOST_INSTRUCTIONS:,} instructions")
         self.functions = a, b

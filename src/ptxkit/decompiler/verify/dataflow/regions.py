@@ -39,14 +39,16 @@ from ptxkit.decompiler.verify.dataflow.liveness import live_registers
 from ptxkit.decompiler.verify.dataflow.lowest import keep_lowest
 from ptxkit.decompiler.verify.dataflow.opcodes import contracted
 from ptxkit.decompiler.verify.dataflow.semantics import Semantics
+from ptxkit.decompiler.verify.dataflow.settled import settled
 from ptxkit.decompiler.verify.dataflow.state import Slot, State, Touched
 from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Terms
 from ptxkit.syntax import Function, Instruction, Module, Scopes
 from ptxkit.syntax.graph import BasicBlock, ControlFlowGraph
 
 #: Where control goes when it does not go to a header.
-RETURN, TRAP = -1, -2
-_ENDS = {"ret": RETURN, "trap": TRAP}
+RETURN, TRAP, EXIT = -1, -2, -3
+#: To end a thread is to return from a kernel, and more than that for a function it calls.
+_ENDS = {"ret": RETURN, "trap": TRAP, "exit": EXIT}
 
 
 class Code:
@@ -62,6 +64,7 @@ class Code:
     ) -> None:
         """Loads that are ``unchanged``, by their starts, give the same at any time."""
         self.module, self.function = module, function
+        self.settled_calls = settled(module)
         self.graph = ControlFlowGraph.of(function)
         decoder = Decoder(function, Scopes(module), places, known)
         self._blocks = {
@@ -95,6 +98,7 @@ class Program:
         Without ``constant``, loads of memory that nobody changes are loads like any other.
         """
         graph, whole = code.graph, code.blocks()
+        self.settled_calls = code.settled_calls
         if all_global:
             for one in whole.values():
                 one.steps = [as_global(step) if is_generic(step) else step for step in one.steps]
@@ -268,7 +272,7 @@ def _block(
         elif node.name == "brx":
             raise GiveUpError("a branch by a table")
         else:
-            name = "trap" if node.name == "trap" else "ret"
+            name = "ret" if node.name == "exit" and decoder.function.is_entry else node.name
             last = _exit(decoder, node, name)
         if not guarded:
             return Block(steps, last, targets, None)
@@ -339,9 +343,12 @@ class Executor:
         semantics = Semantics(
             self.terms, decisions, incoming, self.calls, program.contracted, self.narrow
         )
+        semantics.settled_calls = program.settled_calls
         semantics.broken = decisions.false if self.original else None
         semantics.meets = program.meets
-        arriving: dict[int, list[State]] = {start: [State(condition, {}, {}, memory)]}
+        arriving: dict[int, list[State]] = {
+            start: [State(condition, {}, {}, memory, decisions.false)]
+        }
         visited: dict[int, Diagram] = {}
         ends: dict[int, list[State]] = {}
         headers = set(program.headers)
@@ -436,6 +443,7 @@ class Executor:
                     condition, undefined if b is None else b, undefined if a is None else a
                 )
             result.memory = decisions.choose(condition, other.memory, result.memory)
+            result.since = decisions.choose(condition, other.since, result.since)
             result.condition = decisions.either(result.condition, condition)
         for register, held in result.registers.items():
             type = self.program.types.get(register, "")

@@ -44,7 +44,7 @@ from ptxkit.decompiler.verify.dataflow.products import (
 )
 from ptxkit.decompiler.verify.dataflow.pure import SPECIAL, source_types
 from ptxkit.decompiler.verify.dataflow.state import State, Touched
-from ptxkit.decompiler.verify.dataflow.terms import GiveUpError, Term, Terms
+from ptxkit.decompiler.verify.dataflow.terms import IN_ORDER, GiveUpError, Term, Terms
 from ptxkit.isa.types import SCALAR_TYPES
 
 
@@ -64,6 +64,8 @@ class Semantics:
     """Types in which a sum may be put together with a product: see :func:`contracted`."""
     narrow: bool = False
     """Whether values are told only for where control is."""
+    settled_calls: frozenset[str] = frozenset()
+    """Functions behind which there is all that was there before."""
     touched: list[Touched] = field(default_factory=list)
     broken: Diagram | None = None
     """Where memory is touched that nobody has, if that is asked for: such a launch fails."""
@@ -277,8 +279,12 @@ class Semantics:
             if not open_sum:
                 if takes_rounded(self.terms, opcode, values):
                     values = tuple(map(self.settled, values))
-            elif not any(may_be_product(self.terms, one) for one in values):
-                called = opcode.removesuffix(OPEN)
+            else:
+                products = [may_be_product(self.terms, one) for one in values]
+                if not any(products):
+                    called = opcode.removesuffix(OPEN)
+                elif all(products):
+                    called += IN_ORDER
             return self.decisions.leaf(self.terms.operation(called, number, values))
 
         return make
@@ -333,12 +339,13 @@ class Semantics:
         if step.name == "st" and step.sources[-1].kind == "vector":
             count *= len(step.sources[-1].parts)
         loaded, kind = step.name == "ld", (".global" in step.modifiers, space_of(step))
-        self.touched.append(Touched(address, width * count, condition, loaded, *kind))
+        where = (*kind, state.since)
+        self.touched.append(Touched(address, width * count, condition, loaded, *where))
         piece = min(width, WORD)
         for place in range(piece, width * count, piece) if width * count > piece else ():
             there = self._moved(step.sources[0], address, place // 8)
             # What is wide is aligned, and so are its halves and their halves.
-            self.touched.append(Touched(there, place & -place, condition, False, *kind))
+            self.touched.append(Touched(there, place & -place, condition, False, *where))
 
     def _is_nowhere(self, address: Diagram) -> Diagram:
         """Whether an address is a null pointer, or one to a member of what it points to."""

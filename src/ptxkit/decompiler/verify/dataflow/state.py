@@ -19,10 +19,12 @@ class State:
     registers: dict[Register, Diagram]
     slots: dict[Slot, Diagram]
     memory: Diagram
+    since: Diagram
+    """The memory as the last call left it that may end the thread, or give memory back."""
 
     def copy(self, condition: Diagram) -> State:
         """The same under another condition."""
-        return State(condition, dict(self.registers), dict(self.slots), self.memory)
+        return State(condition, dict(self.registers), dict(self.slots), self.memory, self.since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +39,5 @@ class Touched:
     """Whether it is taken for global memory."""
     space: str = ""
     """The kind of memory, as it is compared; empty for memory of any kind."""
+    since: Diagram | None = None
+    """The memory as it was left by the last call that may have given this back, or ended all."""

@@ -40,6 +40,9 @@ Fills = tuple[int, bool, int]
 """How what is loaded fills a register: its bits, its sign, the register's bits."""
 Question = tuple[Term | None, bool]
 """What to ask, and whether the answer is to be turned round; or None and the answer."""
+#: Follows the opcode of a sum of two products of which an assembler puts the first one together
+#: with it, as it may: which one that is makes a difference.
+IN_ORDER = " in order"
 _COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "min", "max", "fma", "mad"))
 #: What may be done to many numbers in any order, and to the same one twice.
 _IN_ANY_ORDER = frozenset(
@@ -161,7 +164,8 @@ class Terms:
             values = in_any_order(self, opcode, values)
             if len(values) == 1:
                 return values[0]
-        if opcode.partition(".")[0] in _COMMUTATIVE and ".cc" not in opcode:
+        anyhow = ".cc" not in opcode and not opcode.endswith(IN_ORDER)
+        if anyhow and opcode.partition(".")[0] in _COMMUTATIVE:
             values = (*sorted(values[:2]), *values[2:])
         return self.make("op", opcode, number, *values)
 

@@ -62,11 +62,11 @@ def _beyond(
 
     What is inside of ``variables`` may be.
     """
-    known: dict[tuple[str, Term], list[tuple[int, Diagram]]] = {}
+    known: dict[tuple[str, Term, Diagram | None], list[tuple[int, Diagram]]] = {}
     for one in theirs:
         for term, case in decisions.cases(one.address).items():
             condition = decisions.both(one.condition, case)
-            known.setdefault((one.space, term), []).append((one.bits, condition))
+            known.setdefault((one.space, term, one.since), []).append((one.bits, condition))
     for place, one in mine:
         if one in theirs:
             continue
@@ -75,7 +75,7 @@ def _beyond(
             if variables and _inside(decisions.terms, term, one):
                 continue
             alone = decisions.both(one.condition, case)
-            for bits, condition in known.get((one.space, term), ()):
+            for bits, condition in known.get((one.space, term, one.since), ()):
                 if bits >= one.bits:
                     alone = decisions.both(alone, decisions.negate(condition))
             left = decisions.either(left, alone)
@@ -85,7 +85,7 @@ def _beyond(
         # What is touched in other cases only says nothing here, and a compiler may move code far.
         wide = (
             k for k, other in enumerate(theirs)
-            if other.bits >= one.bits and other.space == one.space
+            if other.bits >= one.bits and (other.space, other.since) == (one.space, one.since)
         )  # fmt: skip
         likely = [k for k in wide if decisions.both(left, theirs[k].condition) != decisions.false]
         for other in (theirs[k] for k in sorted(likely, key=partial(_apart, place))[:_NEAREST]):
