@@ -175,6 +175,6 @@ def test_what_differs_is_neither_identical_nor_proved(name: str) -> None:
 def test_each_is_identical_with_itself(name: str) -> None:
     """What refuses them does not refuse everything."""
     for text in PAIRS[name]:
-        # The name of a function alone does not tell which one it is.
-        if ".alias" not in text:
+        # Another name of a function, and a variable inside of one, are refused as such.
+        if ".alias" not in text and " g;" not in text:
             assert same_ptx(ptxkit.parse(text), ptxkit.parse(text), "k")
