@@ -18,14 +18,14 @@ _SUMS, _PASSING = frozenset(("add", "sub")), frozenset(("mov", "selp", "neg"))
 _ROUNDINGS = frozenset((".rn", ".rz", ".rm", ".rp"))
 
 
-def open_products(function: Function) -> Counter[tuple[str, ...]]:
-    """For each product that a sum may take in, by what its register is read.
+def open_products(function: Function) -> Counter[tuple[int, bool]]:
+    """For each product that a sum may take in: where it may, and if anything else reads it.
 
     >>> import ptxkit
     >>> text = ".func f() {{ .reg .f32 %f<9>; mul.f32 %f1, %f2, %f3; add.f32 %f4, %f1, %f5; {} }}"
-    >>> once, twice = (ptxkit.parse(text.format(more))["f"] for more in ("", "neg.f32 %f6, %f1;"))
+    >>> once, twice = (ptxkit.parse(text.format(more))["f"] for more in ("", "rcp.f32 %f6, %f1;"))
     >>> open_products(once), open_products(twice)
-    (Counter({('add.f32',): 1}), Counter({('add.f32', 'neg.f32'): 1}))
+    (Counter({(1, False): 1}), Counter({(1, True): 1}))
     >>> open_products(ptxkit.parse(text.replace("mul", "mul.rn").format(""))["f"])
     Counter()
     """
@@ -33,19 +33,32 @@ def open_products(function: Function) -> Counter[tuple[str, ...]]:
     if not any(one.name == "mul" for one in silent) or not any(one.name in _SUMS for one in silent):
         return Counter()
     products: list[str] = []
-    readers: dict[str, list[Instruction]] = defaultdict(list)
+    readers: dict[str, list[tuple[bool, list[str]]]] = defaultdict(list)
     for one in function.instructions:
         found = registers(one)
+        results = [name.text for name in found.defined]
         if one.name == "mul" and _is_silent(one):
-            products += [name.text for name in found.defined]
-        for name in found.used:
-            readers[name.text].append(one)
-    read = [readers[name] for name in products]
-    return Counter(
-        tuple(sorted(one.opcode for one in some))
-        for some in read
-        if any(one.name in _PASSING or (one.name in _SUMS and _is_silent(one)) for one in some)
-    )
+            products += results
+        adds = one.name in _SUMS and _is_silent(one)
+        for read in found.used:
+            readers[read.text].append((adds, results if one.name in _PASSING else []))
+    taken = _taken_in(readers)
+    made: Counter[tuple[int, bool]] = Counter()
+    for name in products:
+        places = [adds or bool(taken.intersection(to)) for adds, to in readers[name]]
+        if any(places):
+            made[sum(places), not all(places)] += 1
+    return made
+
+
+def _taken_in(readers: dict[str, list[tuple[bool, list[str]]]]) -> set[str]:
+    """The registers that a sum reads, or that are passed on to one that it does."""
+    taken = {name for name, read in readers.items() if any(adds for adds, _ in read)}
+    while True:
+        more = {name for name, read in readers.items() if any(taken & set(to) for _, to in read)}
+        if more <= taken:
+            return taken
+        taken |= more
 
 
 def _is_silent(one: Instruction) -> bool:

@@ -13,6 +13,7 @@ from ptxkit.decompiler.verify.dataflow.decisions import Diagram
 from ptxkit.decompiler.verify.dataflow.decode import Step
 from ptxkit.decompiler.verify.dataflow.integers import INTEGERS, KNOWN, meaning
 from ptxkit.decompiler.verify.dataflow.opcodes import plain_opcode
+from ptxkit.decompiler.verify.dataflow.reals import decided
 from ptxkit.decompiler.verify.dataflow.terms import Term
 from ptxkit.isa.types import SCALAR_TYPES
 
@@ -250,6 +251,9 @@ def _setp(self: Semantics, state: State, step: Step, guard: Diagram | None) -> b
                 x, y = _numbers(self, sort, x, y)
             if name in ("eq", "equ", "num"):
                 x, y = sorted((x, y))
+            known = decided(self.terms, name, sort, x, y)
+            if known is not None:
+                return self.decisions.true if known != opposite else self.decisions.false
             asked, turned = self.terms.make("compare", name, sort, x, y), False
         elif name == "eq":
             answer = _equal(self, width, x, y)

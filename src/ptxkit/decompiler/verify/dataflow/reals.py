@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from math import isinf, isnan
 
+from ptxkit.decompiler.verify.dataflow.bounds import bounds as whole_bounds
 from ptxkit.decompiler.verify.dataflow.terms import Term, Terms
 
 #: For which outcomes a comparison holds.
@@ -74,6 +75,8 @@ def contradict(terms: Terms, facts: Iterable[tuple[Term, bool]]) -> bool:
 
 #: More than what rounding may add to or take from a bound.
 _SLACK = 2.0**-20
+#: Integers below that are numbers of any format here.
+_EXACT = 1 << 24
 _LEAST = {"f32": 2.0**-100, "f64": 2.0**-900}
 
 
@@ -101,7 +104,10 @@ def _real_bounds(terms: Terms, sort: str, term: Term) -> tuple[float, float] | N
     if row[0] != "op" or sort not in _LEAST:
         return None
     if row[1] in (f"cvt.rn.{sort}.u32", f"cvt.rn.{sort}.u16", f"cvt.rn.{sort}.u64"):
-        return 0.0, 2.0 ** int(row[1][-2:])
+        # As large as that or less, and rounded: what is in between is, too.
+        width = int(row[1][-2:])
+        most = whole_bounds(terms, row[3], width, False)[1]
+        return 0.0, float(most) if most < _EXACT else 2.0**width
     if row[1] not in (f"fma.rn.{sort}", f"mul.{sort}", f"add.{sort}", f"mul.rn.{sort}"):
         return None
     ends = [real_bounds(terms, sort, value) for value in row[3:]]
@@ -117,6 +123,26 @@ def _real_bounds(terms: Terms, sort: str, term: Term) -> tuple[float, float] | N
     if high > 2.0**60 or 0.0 < low < _LEAST[sort]:
         return None  # what is so small or large may be rounded to nothing, or beyond all numbers
     return low * (1 - _SLACK), high * (1 + _SLACK)
+
+
+def decided(terms: Terms, name: str, sort: str, first: Term, second: Term) -> bool | None:
+    """How a comparison comes out, where it is known between which numbers both are.
+
+    >>> t = Terms()
+    >>> byte = t.operation("cvt.rn.f32.u32", 0, [t.extend(False, 8, 32, t.make("x"))])
+    >>> most, less = t.constant(32, 0x437F0000), t.constant(32, 0x437E0000)
+    >>> [decided(t, "lt", "f32", one, byte) for one in (most, less)]
+    [False, None]
+    """
+    if name not in ("lt", "le") or sort not in _LEAST:
+        return None
+    ends = [real_bounds(terms, sort, one) for one in (first, second)]
+    if ends[0] is None or ends[1] is None:
+        return None
+    (low, high), (least, most) = ends[0], ends[1]
+    if high < least or (name == "le" and high == least):
+        return True
+    return False if low > most or (name == "lt" and low == most) else None
 
 
 def bits_between(terms: Terms, sort: str, term: Term) -> tuple[int, int] | None:
