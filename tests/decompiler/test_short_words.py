@@ -53,7 +53,9 @@ PAIRS = {
     "no byte is larger": (
         "cvt.rn.f32.u16 %f1, %h1;" + FEW.format("437F0000"), REAL.format("u16", "%h1"), True,
     ),
-    "one is": ("cvt.rn.f32.u16 %f1, %h1;" + FEW.format("437E0000"), REAL.format("u16", "%h1"), False),
+    "one is": (
+        "cvt.rn.f32.u16 %f1, %h1;" + FEW.format("437E0000"), REAL.format("u16", "%h1"), False,
+    ),
 }  # fmt: skip
 
 
