@@ -277,6 +277,13 @@ class Terms:
                 break
         else:
             signed = False
+        if not signed and row[0] == "sum" and row[1] == narrow and len(row[3]) == 1 and not row[2]:
+            ((atom, factor),) = row[3]
+            shift = zeros(factor)
+            if factor == 1 << shift:
+                # Bits that are moved up: those that are moved out are gone.
+                left = masked(self, narrow, atom, (1 << narrow - shift) - 1)
+                return self.scale(wide, self.extend(False, narrow, wide, left), factor)
         low = below(self, narrow, row)
         if low is not None:
             rest = self.extend(signed, narrow, wide, self.add(narrow, a, low, -1))
