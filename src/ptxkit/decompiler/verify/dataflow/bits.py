@@ -39,6 +39,12 @@ _SIGNED = {f"shr.s{width}": width for width in (16, 32, 64)}
 
 def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
     """``a >> by`` of a number without a sign."""
+    from ptxkit.decompiler.verify.dataflow.quotients import (
+        added_quotient,
+        shifted_quotient,
+        wide_quotient,
+    )
+
     known = terms.constant_of(a)
     if known is not None or by >= width or not bounds(terms, a, width, False)[1] >> by:
         return terms.constant(width, (known or 0) >> by)
@@ -50,7 +56,7 @@ def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
     if row[0] == "sum" and row[1] == width:
         upper = _upper(terms, row[1], row[2], row[3], by)
         if upper is None:
-            upper = _wide_quotient(terms, width, row, by)
+            upper = wide_quotient(terms, width, row, by) or added_quotient(terms, width, row, by)
         if upper is not None:
             return upper
     opcode = f"shr.u{width}"
@@ -68,7 +74,7 @@ def shifted_right(terms: Terms, width: int, a: Term, by: int) -> Term:
     apart = _shifted_apart(terms, width, row, by)
     if apart is not None:
         return apart
-    quotient = _quotient(terms, width, row, by)
+    quotient = shifted_quotient(terms, width, row, by)
     if quotient is not None:
         return quotient
     return terms.operation(opcode, 0, (a, terms.constant(32, by)))
@@ -197,49 +203,6 @@ def divided_signed(terms: Terms, width: int, a: Term, by: int) -> Term:
     sign = shifted_signed(terms, width, a, width - 1)
     rounded = terms.add(width, a, shifted_right(terms, width, sign, width - bits))
     return shifted_signed(terms, width, rounded, bits)
-
-
-def _quotient(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
-    """What a compiler computes a quotient with: the upper half of a product, shifted right."""
-    if row[0] != "op" or len(row) != 5:
-        return None
-    numbers = [terms.constant_of(value) for value in row[3:]]
-    if row[1] == f"div.u{width}" and numbers[1] and numbers[1] << by < 1 << width:
-        return divided(terms, width, row[3], numbers[1] << by)
-    if row[1] != f"mul.hi.u{width}":
-        return None
-    for number, other in zip(numbers, reversed(row[3:]), strict=True):
-        divisor = _divisor(width, number, by) if number else None
-        if divisor:
-            return divided(terms, width, other, divisor)
-    return None
-
-
-def _wide_quotient(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
-    """The same with all of the product."""
-    if row[2] or len(row[3]) != 1:
-        return None
-    ((atom, factor),) = row[3]
-    inside = terms.rows[atom]
-    if inside[0] != "unsigned" or inside[2] != width or by < inside[1] or factor >> inside[1]:
-        return None
-    divisor = _divisor(inside[1], factor, by - inside[1])
-    if divisor is None:
-        return None
-    return terms.extend(False, inside[1], width, divided(terms, inside[1], inside[3], divisor))
-
-
-def _divisor(width: int, number: int, by: int) -> int | None:
-    """What the upper half of a product with a number is a quotient by, if it is shifted right.
-
-    >>> _divisor(32, 0xCCCCCCCD, 3), _divisor(32, 0xCCCCCCCC, 3)
-    (10, None)
-    """
-    whole = 1 << width + by
-    divisor = -(-whole // number)
-    # Then the quotients are the same for all numbers (Granlund and Montgomery).
-    fits = divisor < 1 << width and whole <= number * divisor <= whole + (1 << by)
-    return divisor if fits else None
 
 
 def _upper(
