@@ -19,6 +19,8 @@ from ptxkit.decompiler.verify.dataflow.regions import RETURN, Code, Executor, Pr
 from ptxkit.decompiler.verify.dataflow.terms import Terms
 
 THREADS = 32
+#: Numbers that compilers multiply with to divide, and others.
+_UPPER = (3435973837, 613566757, 131077, 6700417, 2863311531, 954437177, 3435973836, 5, 4294967295)
 HEAD = """.version 8.0
 .target sm_90
 .address_size 64
@@ -110,6 +112,13 @@ def _code(draw: random.Random, steps: int) -> str:
                 f"cvt.{kind[0]}16.{kind[0]}32 %h1, %r{a}; shr.{kind} %h1, %h1, {low & 7};"
                 f" cvt.rn.f32.{kind} %f1, %h1; mov.b32 %r{words}, %f1;" for kind in ("s16", "u16")
             ),
+            f"and.b32 %r97, %r{a}, {mask}; mul.hi.u32 %r96, %r97, {draw.choice(_UPPER)};"
+            f" shr.u32 %r{words}, %r96, {low & 3};",
+            f"mul.hi.u32 %r97, %r{a}, {draw.choice(_UPPER)}; sub.s32 %r96, %r{a}, %r97; shr.u32"
+            f" %r96, %r96, 1; add.s32 %r96, %r96, %r97; shr.u32 %r{words}, %r96, {low & 15};",
+            f"cvt.u16.u32 %h1, %r{a}; and.b16 %h1, %h1, 255; mul.lo.s16 %h2, %h1,"
+            f" {draw.choice((3, 37, 41, 147, 205))}; shr.u16 %h2, %h2, {8 + (low & 7)};"
+            f" cvt.u32.u16 %r{words}, %h2;",
             f"cvt.rn.f32.{draw.choice(('s64', 'u64'))} %f1, %d{c}; mov.b32 %r{words}, %f1;",
             f"and.b32 %r97, %r{a}, 1; setp.{draw.choice(('eq', 'ne'))}.s32 %p1, %r97,"
             f" {low & 1}; selp.b32 %r{words}, %r{a}, %r{b}, %p1;",
@@ -125,6 +134,10 @@ def _code(draw: random.Random, steps: int) -> str:
             f"cvt.s64.s32 %d{wides}, %r{a};", f"cvt.u64.u32 %d{wides}, %r{a};",
             f"and.b64 %d{wides}, %d{c}, %d{d};", f"mov.b64 %d{wides}, {{%r{a}, %r{b}}};",
             f"mul.lo.s64 %d{wides}, %d{c}, {shift};",
+            f"cvt.u64.u32 %d97, %r{a};"
+            f" mul.hi.u64 %d{wides}, %d97, {draw.choice(_UPPER) << 32 | 9};",
+            f"mul.wide.u32 %d97, %r{a}, {draw.choice(_UPPER)};"
+            f" shr.u64 %d{wides}, %d97, {32 + (low & 3)};",
             f"min.s64 %d97, %d{c}, %d{d}; min.s64 %d{wides}, %d97, {mask};",
             f"max.u64 %d97, %d{c}, %d{d}; max.u64 %d{wides}, %d97, %d{draw.randrange(3, wides)};",
             f"abs.s64 %d{wides}, %d{c};",
@@ -204,7 +217,8 @@ class _Numbers:
         a, b = numbers
         results = {
             "and": a & b, "or": a | b, "min": min(a, b), "max": max(a, b),
-            "shr": a >> min(values[1], width), "div": a // b if type[0] == "u" and b else 0,
+            "mul": a * b >> width, "shr": a >> min(values[1], width),
+            "div": a // b if type[0] == "u" and b else 0,
         }  # fmt: skip
         return results[name] % (1 << width)
 

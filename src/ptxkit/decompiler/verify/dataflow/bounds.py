@@ -161,7 +161,15 @@ def _unknown(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
 
 
 def _sum(terms: Terms, row: Row, width: int, signed: bool) -> Limits:
-    return unbounded_sum(terms, row, signed) if row[1] == width else _NOTHING
+    if row[1] != width:
+        return _NOTHING
+    if not row[2] and len(row[3]) == 2 and {1, (1 << width) - 1} == {by for _, by in row[3]}:
+        from ptxkit.decompiler.verify.dataflow.quotients import part_of
+
+        (more, _), (less, _) = sorted(row[3], key=lambda part: part[1])
+        if part_of(terms, width, less, more):
+            return 0, bounds(terms, more, width, False)[1]
+    return unbounded_sum(terms, row, signed)
 
 
 def _product(terms: Terms, row: Row, width: int, signed: bool) -> Limits:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _UPPER = {f"mul.hi.u{width}": width for width in (16, 32, 64)}
 
+
 def shifted_quotient(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
     """What a compiler computes a quotient with: the upper half of a product, shifted right."""
     if row[0] != "op" or len(row) != 5:
@@ -64,49 +65,74 @@ def _quotient(terms: Terms, width: int, a: Term, number: int, by: int) -> Term |
     divisor = _divisor(number, by, most)
     if divisor is None:
         return None
-    if divisor > most:
-        return terms.constant(width, 0)
-    row = terms.rows[a]
-    if row[0] == "unsigned" and row[2] == width:
-        return terms.extend(False, row[1], width, divided(terms, row[1], row[3], divisor))
-    return divided(terms, width, a, divisor)
+    return terms.constant(width, 0) if divisor > most else divided(terms, width, a, divisor)
 
 
 def added_quotient(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> Term | None:
     """The same where a number is too large by one bit: half of what is missing is added."""
     if row[2] or len(row[3]) != 2 or any(factor != 1 for _, factor in row[3]):
         return None
-    minus = (1 << width) - 1
     for (upper, _), (half, _) in (row[3], row[3][::-1]):
-        inside = terms.rows[half]
-        if inside[:2] != ("op", f"shr.u{width}") or terms.constant_of(inside[4]) != 1:
+        inside, few = terms.rows[half], width
+        if inside[0] == "unsigned" and inside[2] == width:
+            inside, few = terms.rows[inside[3]], inside[1]
+        if inside[:2] != ("op", f"shr.u{few}") or terms.constant_of(inside[4]) != 1:
             continue
-        constant, parts = terms.parts(width, inside[3])
-        others = [atom for atom, factor in parts.items() if factor == 1]
-        if constant or len(others) != 1 or parts != {others[0]: 1, upper: minus}:
+        constant, parts = terms.parts(few, inside[3])
+        if constant or sorted(parts.values()) != [1, (1 << few) - 1]:
             continue
-        number = _number_of_upper(terms, width, upper, others[0])
-        most = bounds(terms, others[0], width, False)[1]
-        divisor = _divisor(number + (1 << width), width + by + 1, most) if number else None
-        if divisor is not None:
-            return divided(terms, width, others[0], divisor)
+        a, less = sorted(parts, key=lambda one: parts[one])
+        found = _upper_part(terms, few, less, a)
+        if (
+            found is None
+            or (terms.extend(False, few, width, less) if few < width else less) != upper
+        ):
+            continue
+        number, bits = found
+        quotient = _quotient(terms, few, a, number + (1 << bits), bits + by + 1)
+        if quotient is not None:
+            return terms.extend(False, few, width, quotient) if few < width else quotient
     return None
 
 
-def _number_of_upper(terms: Terms, width: int, upper: Term, a: Term) -> int | None:
-    """The number of which the product with another one has this upper half."""
-    row = terms.rows[upper]
+def part_of(terms: Terms, width: int, upper: Term, a: Term) -> bool:
+    """Whether a number is so many parts of another one, rounded down: none is left to be owed.
+
+    >>> from ptxkit.decompiler.verify.dataflow.terms import Terms
+    >>> t = Terms()
+    >>> x = t.make("symbol", "x")
+    >>> upper = t.operation("mul.hi.u32", 0, [x, t.constant(32, 613566757)])
+    >>> part_of(t, 32, upper, x), part_of(t, 32, x, upper)
+    (True, False)
+    """
+    found = _upper_part(terms, width, upper, a)
+    return found is not None and found[0] >> found[1] == 0
+
+
+def _upper_part(terms: Terms, width: int, upper: Term, a: Term) -> tuple[int, int] | None:
+    """By which number another one is multiplied, and how many bits are cut off then."""
+    row, other = terms.rows[upper], terms.rows[a]
+    if row[0] == other[0] == "unsigned" and row[1:3] == other[1:3] and row[2] == width:
+        return _upper_part(terms, row[1], row[3], other[3])
+    if row[:4] == ("op", f"div.u{width}", 0, a):
+        divisor = terms.constant_of(row[4])
+        return (-(-(1 << 2 * width) // divisor), 2 * width) if divisor else None
     if row[0] == "op" and row[1] == f"mul.hi.u{width}" and a in row[3:]:
-        return terms.constant_of(row[4] if row[3] == a else row[3])
-    if row[0] != "truncate" or row[2] != width:
-        return None
-    wide, inside = row[1], terms.rows[row[3]]
-    if inside[:2] != ("op", f"shr.u{wide}") or terms.constant_of(inside[4]) != width:
+        number = terms.constant_of(row[4] if row[3] == a else row[3])
+        return None if number is None else (number, width)
+    wide, inside = width, row
+    if row[0] == "truncate" and row[2] == width:
+        wide, inside = row[1], terms.rows[row[3]]
+    by = terms.constant_of(inside[4]) if inside[:2] == ("op", f"shr.u{wide}") else None
+    if by is None:
         return None
     constant, parts = terms.parts(wide, inside[3])
-    ((atom, number),) = parts.items() if len(parts) == 1 and not constant else ((0, 0),)
-    fits = terms.rows[atom] == ("unsigned", width, wide, a) and number >> width == 0
-    return number if fits else None
+    if constant or len(parts) != 1:
+        return None
+    ((atom, number),) = parts.items()
+    same = terms.extend(False, width, wide, a) if wide > width else a
+    fits = bounds(terms, a, width, False)[1] * number >> wide == 0
+    return (number, by) if atom == same and fits else None
 
 
 def upper_quotient(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
