@@ -78,17 +78,14 @@ def added_quotient(terms: Terms, width: int, row: tuple[Any, ...], by: int) -> T
             inside, few = terms.rows[inside[3]], inside[1]
         if inside[:2] != ("op", f"shr.u{few}") or terms.constant_of(inside[4]) != 1:
             continue
-        constant, parts = terms.parts(few, inside[3])
-        if constant or sorted(parts.values()) != [1, (1 << few) - 1]:
+        part = terms.truncate(width, few, upper) if few < width else upper
+        if few < width and terms.extend(False, few, width, part) != upper:
             continue
-        a, less = sorted(parts, key=lambda one: parts[one])
-        found = _upper_part(terms, few, less, a)
-        if (
-            found is None
-            or (terms.extend(False, few, width, less) if few < width else less) != upper
-        ):
+        # Half of what is left of a number without that part of it.
+        a = terms.add(few, inside[3], part)
+        number, bits = _upper_part(terms, few, part, a) or (1, 0)
+        if number >> bits:
             continue
-        number, bits = found
         quotient = _quotient(terms, few, a, number + (1 << bits), bits + by + 1)
         if quotient is not None:
             return terms.extend(False, few, width, quotient) if few < width else quotient
