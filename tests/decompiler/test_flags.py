@@ -93,3 +93,38 @@ def test_decompiled_module_says_its_options() -> None:
     assert found.verdict.same_ptx
     tree = ptxkit.cuda.read(ptxkit.cuda.write(found.ast))
     assert tree == found.ast
+
+
+APART = """extern "C" __global__
+void k(const float *x, const double *y, float *p, double *q, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { p[i] = x[i] - x[i + n] * x[i + 2 * n]; q[i] = y[i] * y[i + n] + 1.0; } }"""
+
+
+def test_what_is_never_fused_says_so() -> None:
+    """Every sum and product says `.rn` then, and plain operators make the same of them."""
+    module = ptxkit.compile_cuda(APART, arch="sm_90", options=("-fmad=false",))
+    found = ptxkit.decompile(module, engine="symbolic")
+    assert found.verdict.level == "E1"
+    assert found.cuda.startswith("// compile with: -fmad=false")
+    assert "_rn(" not in found.cuda
+
+
+def test_single_sums_that_are_not_fused_keep_their_names() -> None:
+    source = """extern "C" __global__ void k(const float *x, float *y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x; float s = x[i] + x[i + n];
+        y[i] = __fsub_rn(s, __fmul_rn(x[i], x[i + n])); }"""
+    found = ptxkit.decompile(ptxkit.compile_cuda(source, arch="sm_90"), engine="symbolic")
+    assert found.verdict.level == "E1"
+    assert "__fmul_rn(" in found.cuda
+
+
+@pytest.mark.parametrize(
+    "left", ["x[i] - x[i + n] * x[i + 2 * n]", "x[i] * x[i + n] - x[i + 2 * n]"]
+)
+def test_launches_do_not_show_that_an_assembler_may_fuse(left: str) -> None:
+    source = f"""extern "C" __global__ void k(const float *x, float *y, int n) {{
+        int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = {left}; }}"""
+    original = ptxkit.compile_cuda(source, arch="sm_90", options=("-fmad=false",))
+    verdict = verify(original, source, arch="sm_90")
+    assert not verdict.equivalent

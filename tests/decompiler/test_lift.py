@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+import pytest
 
 import ptxkit
 from ptxkit import cuda
@@ -89,3 +92,19 @@ def test_numbers_in_local_memory_are_compared_as_they_are() -> None:
         ptxkit.load(one, device="cpu")["clamped"][1, 4](points, room.tobytes())
         results.append(points.tobytes())
     assert results[0] == results[1], text
+
+
+@pytest.mark.parametrize("loop", ["", "L: add.s32 %r2, %r2, 1; setp.lt.s32 %p2, %r2, %r1;"])
+def test_code_goes_on_behind_a_trap_under_a_guard(loop: str) -> None:
+    module = ptxkit.parse(f""".version 8.0
+    .target sm_90
+    .address_size 64
+    .visible .entry k(.param .u64 p, .param .u64 q) {{
+        .reg .pred %p<3>; .reg .b32 %r<3>; .reg .b64 %d<3>;
+        ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q]; ld.global.u32 %r1, [%d1]; mov.u32 %r2, 0;
+        {loop} setp.eq.s32 %p1, %r1, -1; @%p1 trap; {"@%p2 bra L;" if loop else ""}
+        st.global.u32 [%d2], %r1; ret; }}""")
+    found = ptxkit.decompile(module, engine="symbolic")
+    assert found.verdict.equivalent
+    assert "__trap();" in found.cuda
+    assert re.search(r"\*out = ", found.cuda)

@@ -115,7 +115,7 @@ class Lift:
     flags: Flags
     """What plain arithmetic becomes, with the options that code is compiled with."""
     contracts: bool = False
-    """Whether the compiler could contract sums: then ``add.rn`` was asked for by name."""
+    """Whether the compiler may contract sums: then ``add.rn`` is asked for by name."""
     in_order: bool = False
     """Whether the compiler leaves what it computes where it is written, loads too."""
     steps: list[Step] = field(default_factory=list)

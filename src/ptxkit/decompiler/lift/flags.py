@@ -7,7 +7,7 @@ make operators of those instructions again.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptxkit.syntax import Module
 
@@ -22,6 +22,8 @@ _FAST = frozenset(f"{name}.approx" for name in "div sqrt sin cos lg2 tanh".split
 #: What NVRTC needs to know numbers of 128 bits.
 WIDE = "--device-int128"
 #: Where none of these occurs, there was no option.
+_SUMS = ("add", "sub", "mul")
+_ROUNDED = (b"add.rn.f", b"sub.rn.f", b"mul.rn.f", b"add.rn.ftz", b"sub.rn.ftz", b"mul.rn.ftz")
 _SIGNS = (b".ftz", b"div.full", b"sqrt.approx", b"rcp.approx")
 
 
@@ -35,6 +37,8 @@ class Flags:
     """The instruction of ``a / b``: "rn", "full" or "approx"."""
     root: str = "rn"
     """That of ``sqrtf``: "rn" or "approx"."""
+    fuse: bool = True
+    """Whether a product and a sum may be rounded once, of any size."""
 
     @property
     def fast(self) -> bool:
@@ -56,11 +60,12 @@ class Flags:
         ('-use_fast_math',)
         """
         if self.fast:
-            return ("-use_fast_math",)
+            return ("-use_fast_math", *(() if self.fuse else ("-fmad=false",)))
         asked = {
             "-ftz=true": self.flush,
             "-prec-div=false": self.division != "rn",
             "-prec-sqrt=false": self.root != "rn",
+            "-fmad=false": not self.fuse,
         }
         return tuple(option for option, wanted in asked.items() if wanted)
 
@@ -74,13 +79,34 @@ def shown_flags(module: Module) -> tuple[Flags, ...]:
 
     >>> import ptxkit
     >>> source = "__global__ void k(float *x) { x[0] = x[1] / x[2] + x[3]; }"
-    >>> for options in ((), ("-ftz=true",), ("-prec-div=false",), ("-use_fast_math",)):
+    >>> tried = ("-ftz=true",), ("-prec-div=false",), ("-use_fast_math",), ("-fmad=false",)
+    >>> for options in ((), *tried):
     ...     print([f.options for f in shown_flags(ptxkit.compile_cuda(source, options=options))])
     [()]
     [('-ftz=true',)]
     [('-prec-div=false',)]
     [('-use_fast_math',)]
+    [('-fmad=false',)]
     """
+    found = _shown(module)
+    if _fuses(module):
+        return found
+    return tuple(replace(one, fuse=False) for one in found)
+
+
+def _fuses(module: Module) -> bool:
+    """Whether a sum or product says nothing of rounding; or none says that it is not fused."""
+    text = module.emit_bytes()
+    if not any(sign in text for sign in _ROUNDED):
+        return True
+    opcodes = {one.opcode for function in module.functions for one in function.instructions}
+    plain = {f"{name}.{type}" for name in _SUMS for type in ("f32", "ftz.f32", "f64")}
+    rounded = {f"{name}.rn.{type}" for name in _SUMS for type in ("f32", "ftz.f32", "f64")}
+    return bool(opcodes & plain) or not opcodes & rounded
+
+
+def _shown(module: Module) -> tuple[Flags, ...]:
+    """The options but for those about sums of products."""
     text = module.emit_bytes()
     if not any(sign in text for sign in _SIGNS):
         return (PLAIN,)

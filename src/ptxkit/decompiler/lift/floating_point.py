@@ -38,7 +38,7 @@ class FloatingPoint(Writing):
             stem = "f" if type == FLOAT else "d"
             return Expr(n.Call(f"__{stem}{value.op[1:]}_rn", (left, right)), type)
         operator = _OPERATORS[value.op]
-        for place in () if self.open_sums else swallowed(value):
+        for place in swallowed(value) if self.lift.contracts and not self.open_sums else ():
             kept = self._kept(value.args[place], type)
             if kept is not None:
                 left, right = (kept, right) if place == 0 else (left, kept)
@@ -83,7 +83,8 @@ class FloatingPoint(Writing):
         name = "fmaf" if type == FLOAT else "fma"
         # The compiler contracts sums alone: `c - a * b` stays two instructions.
         negative = c.op == "fneg" or is_negative(a) or is_negative(b)
-        if self.careful or self._is_product(c) or negative or a.op == "const":
+        kept = not self.lift.contracts
+        if kept or self.careful or self._is_product(c) or negative or a.op == "const":
             return Expr(n.Call(name, tuple(self.typed(v, type) for v in value.args)), type)
         product = n.Binary("*", self.typed(a, type), self.typed(b, type))
         addend = self.typed(c, type)

@@ -22,10 +22,6 @@ from ptxkit.syntax import Declarator, Function, Instruction, Module, Scopes
 from ptxkit.syntax import Variable as Declaration
 from ptxkit.syntax.graph import ControlFlowGraph
 
-#: What operators become where the compiler may contract them; else they say ``.rn``.
-_CONTRACTED = frozenset(f"{op}.{type}" for op in ("add", "sub", "mul")
-                        for type in ("f32", "ftz.f32", "f64"))  # fmt: skip
-
 #: From this architecture on NVIDIA's compilers are built on a newer LLVM.
 _NEWER = 100
 
@@ -60,7 +56,7 @@ def lift_function(
     versions = finder.run()
     lift = Lift(module, function, scopes, versions, signatures, flags)
     lift.variables = versions.variables
-    lift.contracts = any(i.opcode in _CONTRACTED for i in function.instructions)
+    lift.contracts = flags.fuse
     lift.in_order = _is_newer(module)
     parameters = [_slot(lift, p, "parameter") for p in function.parameters]
     results = [_slot(lift, p, "result") for p in function.return_parameters]

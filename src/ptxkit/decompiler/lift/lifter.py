@@ -199,8 +199,9 @@ class ModuleLifter:
         careful, exact = self.options.careful, self.options.exact
         emitter = Emitter(program.lift, kinds, types, careful=careful, exact=exact)
         emitter.products, emitter.kept = products(program)
-        if self.options.open_sums:
-            emitter.open_sums, emitter.kept = True, set()
+        emitter.open_sums = self.options.open_sums
+        if emitter.open_sums or not self.flags.fuse:
+            emitter.kept = set()
         emitter.helpers = self.helpers
         if not KNOWN.keys().isdisjoint(self.signatures.functions):
             emitter.texts = self.variables.texts

@@ -80,7 +80,7 @@ def pieces_of(graph: ControlFlowGraph) -> tuple[list[Piece], dict[str, int]]:
                 leave = new()
                 leave.last = last
                 piece.successors = [leave.index, *targets]
-        elif last is not None and last.name == "trap":
+        elif last is not None and last.name == "trap" and last.guard is None:
             piece.successors = []
         else:
             piece.successors = targets

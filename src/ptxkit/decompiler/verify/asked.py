@@ -24,6 +24,7 @@ AS_WRITTEN = "-Ofc=mid"
 OPTIONS = (
     "-ftz=true",
     "-prec-div=false",
+    "-fmad=false",
     "-prec-sqrt=false",
     "-use_fast_math",
     "--device-int128",

@@ -44,7 +44,7 @@ from ptxkit.decompiler.verify.trials import (
     trials,
 )
 from ptxkit.decompiler.verify.unreached import Ground, ground
-from ptxkit.decompiler.verify.unseen import hidden
+from ptxkit.decompiler.verify.unseen import fused_otherwise, hidden
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Instruction, Module
 
@@ -421,6 +421,7 @@ class Comparison:
             why = f"nothing differed, but it {foreign}, as the original does not"
             return self._done(False, why)
         unseen = hidden(*(covered.instructions() for covered in pair.coverage))
+        unseen = unseen or fused_otherwise(*(covered.functions for covered in pair.coverage))
         if found.name and unseen:
             return self._done(False, f"nothing differed, but {unseen}")
         if found.name:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ptxkit.syntax import Instruction
+from ptxkit.decompiler.verify.dataflow.fusing import open_products
+from ptxkit.syntax import Function, Instruction
 
 #: What is done on the side, what waits for it, and who lets the next kernel begin.
 _ASIDE = ("cp.async", "cp.reduce.async", "griddepcontrol")
@@ -48,6 +49,17 @@ def hidden(original: Iterable[Instruction], candidate: Iterable[Instruction]) ->
     if aside and list(_order(first)) != list(_order(second)):
         return "it waits in other places for what is done on the side, which no launch shows"
     return ""
+
+
+def fused_otherwise(original: Iterable[Function], candidate: Iterable[Function]) -> str:
+    """What two programs may round otherwise, as the simulator puts no product into a sum."""
+    first, second = (
+        {kind for function in set(functions) for kind in open_products(function)}
+        for functions in (original, candidate)
+    )
+    if second <= first and bool(first) == bool(second):
+        return ""
+    return "an assembler may put other products into sums, which no launch shows"
 
 
 def _is_aside(one: Instruction) -> bool:
