@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
@@ -107,4 +105,4 @@ def test_code_goes_on_behind_a_trap_under_a_guard(loop: str) -> None:
     found = ptxkit.decompile(module, engine="symbolic")
     assert found.verdict.equivalent
     assert "__trap();" in found.cuda
-    assert re.search(r"\*out = ", found.cuda)
+    assert "*q = n;" in found.cuda
