@@ -220,12 +220,15 @@ class Agreement:
     def _consistent(self, words: dict[Term, Term], facts: tuple[Fact, ...]) -> bool:
         """Whether no question is, in other words, one that has another answer."""
         rewriter = self._rewriter(words)
+        # What has no sign is said so first: its parts are others then.
+        natural = self._rewriter(self._unsigned([(self.terms.rows[a], b) for a, b in facts]))
         answers = dict(facts)
         for one, holds in facts:
             row = self.terms.rows[one]
             if row[0] not in ("eq", "lt"):
                 continue
-            values = [rewriter.term(one) for one in row[2 if row[0] == "eq" else 3 :]]
+            plain = (natural.term(one) or one for one in row[2 if row[0] == "eq" else 3 :])
+            values = [rewriter.term(one) for one in plain]
             question = self._asked(row, values)
             if question is None:
                 continue

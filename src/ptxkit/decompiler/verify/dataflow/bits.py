@@ -175,8 +175,6 @@ def divided(terms: Terms, width: int, a: Term, by: int) -> Term:
     if known is not None or bounds(terms, a, width, False)[1] < by:
         return terms.constant(width, (known or 0) // by)
     row = terms.rows[a]
-    if row[0] == "unsigned" and row[2] == width:
-        return terms.extend(False, row[1], width, divided(terms, row[1], row[3], by))
     before = terms.constant_of(row[4]) if row[0] == "op" and len(row) == 5 else None
     if before:
         # Divided twice is divided by the product.

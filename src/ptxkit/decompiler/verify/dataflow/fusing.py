@@ -1,8 +1,8 @@
-"""Products that an assembler may put together with a sum, and what else reads them.
+"""Products that an assembler may put together with a sum.
 
-Whether it does so depends on more than the two: a product that somebody else reads, or of which
-only one way leads to the sum, stays one. So two programs are taken for equal only where such
-products are read alike in both.
+It does so where all that reads a product are sums, be it through a choice: a product that somebody
+else needs is computed anyway, and stays one. So two programs are taken for equal only where as many
+products are read by sums alone, and each by as many.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _SUMS, _PASSING = frozenset(("add", "sub")), frozenset(("mov", "selp", "neg"))
 _ROUNDINGS = frozenset((".rn", ".rz", ".rm", ".rp"))
 
 
-def open_products(function: Function) -> Counter[tuple[int, bool]]:
-    """For each product that a sum may take in: where it may, and if anything else reads it.
+def open_products(function: Function) -> Counter[int]:
+    """By how many sums products are read that nothing else reads, and how many these are.
 
     >>> import ptxkit
     >>> text = ".func f() {{ .reg .f32 %f<9>; mul.f32 %f1, %f2, %f3; add.f32 %f4, %f1, %f5; {} }}"
     >>> once, twice = (ptxkit.parse(text.format(more))["f"] for more in ("", "rcp.f32 %f6, %f1;"))
     >>> open_products(once), open_products(twice)
-    (Counter({(1, False): 1}), Counter({(1, True): 1}))
+    (Counter({1: 1}), Counter())
     >>> open_products(ptxkit.parse(text.replace("mul", "mul.rn").format(""))["f"])
     Counter()
     """
@@ -43,11 +43,11 @@ def open_products(function: Function) -> Counter[tuple[int, bool]]:
         for read in found.used:
             readers[read.text].append((adds, results if one.name in _PASSING else []))
     taken = _taken_in(readers)
-    made: Counter[tuple[int, bool]] = Counter()
+    made: Counter[int] = Counter()
     for name in products:
         places = [adds or bool(taken.intersection(to)) for adds, to in readers[name]]
-        if any(places):
-            made[sum(places), not all(places)] += 1
+        if places and all(places):
+            made[len(places)] += 1
     return made
 
 

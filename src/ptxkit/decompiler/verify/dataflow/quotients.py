@@ -142,6 +142,14 @@ def upper_quotient(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | 
     return None
 
 
+def narrow_quotient(terms: Terms, opcode: str, values: Sequence[Term]) -> Term | None:
+    """The quotient of a number that has fewer bits, in as many as that has."""
+    by, row = terms.constant_of(values[1]), terms.rows[values[0]]
+    if not by or row[0] != "unsigned" or f"div.u{row[2]}" != opcode:
+        return None
+    return terms.extend(False, row[1], row[2], divided(terms, row[1], row[3], by))
+
+
 def _divisor(number: int, by: int, most: int) -> int | None:
     """By what a product with a number is a quotient, if it is shifted right.
 

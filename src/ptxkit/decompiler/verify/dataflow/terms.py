@@ -31,7 +31,7 @@ from ptxkit.decompiler.verify.dataflow.bounds import (
 )
 from ptxkit.decompiler.verify.dataflow.conversions import CONVERSIONS, converted
 from ptxkit.decompiler.verify.dataflow.fields import below, low_bits, lowest, rejoined, zeros
-from ptxkit.decompiler.verify.dataflow.quotients import upper_quotient
+from ptxkit.decompiler.verify.dataflow.quotients import narrow_quotient, upper_quotient
 from ptxkit.decompiler.verify.dataflow.short_words import from_integer
 
 Term = int
@@ -156,6 +156,10 @@ class Terms:
         if opcode.startswith("cvt") and len(values) == 1:
             opcode, value = from_integer(self, opcode, values[0])
             values = (value,)
+        if opcode.startswith("div.u"):
+            quotient = narrow_quotient(self, opcode, values)
+            if quotient is not None:
+                return quotient
         if opcode.startswith("mul.hi.u"):
             quotient = upper_quotient(self, opcode, values)
             if quotient is not None:
