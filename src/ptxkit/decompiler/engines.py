@@ -33,6 +33,7 @@ from ptxkit.decompiler.lift.flags import Flags
 from ptxkit.decompiler.lift.lifter import Options, lift_module
 from ptxkit.decompiler.tidy.joined_loops import joined_loops
 from ptxkit.decompiler.verify.asked import AS_WRITTEN
+from ptxkit.decompiler.verify.dataflow.fusing import open_products
 from ptxkit.errors import PtxkitError, UnknownNameError
 from ptxkit.syntax import Function, Module
 
@@ -86,6 +87,8 @@ EXACT_FORMS = (
     Options(careful=True, exact=True, math=False),
     Options(careful=True, exact=True, keep_loops=True, math=False),
 )
+#: The same where PTX leaves it to an assembler what is rounded once: so they do.
+OPEN_EXACT_FORMS = tuple(replace(options, open_sums=True) for options in EXACT_FORMS)
 
 
 #: What is proved step by step, and whether as a compiler that rearranges little leaves it. One
@@ -128,7 +131,9 @@ class SymbolicEngine:
     ) -> Iterator[Candidate]:
         """What to prove where none of the forms could be: every bit as PTX has it."""
         alone = isolated(module, function)
-        for place, options in enumerate(EXACT_FORMS):
+        for place, options in enumerate(
+            OPEN_EXACT_FORMS if open_products(function) else EXACT_FORMS
+        ):
             score = -float(len(FORMS) + place + 1)
             tree = _lifted(alone, function, replace(options, flags=flags))
             if tree is not None:
