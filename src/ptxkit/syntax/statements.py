@@ -24,6 +24,15 @@ _Symbols = dict[int, tuple[str, int]]
 """Offset of a register or label -> its type and its number."""
 
 
+def without_comments(text: str) -> str:
+    """A text of PTX with a space in the place of each comment.
+
+    >>> without_comments("{1 // ,2\\n,3 }"), without_comments('"a//b" /* ,2 */,3')
+    ('{1  \\n,3 }', '"a//b"  ,3')
+    """
+    return _COMMENT.sub(lambda found: found[1] or " ", text) if "/" in text else text
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One instruction, label, declaration, directive or brace."""
@@ -117,8 +126,7 @@ class StatementReader:
     def _statement(self, tokens: Sequence[_Token], symbols: _Symbols) -> Statement:
         start, end = tokens[0][2], tokens[-1][3]
         text = self._source[start:end].decode("utf-8", "surrogateescape")
-        if "/" in text:
-            text = _COMMENT.sub(r"\1 ", text)
+        text = without_comments(text)
         line = self._module.position(start)[0]
         words = [token[1] for token in tokens]
         key = shape = " ".join(words)

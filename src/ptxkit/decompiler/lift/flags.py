@@ -21,9 +21,9 @@ _PRECISE = frozenset(("div.rn", "rcp.rn", "sqrt.rn", "div.full"))
 _FAST = frozenset(f"{name}.approx" for name in "div sqrt sin cos lg2 tanh".split())
 #: What NVRTC needs to know numbers of 128 bits.
 WIDE = "--device-int128"
-#: Where none of these occurs, there was no option.
+#: What is put together, or is not and says so.
 _SUMS = ("add", "sub", "mul")
-_ROUNDED = (b"add.rn.f", b"sub.rn.f", b"mul.rn.f", b"add.rn.ftz", b"sub.rn.ftz", b"mul.rn.ftz")
+#: Where none of these occurs, there was no option.
 _SIGNS = (b".ftz", b"div.full", b"sqrt.approx", b"rcp.approx")
 
 
@@ -97,7 +97,7 @@ def shown_flags(module: Module) -> tuple[Flags, ...]:
 def _fuses(module: Module) -> bool:
     """Whether a sum or product says nothing of rounding; or none says that it is not fused."""
     text = module.emit_bytes()
-    if not any(sign in text for sign in _ROUNDED):
+    if not any(f"{name}.rn.".encode() in text for name in _SUMS):
         return True
     opcodes = {one.opcode for function in module.functions for one in function.instructions}
     plain = {f"{name}.{type}" for name in _SUMS for type in ("f32", "ftz.f32", "f64")}

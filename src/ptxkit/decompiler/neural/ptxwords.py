@@ -35,8 +35,8 @@ from ptxkit.decompiler.neural.flow import (
 from ptxkit.decompiler.neural.numbers import number_word
 from ptxkit.decompiler.neural.orders import Orders
 from ptxkit.errors import PtxkitError
+from ptxkit.syntax.statements import without_comments
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(?:\.ptr\b[^,)]*?\s)?"
                         r"([\w$%]+)\s*(\[\d+\])?\s*(?=[,)])")  # fmt: skip
 _SHARED = re.compile(r"(?<![\w.])\.shared\b[^;{]*?([\w$]+)(?:\[(\d*)\])?\s*;")
@@ -69,7 +69,7 @@ class PtxWords:
 
 def read_function(text: str) -> PtxWords:
     """The words of a function, from its text."""
-    text = _COMMENT.sub(" ", text)
+    text = without_comments(text)
     opening = _body_start(text)
     head, body = text[:opening], text[opening:]
     declared = re.search(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)", head)

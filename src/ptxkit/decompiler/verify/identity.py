@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptxkit.decompiler.verify.variables import Variables, other_names, without_comments
+from ptxkit.decompiler.verify.variables import Variables, other_names
 from ptxkit.run.layout import variable_size
 from ptxkit.syntax import Function, Module, Variable
 from ptxkit.syntax.renaming import equal_up_to_renaming
-from ptxkit.syntax.statements import Statement, StatementReader
+from ptxkit.syntax.statements import Statement, StatementReader, without_comments
 
 _UNINITIALISED = ("shared", "local")
 _IN_MEMORY = (*_UNINITIALISED, "global", "const")

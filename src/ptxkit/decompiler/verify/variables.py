@@ -12,8 +12,8 @@ from collections import defaultdict
 
 from ptxkit._native import Node
 from ptxkit.syntax import Alias, Declarator, Function, Module, Name
+from ptxkit.syntax.statements import without_comments
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"[\w$%]+")
 _NAMED = re.compile(r"(?<![\w.$])[A-Za-z_$%]")
 _IN_MEMORY = ("global", "const")
@@ -127,15 +127,6 @@ class Variables:
         parts = [self._begins(side, child) for child in node.children]
         own = " ".join(text for _, text, _, _ in node.tokens(own=True))
         return f"{node.kind} {own} ({', '.join(parts)})"
-
-
-def without_comments(text: str) -> str:
-    """A text of PTX with a space in the place of each comment.
-
-    >>> without_comments("{1 // ,2\\n,3 }"), without_comments("{1 /* ,2 */,3}")
-    ('{1  \\n,3 }', '{1  ,3}')
-    """
-    return _COMMENT.sub(" ", text) if "/" in text else text
 
 
 def other_names(module: Module) -> set[str]:

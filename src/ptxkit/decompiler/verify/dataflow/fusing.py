@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from ptxkit.decompiler.verify.dataflow.opcodes import says_no_rounding
 from ptxkit.isa.dataflow import registers
-from ptxkit.isa.types import FLOAT, SCALAR_TYPES
 from ptxkit.syntax import Function, Instruction
 
 #: What a product is put together with, and what passes one on.
 _SUMS, _PASSING = frozenset(("add", "sub")), frozenset(("mov", "selp", "neg"))
-_ROUNDINGS = frozenset((".rn", ".rz", ".rm", ".rp"))
 
 
 def open_products(function: Function) -> Counter[int]:
@@ -62,9 +61,5 @@ def _taken_in(readers: dict[str, list[tuple[bool, list[str]]]]) -> set[str]:
 
 
 def _is_silent(one: Instruction) -> bool:
-    """Whether it is a product or a sum of numbers with a point that says nothing of rounding."""
-    if one.name != "mul" and one.name not in _SUMS:
-        return False
     type = one.modifiers[-1][1:] if one.modifiers else ""
-    floats = type in SCALAR_TYPES and SCALAR_TYPES[type].kind == FLOAT
-    return floats and not _ROUNDINGS.intersection(one.modifiers)
+    return says_no_rounding(one.name, type, one.modifiers)

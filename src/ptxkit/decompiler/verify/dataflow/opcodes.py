@@ -36,13 +36,25 @@ def may_leave_out(step: Step) -> bool:
 
     Of formats that live in registers of bits, what says nothing may be contracted.
     """
-    floats = step.type in SCALAR_TYPES and SCALAR_TYPES[step.type].kind == FLOAT
-    return step.name in CONTRACTED and floats
+    return _rounds(step.name, step.type)
 
 
 def is_silent(step: Step) -> bool:
     """Whether it does say nothing."""
-    return may_leave_out(step) and not step.modifiers & _ROUNDINGS
+    return says_no_rounding(step.name, step.type, step.modifiers)
+
+
+def says_no_rounding(name: str, type: str, modifiers: Iterable[str]) -> bool:
+    """The same of an instruction that was not decoded.
+
+    >>> says_no_rounding("mul", "f32", [".f32"]), says_no_rounding("mul", "f32", [".rn", ".f32"])
+    (True, False)
+    """
+    return _rounds(name, type) and _ROUNDINGS.isdisjoint(modifiers)
+
+
+def _rounds(name: str, type: str) -> bool:
+    return name in CONTRACTED and type in SCALAR_TYPES and SCALAR_TYPES[type].kind == FLOAT
 
 
 def plain_opcode(step: Step) -> str:
